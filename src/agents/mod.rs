@@ -1,0 +1,1 @@
+//! What Bivouac knows of the agent programs: one declarative file each.

@@ -1,0 +1,1 @@
+//! Screen text in, activity and dialog out, by rules that are data.

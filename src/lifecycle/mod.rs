@@ -1,0 +1,1 @@
+//! Operations as journalled plans of steps.

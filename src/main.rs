@@ -1,0 +1,5 @@
+//! The `biv` command.
+
+fn main() -> std::process::ExitCode {
+    bivouac::main()
+}

@@ -1,0 +1,53 @@
+//! What an agent is doing right now, as observed; never stored as truth.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Activity {
+    /// A turn is under way, or background work is.
+    Busy,
+    /// At its input prompt, nothing under way.
+    Idle,
+    /// A yes/no or permission dialog is open.
+    Approval,
+    /// A multiple-choice or free question is open.
+    Question,
+    /// Login, trust, usage limit: something only a person can settle.
+    Blocked,
+    /// Its process has ended.
+    Exited,
+    Unknown,
+}
+
+impl Activity {
+    pub(crate) const ALL: [Self; 7] = [
+        Self::Busy,
+        Self::Idle,
+        Self::Approval,
+        Self::Question,
+        Self::Blocked,
+        Self::Exited,
+        Self::Unknown,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Busy => "busy",
+            Self::Idle => "idle",
+            Self::Approval => "approval",
+            Self::Question => "question",
+            Self::Blocked => "blocked",
+            Self::Exited => "exited",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether the agent waits for a person's decision.
+    pub(crate) fn needs_person(self) -> bool {
+        match self {
+            Self::Approval | Self::Question | Self::Blocked => true,
+            Self::Busy | Self::Idle | Self::Exited | Self::Unknown => false,
+        }
+    }
+}

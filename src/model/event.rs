@@ -1,0 +1,26 @@
+//! What happened, for whoever listens; written after the state is consistent on disk.
+
+use serde::{Deserialize, Serialize};
+
+use super::{InstanceId, Timestamp, Title};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Event {
+    pub at: Timestamp,
+    #[serde(rename = "type")]
+    pub kind: EventKind,
+    pub instance: Option<InstanceId>,
+    pub title: Option<Title>,
+    /// What else belongs to this kind of event.
+    pub data: serde_json::Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum EventKind {
+    #[serde(rename = "instance:created")]
+    Created,
+    #[serde(rename = "instance:running")]
+    Running,
+    #[serde(rename = "instance:killed")]
+    Killed,
+}

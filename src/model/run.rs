@@ -1,0 +1,57 @@
+//! The history of an instance: each attempt, and how one led to the next.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{InstanceId, PauseReason, RunId, Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunRecord {
+    pub format: u32,
+    pub run_id: RunId,
+    pub instance_id: InstanceId,
+    pub state: RunState,
+    pub provider: String,
+    pub provider_session_ref: Option<String>,
+    pub resumable: bool,
+    pub repo_root: PathBuf,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub paused_at: Option<Timestamp>,
+    pub pause_reason: Option<PauseReason>,
+    pub resumed_from_run_id: Option<RunId>,
+    pub restart_of_run_id: Option<RunId>,
+    pub superseded_by_run_id: Option<RunId>,
+    pub exit_code: Option<i32>,
+}
+
+impl RunRecord {
+    pub(crate) const FORMAT: u32 = 1;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum RunState {
+    Running,
+    Paused,
+    Completed,
+    Failed,
+    Killed,
+    /// A restart took its place.
+    Superseded,
+}
+
+impl RunState {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Superseded => "superseded",
+        }
+    }
+}

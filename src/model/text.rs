@@ -1,0 +1,90 @@
+//! Titles are free text for people; slugs are what may become part of a name.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+const LONGEST_TITLE: usize = 200;
+const LONGEST_SLUG: usize = 40;
+
+/// What a person calls an instance: any characters at all, so it never becomes a path, a ref, a
+/// tmux name or a shell word.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Title(String);
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TitleError {
+    #[error("a title cannot be empty")]
+    Empty,
+    #[error("a title can have at most {LONGEST_TITLE} characters, not {0}")]
+    TooLong(usize),
+}
+
+impl Title {
+    pub(crate) fn new(text: &str) -> Result<Self, TitleError> {
+        let text = text.trim();
+        match text.chars().count() {
+            0 => Err(TitleError::Empty),
+            length if length > LONGEST_TITLE => Err(TitleError::TooLong(length)),
+            _ => Ok(Self(text.to_owned())),
+        }
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Title {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&super::printable_line(&self.0))
+    }
+}
+
+/// The readable part of a branch or directory name: `[a-z0-9-]`, at most 40, never a leading dash.
+/// Empty where the text has nothing to offer (`"日本語"`): callers then use the id alone.
+pub(crate) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for character in text.chars().flat_map(char::to_lowercase) {
+        if slug.len() >= LONGEST_SLUG {
+            break;
+        }
+        if character.is_ascii_alphanumeric() {
+            slug.push(character);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug.trim_end_matches('-').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_slug_keeps_what_is_readable() {
+        for (title, expected) in [
+            ("Fix the API", "fix-the-api"),
+            ("  --rf / ../..; $(rm) ", "rf-rm"),
+            ("日本語", ""),
+            ("a.lock", "a-lock"),
+            ("#(touch x)", "touch-x"),
+        ] {
+            assert_eq!(slug(title), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_slug_is_always_safe(title in "\\PC*|[\\x00-\\xff]*") {
+            let slug = slug(&title);
+            prop_assert!(slug.len() <= LONGEST_SLUG);
+            prop_assert!(!slug.starts_with('-') && !slug.ends_with('-'));
+            prop_assert!(slug.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+        }
+    }
+}

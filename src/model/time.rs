@@ -1,0 +1,73 @@
+//! A moment in UTC, to the millisecond: what records and JSON carry.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Local, SecondsFormat, SubsecRound, Utc};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Timestamp(DateTime<Utc>);
+
+impl Timestamp {
+    /// From a moment that the caller read off a clock: this room reads none.
+    pub(crate) fn new(moment: DateTime<Utc>) -> Self {
+        // As precise as what is written, so that a value equals itself read back.
+        Self(moment.trunc_subsecs(3))
+    }
+
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        DateTime::parse_from_rfc3339(text)
+            .ok()
+            .map(|moment| Self::new(moment.with_timezone(&Utc)))
+    }
+
+    /// How long before `later` this was; nothing if the clock was set back in between.
+    pub(crate) fn until(self, later: Self) -> Duration {
+        (later.0 - self.0).to_std().unwrap_or_default()
+    }
+
+    /// As a person in this time zone would write it: `2026-11-14 18:02`.
+    pub(crate) fn local_minute(self) -> String {
+        self.0
+            .with_timezone(&Local)
+            .format("%Y-%m-%d %H:%M")
+            .to_string()
+    }
+
+    pub(crate) fn seconds_since_epoch(self) -> i64 {
+        self.0.timestamp()
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0.to_rfc3339_opts(SecondsFormat::Millis, true))
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text)
+            .ok_or_else(|| serde::de::Error::custom(format!("`{text}` is not an RFC 3339 time")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_reads_back_as_it_was_written() {
+        let time = Timestamp::parse("2026-11-14T18:02:03.004Z").unwrap();
+        assert_eq!(time.to_string(), "2026-11-14T18:02:03.004Z");
+        let json = serde_json::to_string(&time).unwrap();
+        assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), time);
+    }
+}

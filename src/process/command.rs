@@ -1,0 +1,329 @@
+//! One call of an outside program: arguments in, output out, within a deadline.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// How long a program may take when nothing else was said.
+const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// A program to be run. Arguments are passed as they are: no shell is ever involved.
+#[derive(Debug, Clone)]
+pub(crate) struct Command {
+    program: OsString,
+    args: Vec<OsString>,
+    directory: Option<PathBuf>,
+    environment: Vec<(OsString, Option<OsString>)>,
+    clear_environment: bool,
+    stdin: Vec<u8>,
+    deadline: Duration,
+}
+
+/// What a program that ended has left.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub status: ExitStatus,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+}
+
+/// Why a program's result cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    #[error("{program} is not installed, or not on PATH")]
+    NotFound { program: String },
+    #[error("{program} could not be started")]
+    Start {
+        program: String,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{call} did not finish within {}", humantime::format_duration(*deadline))]
+    Deadline { call: String, deadline: Duration },
+    #[error("{call} failed: {message}")]
+    Status {
+        call: String,
+        status: ExitStatus,
+        message: String,
+    },
+}
+
+impl Command {
+    pub(crate) fn new(program: impl AsRef<OsStr>) -> Self {
+        Self {
+            program: program.as_ref().to_owned(),
+            args: Vec::new(),
+            directory: None,
+            environment: Vec::new(),
+            clear_environment: false,
+            stdin: Vec::new(),
+            deadline: DEFAULT_DEADLINE,
+        }
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args<I, S>(mut self, args: I) -> Self
+    where
+        I: IntoIterator<Item = S>,
+        S: AsRef<OsStr>,
+    {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    pub(crate) fn directory(mut self, directory: impl AsRef<Path>) -> Self {
+        self.directory = Some(directory.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Self {
+        self.environment
+            .push((name.as_ref().to_owned(), Some(value.as_ref().to_owned())));
+        self
+    }
+
+    pub(crate) fn env_remove(mut self, name: impl AsRef<OsStr>) -> Self {
+        self.environment.push((name.as_ref().to_owned(), None));
+        self
+    }
+
+    /// Starts from an empty environment instead of ours.
+    pub(crate) fn env_clear(mut self) -> Self {
+        self.clear_environment = true;
+        self
+    }
+
+    /// What the program reads on its standard input; nothing, unless said.
+    pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = bytes.into();
+        self
+    }
+
+    pub(crate) fn deadline(mut self, deadline: Duration) -> Self {
+        self.deadline = deadline;
+        self
+    }
+
+    /// Runs the program and gives back its output whatever its exit status is.
+    pub(crate) fn output(&self) -> Result<Output, Failure> {
+        let mut command = self.prepared();
+        command
+            .stdin(if self.stdin.is_empty() {
+                Stdio::null()
+            } else {
+                Stdio::piped()
+            })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // A group of its own: past the deadline, its children end with it.
+            .process_group(0);
+        let started = Instant::now();
+        let mut child = command.spawn().map_err(|source| self.not_started(source))?;
+
+        // Separate threads, so that a program that writes before it has read cannot lock us up.
+        if let Some(mut pipe) = child.stdin.take() {
+            let bytes = self.stdin.clone();
+            // A program may well end without reading its input; that is its own affair.
+            std::thread::spawn(move || drop(pipe.write_all(&bytes)));
+        }
+        let stdout = drain(child.stdout.take());
+        let stderr = drain(child.stderr.take());
+        let left = |started: Instant| self.deadline.saturating_sub(started.elapsed());
+        let gathered = stdout
+            .recv_timeout(left(started))
+            .and_then(|out| Ok((out, stderr.recv_timeout(left(started))?)));
+        let Ok((stdout, stderr)) = gathered else {
+            if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+                // Already gone is as good as ended.
+                drop(kill_process_group(group, Signal::KILL));
+            }
+            drop(child.wait());
+            return Err(Failure::Deadline {
+                call: self.call(),
+                deadline: self.deadline,
+            });
+        };
+        let status = child.wait().map_err(|source| self.not_started(source))?;
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
+    }
+
+    /// Runs the program and gives back its standard output, or an error unless it exited with 0.
+    pub(crate) fn run(&self) -> Result<Vec<u8>, Failure> {
+        let output = self.output()?;
+        if output.status.success() {
+            Ok(output.stdout)
+        } else {
+            Err(self.refused(&output))
+        }
+    }
+
+    /// As [`Self::run`], as text without the final newline.
+    pub(crate) fn text(&self) -> Result<String, Failure> {
+        let mut text = String::from_utf8_lossy(&self.run()?).into_owned();
+        text.truncate(text.trim_end_matches('\n').len());
+        Ok(text)
+    }
+
+    /// Runs the program on this process's own terminal until it ends, without a deadline.
+    pub(crate) fn in_foreground(&self) -> Result<ExitStatus, Failure> {
+        self.prepared()
+            .status()
+            .map_err(|source| self.not_started(source))
+    }
+
+    /// Replaces this process by the program; comes back only on failure.
+    pub(crate) fn replace_this_process(&self) -> Failure {
+        let source = self.prepared().exec();
+        self.not_started(source)
+    }
+
+    /// The error that this output means, for callers who look at the status themselves.
+    pub(crate) fn refused(&self, output: &Output) -> Failure {
+        Failure::Status {
+            call: self.call(),
+            status: output.status,
+            message: output.complaint(),
+        }
+    }
+
+    fn prepared(&self) -> std::process::Command {
+        let mut command = std::process::Command::new(&self.program);
+        command.args(&self.args);
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
+        if self.clear_environment {
+            command.env_clear();
+        }
+        for (name, value) in &self.environment {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        command
+    }
+
+    fn not_started(&self, source: std::io::Error) -> Failure {
+        let program = self.program.to_string_lossy().into_owned();
+        let missing_directory = self.directory.as_ref().is_some_and(|d| !d.exists());
+        if source.kind() == std::io::ErrorKind::NotFound && !missing_directory {
+            Failure::NotFound { program }
+        } else {
+            Failure::Start { program, source }
+        }
+    }
+
+    /// The call as a person would recognise it: program and the first words.
+    fn call(&self) -> String {
+        let mut words = vec![self.program.to_string_lossy().into_owned()];
+        let mut args = self.args.iter().map(|arg| arg.to_string_lossy());
+        // Leading options (`-c core.x=y`, `-S socket`) say nothing about what was attempted.
+        while let Some(arg) = args.next() {
+            if arg == "-c" || arg == "-S" || arg == "-C" || arg == "-f" {
+                args.next();
+            } else if !arg.starts_with('-') {
+                words.push(arg.into_owned());
+                break;
+            }
+        }
+        words.extend(
+            args.filter(|arg| arg.chars().count() < 60)
+                .take(2)
+                .map(std::borrow::Cow::into_owned),
+        );
+        format!("`{}`", words.join(" "))
+    }
+}
+
+impl Output {
+    pub(crate) fn success(&self) -> bool {
+        self.status.success()
+    }
+
+    pub(crate) fn stdout_text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout)
+            .trim_end_matches('\n')
+            .to_owned()
+    }
+
+    pub(crate) fn stderr_text(&self) -> String {
+        String::from_utf8_lossy(&self.stderr).trim().to_owned()
+    }
+
+    /// What the program said went wrong, else how it ended.
+    fn complaint(&self) -> String {
+        let said = self.stderr_text();
+        if !said.is_empty() {
+            return said;
+        }
+        match (self.status.code(), self.status.signal()) {
+            (Some(code), _) => format!("exit status {code}"),
+            (None, Some(signal)) => format!("ended by signal {signal}"),
+            (None, None) => "no exit status".to_owned(),
+        }
+    }
+}
+
+fn drain(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            // What was read before an error is still worth having.
+            drop(pipe.read_to_end(&mut bytes));
+        }
+        drop(sender.send(bytes));
+    });
+    receiver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_input_and_output_pass_through_unharmed() {
+        let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
+        let output = Command::new("cat").stdin(bytes.clone()).run().unwrap();
+        assert_eq!(output, bytes);
+    }
+
+    #[test]
+    fn a_deadline_ends_the_whole_group() {
+        let started = Instant::now();
+        let failure = Command::new("sh")
+            .args(["-c", "sleep 60 & sleep 60"])
+            .deadline(Duration::from_millis(100))
+            .run()
+            .unwrap_err();
+        assert!(matches!(failure, Failure::Deadline { .. }), "{failure}");
+        assert!(started.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn a_missing_program_is_told_from_a_failing_one() {
+        let missing = Command::new("biv-no-such-program").run().unwrap_err();
+        assert!(matches!(missing, Failure::NotFound { .. }));
+        let failing = Command::new("sh")
+            .args(["-c", "echo no luck >&2; exit 3"])
+            .run()
+            .unwrap_err();
+        assert_eq!(failing.to_string(), "`sh` failed: no luck");
+    }
+}

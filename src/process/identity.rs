@@ -1,0 +1,124 @@
+//! Which process is meant, in a way that outlives the reuse of its pid.
+
+use std::sync::OnceLock;
+
+use rustix::process::Pid;
+pub(crate) use rustix::process::Signal;
+use serde::{Deserialize, Serialize};
+
+use super::table;
+
+/// A process for ever: its pid, when it was started, and in which boot of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Identity {
+    pub pid: i32,
+    /// Start time in the kernel's own unit; meaningful only together with `boot`.
+    pub started: u64,
+    pub boot: String,
+}
+
+impl Identity {
+    /// The process that has this pid now, if there is one.
+    pub(crate) fn of_pid(pid: i32) -> Option<Self> {
+        let started = table::start_time(pid)?;
+        Some(Self {
+            pid,
+            started,
+            boot: boot_id().to_owned(),
+        })
+    }
+
+    pub(crate) fn of_this_process() -> Self {
+        let pid = i32::try_from(std::process::id()).unwrap_or(0);
+        Self::of_pid(pid).unwrap_or(Self {
+            pid,
+            started: 0,
+            boot: boot_id().to_owned(),
+        })
+    }
+
+    /// Whether this very process still runs. A zombie has ended.
+    pub(crate) fn is_alive(&self) -> bool {
+        self.boot == boot_id()
+            && table::start_time(self.pid) == Some(self.started)
+            && !table::is_zombie(self.pid)
+    }
+
+    /// Sends the signal to this very process; a process that is gone needs none.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid) else {
+            return;
+        };
+        send(self, pid, signal);
+    }
+}
+
+/// With a pidfd in hand the pid cannot be reused between the check and the signal.
+#[cfg(target_os = "linux")]
+fn send(identity: &Identity, pid: Pid, signal: Signal) {
+    use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+    match pidfd_open(pid, PidfdFlags::empty()) {
+        Ok(pidfd) => {
+            if identity.is_alive() {
+                // Gone in the meantime is what we wanted anyway.
+                drop(pidfd_send_signal(&pidfd, signal));
+            }
+        }
+        // Kernels before 5.3: the window between check and signal is as small as we can make it.
+        Err(rustix::io::Errno::NOSYS) if identity.is_alive() => {
+            drop(rustix::process::kill_process(pid, signal));
+        }
+        Err(_) => {}
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn send(identity: &Identity, pid: Pid, signal: Signal) {
+    if identity.is_alive() {
+        drop(rustix::process::kill_process(pid, signal));
+    }
+}
+
+fn boot_id() -> &'static str {
+    static BOOT: OnceLock<String> = OnceLock::new();
+    BOOT.get_or_init(table::boot_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_alive_and_a_forged_start_time_is_not() {
+        let own = Identity::of_this_process();
+        assert!(own.is_alive());
+        let forged = Identity {
+            started: own.started + 1,
+            ..own.clone()
+        };
+        assert!(!forged.is_alive());
+        let other_boot = Identity {
+            boot: "another".to_owned(),
+            ..own
+        };
+        assert!(!other_boot.is_alive());
+    }
+
+    #[test]
+    fn a_signal_reaches_only_the_process_that_was_meant() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let identity = Identity::of_pid(i32::try_from(child.id()).unwrap()).unwrap();
+        let forged = Identity {
+            started: identity.started + 1,
+            ..identity.clone()
+        };
+        forged.signal(Signal::KILL);
+        assert!(identity.is_alive());
+        identity.signal(Signal::KILL);
+        child.wait().unwrap();
+        assert!(!identity.is_alive());
+    }
+}

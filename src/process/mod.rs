@@ -1,0 +1,14 @@
+//! The only room that starts, recognises and ends processes.
+//!
+//! Every program that Bivouac calls goes through [`Command`]: a deadline, captured output and an
+//! environment that was decided on, never inherited by accident. Every process that Bivouac ends
+//! is named by [`Identity`] (pid *and* start time *and* boot), so a recycled pid is never signalled.
+
+mod command;
+mod identity;
+mod table;
+mod tree;
+
+pub(crate) use command::{Command, Failure, Output};
+pub(crate) use identity::{Identity, Signal};
+pub(crate) use tree::{Survivors, stop_tree, tree_of};

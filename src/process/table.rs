@@ -1,0 +1,129 @@
+//! What the system says of its processes: `/proc` on Linux, `ps` elsewhere.
+
+/// One row of the process table.
+#[derive(Debug, Clone)]
+pub(super) struct Row {
+    pub pid: i32,
+    pub parent: i32,
+    pub session: i32,
+    pub started: u64,
+    pub zombie: bool,
+}
+
+#[cfg(target_os = "linux")]
+mod system {
+    use super::Row;
+
+    pub(crate) fn boot_id() -> String {
+        std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
+            .map(|id| id.trim().to_owned())
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn row(pid: i32) -> Option<Row> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The command's name stands in parentheses and may hold anything, parentheses too.
+        let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
+        Some(Row {
+            pid,
+            zombie: matches!(*fields.first()?, "Z" | "X"),
+            parent: fields.get(1)?.parse().ok()?,
+            session: fields.get(3)?.parse().ok()?,
+            started: fields.get(19)?.parse().ok()?,
+        })
+    }
+
+    pub(crate) fn rows() -> Vec<Row> {
+        let Ok(entries) = std::fs::read_dir("/proc") else {
+            return Vec::new();
+        };
+        entries
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .filter_map(row)
+            .collect()
+    }
+
+    /// Whether the process was started with this variable in its environment.
+    pub(crate) fn has_variable(pid: i32, assignment: &str) -> bool {
+        std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            environment
+                .split(|byte| *byte == 0)
+                .any(|entry| entry == assignment.as_bytes())
+        })
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod system {
+    use std::process::Command;
+
+    use super::Row;
+
+    pub(crate) fn boot_id() -> String {
+        text(Command::new("sysctl").args(["-n", "kern.boottime"]))
+    }
+
+    pub(crate) fn row(pid: i32) -> Option<Row> {
+        parse(&text(Command::new("ps").args([
+            "-o",
+            "pid=,ppid=,pgid=,stat=,lstart=",
+            "-p",
+            &pid.to_string(),
+        ])))
+        .into_iter()
+        .next()
+    }
+
+    pub(crate) fn rows() -> Vec<Row> {
+        parse(&text(
+            Command::new("ps").args(["-axo", "pid=,ppid=,pgid=,stat=,lstart="]),
+        ))
+    }
+
+    pub(crate) fn has_variable(pid: i32, assignment: &str) -> bool {
+        text(Command::new("ps").args(["-Eww", "-o", "command=", "-p", &pid.to_string()]))
+            .split(' ')
+            .any(|word| word == assignment)
+    }
+
+    /// `ps` shows no session id on every system; the process group is the nearest thing.
+    fn parse(table: &str) -> Vec<Row> {
+        table
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split_whitespace();
+                let pid = words.next()?.parse().ok()?;
+                let parent = words.next()?.parse().ok()?;
+                let session = words.next()?.parse().ok()?;
+                let zombie = words.next()?.starts_with('Z');
+                let started = words.flat_map(str::bytes).fold(0_u64, |sum, byte| {
+                    sum.wrapping_mul(131).wrapping_add(u64::from(byte))
+                });
+                Some(Row {
+                    pid,
+                    parent,
+                    session,
+                    started,
+                    zombie,
+                })
+            })
+            .collect()
+    }
+
+    fn text(command: &mut Command) -> String {
+        command
+            .output()
+            .map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+            .unwrap_or_default()
+    }
+}
+
+pub(super) use system::{boot_id, has_variable, rows};
+
+pub(super) fn start_time(pid: i32) -> Option<u64> {
+    system::row(pid).map(|row| row.started)
+}
+
+pub(super) fn is_zombie(pid: i32) -> bool {
+    system::row(pid).is_some_and(|row| row.zombie)
+}

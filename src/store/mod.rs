@@ -1,0 +1,1 @@
+//! Records, journals and locks on disk.

@@ -1,0 +1,1 @@
+//! Everything that Bivouac does with tmux.
