@@ -1,0 +1,40 @@
+//! What an operation has learned on its way: names chosen, commits made, processes started.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Facts by name. They are plain JSON here because the rooms that know their types stand above this
+/// one; each fact has exactly one writer and is read back with the type it was written with.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Facts(Map<String, Value>);
+
+impl Facts {
+    pub(crate) fn none() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// With one more fact; a value that cannot be JSON (it has none of ours) is left out.
+    pub(crate) fn with(mut self, name: &str, value: &impl Serialize) -> Self {
+        if let Ok(value) = serde_json::to_value(value) {
+            self.0.insert(name.to_owned(), value);
+        }
+        self
+    }
+
+    /// The fact of this name, if it is known and is what the caller takes it for.
+    pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_value(self.0.get(name)?.clone()).ok()
+    }
+
+    pub(crate) fn merge(&mut self, later: &Self) {
+        for (name, value) in &later.0 {
+            self.0.insert(name.clone(), value.clone());
+        }
+    }
+}

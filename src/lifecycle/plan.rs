@@ -1,0 +1,211 @@
+//! Which steps each operation has, in which order, and where its line is.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::State;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Operation {
+    Create,
+    Pause,
+    Resume,
+    Restart,
+    Kill,
+    UndoKill,
+}
+
+impl Operation {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Pause => "pause",
+            Self::Resume => "resume",
+            Self::Restart => "restart",
+            Self::Kill => "kill",
+            Self::UndoKill => "undo-kill",
+        }
+    }
+
+    /// What an instance is while this operation is under way.
+    pub(crate) fn state(self) -> State {
+        match self {
+            Self::Create => State::Creating,
+            Self::Pause => State::Pausing,
+            Self::Resume => State::Resuming,
+            Self::Restart => State::Restarting,
+            Self::Kill => State::Killing,
+            Self::UndoKill => State::Killed,
+        }
+    }
+}
+
+/// One effect on the outside world. Each is idempotent and has one job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Step {
+    ClaimNames,
+    AddWorktree,
+    SetupWorktree,
+    OpenSession,
+    StartAgent,
+    SendPrompt,
+    Quiesce,
+    SaveConversation,
+    SaveTerminal,
+    StopAgent,
+    Snapshot,
+    VerifySnapshot,
+    CloseSession,
+    FreeWorktree,
+    BringWorktree,
+    VerifyRestore,
+    AwaitReady,
+    DeleteBranch,
+    Record,
+    ReleaseSnapshot,
+}
+
+impl Step {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::ClaimNames => "claim-names",
+            Self::AddWorktree => "add-worktree",
+            Self::SetupWorktree => "setup-worktree",
+            Self::OpenSession => "open-session",
+            Self::StartAgent => "start-agent",
+            Self::SendPrompt => "send-prompt",
+            Self::Quiesce => "quiesce",
+            Self::SaveConversation => "save-conversation",
+            Self::SaveTerminal => "save-terminal",
+            Self::StopAgent => "stop-agent",
+            Self::Snapshot => "snapshot",
+            Self::VerifySnapshot => "verify-snapshot",
+            Self::CloseSession => "close-session",
+            Self::FreeWorktree => "free-worktree",
+            Self::BringWorktree => "bring-worktree",
+            Self::VerifyRestore => "verify-restore",
+            Self::AwaitReady => "await-ready",
+            Self::DeleteBranch => "delete-branch",
+            Self::Record => "record",
+            Self::ReleaseSnapshot => "release-snapshot",
+        }
+    }
+
+    /// What a person reads while it happens.
+    pub(crate) fn progress(self) -> &'static str {
+        match self {
+            Self::ClaimNames => "choosing names",
+            Self::AddWorktree => "making the worktree",
+            Self::SetupWorktree => "setting up the worktree",
+            Self::OpenSession => "opening the session",
+            Self::StartAgent => "starting the agent",
+            Self::SendPrompt => "sending the prompt",
+            Self::Quiesce => "waiting for a safe state",
+            Self::SaveConversation => "saving the conversation",
+            Self::SaveTerminal => "saving the terminal",
+            Self::StopAgent => "stopping the agent",
+            Self::Snapshot => "saving the work",
+            Self::VerifySnapshot => "checking what was saved",
+            Self::CloseSession => "closing the session",
+            Self::FreeWorktree => "freeing the worktree",
+            Self::BringWorktree => "bringing the worktree back",
+            Self::VerifyRestore => "checking what came back",
+            Self::AwaitReady => "waiting for the agent",
+            Self::DeleteBranch => "deleting the branch",
+            Self::Record => "recording",
+            Self::ReleaseSnapshot => "releasing the snapshot",
+        }
+    }
+}
+
+/// The steps of one operation: those before the line can be taken back, those after it are carried
+/// forward whatever happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    pub operation: Operation,
+    pub reversible: Vec<Step>,
+    pub forward: Vec<Step>,
+}
+
+impl Plan {
+    /// An agent that ran may have written something: starting it is never taken back.
+    pub(crate) fn create() -> Self {
+        Self {
+            operation: Operation::Create,
+            reversible: vec![
+                Step::ClaimNames,
+                Step::AddWorktree,
+                Step::SetupWorktree,
+                Step::OpenSession,
+            ],
+            forward: vec![Step::StartAgent, Step::Record, Step::SendPrompt],
+        }
+    }
+
+    pub(crate) fn pause() -> Self {
+        Self {
+            operation: Operation::Pause,
+            reversible: vec![
+                Step::Quiesce,
+                Step::SaveConversation,
+                Step::SaveTerminal,
+                Step::StopAgent,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+            ],
+            forward: vec![Step::CloseSession, Step::FreeWorktree, Step::Record],
+        }
+    }
+
+    pub(crate) fn resume() -> Self {
+        Self {
+            operation: Operation::Resume,
+            reversible: vec![Step::BringWorktree, Step::VerifyRestore, Step::OpenSession],
+            forward: vec![
+                Step::StartAgent,
+                Step::AwaitReady,
+                Step::Record,
+                Step::SendPrompt,
+                Step::ReleaseSnapshot,
+            ],
+        }
+    }
+
+    /// The work is saved first, then the agent is replaced; the worktree stays where it is.
+    pub(crate) fn restart() -> Self {
+        Self {
+            operation: Operation::Restart,
+            reversible: vec![
+                Step::SaveConversation,
+                Step::SaveTerminal,
+                Step::StopAgent,
+                Step::BringWorktree,
+                Step::VerifyRestore,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+                Step::OpenSession,
+            ],
+            forward: vec![Step::StartAgent, Step::Record, Step::SendPrompt],
+        }
+    }
+
+    pub(crate) fn kill() -> Self {
+        Self {
+            operation: Operation::Kill,
+            reversible: vec![
+                Step::SaveConversation,
+                Step::SaveTerminal,
+                Step::StopAgent,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+            ],
+            forward: vec![
+                Step::CloseSession,
+                Step::FreeWorktree,
+                Step::DeleteBranch,
+                Step::Record,
+            ],
+        }
+    }
+}
