@@ -1,1 +1,21 @@
-//! Settings, and where each one came from.
+//! Settings, and where each one came from: defaults ← user ← environment; flags win over all of them.
+//!
+//! `defaults.toml` is the documentation: it holds every key there is, with its comment, and is what
+//! `biv config init` writes. A key that it does not have is a mistake and is refused by name.
+
+mod duration;
+mod home;
+mod layers;
+mod repository;
+mod settings;
+
+pub(crate) use duration::{brief_duration, parse_duration};
+pub(crate) use home::{Home, HomeError};
+pub(crate) use layers::{ConfigError, Loaded, load};
+pub(crate) use repository::{
+    FILE_NAME as REPOSITORY_FILE, RepositoryConfig, RepositoryConfigError,
+};
+pub(crate) use settings::{ResumePrompt, Settings, WorktreeOnPause};
+
+/// Every key with its default and its comment.
+pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");

@@ -1,1 +1,20 @@
-//! Records, journals and locks on disk.
+//! Records, journals and locks on disk: one directory per instance, and the directory is the list.
+//!
+//! Nobody holds a copy to write back. A record is replaced whole or not at all, its `rev` grows by
+//! one, and what cannot be read is left alone: it is never reset to empty.
+
+mod directory;
+mod error;
+mod instances;
+mod journal;
+mod jsonl;
+mod lock;
+mod replace;
+
+pub(crate) use directory::ensure_private;
+pub(crate) use error::StoreError;
+pub(crate) use instances::{InstanceDir, Loaded, Store};
+pub(crate) use journal::JournalFile;
+pub(crate) use jsonl::{Tail, append_line, read_lines};
+pub(crate) use lock::{Lock, LockMode};
+pub(crate) use replace::replace_file;

@@ -1,0 +1,306 @@
+//! The instances of a home: one directory each.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::replace::sync_directory;
+use super::{JournalFile, Lock, LockMode, StoreError, ensure_private, replace_file};
+use crate::lifecycle::Journal;
+use crate::model::{InstanceId, InstanceRecord, RunId, RunRecord};
+
+const FORMAT: &str = "{\"format\":1,\"min_reader\":1}\n";
+
+/// The state directory of a home.
+#[derive(Debug, Clone)]
+pub(crate) struct Store {
+    root: PathBuf,
+}
+
+/// What is on disk about one instance.
+#[derive(Debug)]
+pub(crate) enum Loaded {
+    Known {
+        record: Box<InstanceRecord>,
+        journal: Option<Box<Journal>>,
+    },
+    /// Claimed by an operation that has not written the record yet.
+    Unborn { journal: Box<Journal> },
+    /// Newer, damaged or locked away: shown, never touched.
+    Unreadable(StoreError),
+}
+
+impl Store {
+    /// Looks at a state directory; nothing is made until [`Self::prepare`].
+    pub(crate) fn new(root: PathBuf) -> Self {
+        Self { root }
+    }
+
+    /// Makes sure that the state can be written, before anything else is touched.
+    pub(crate) fn prepare(&self) -> Result<(), StoreError> {
+        for directory in [self.root.clone(), self.instances(), self.root.join("lock")] {
+            ensure_private(&directory)?;
+        }
+        let format = self.root.join("FORMAT");
+        match std::fs::read_to_string(&format) {
+            Ok(text) => refuse_newer(&format, &text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                replace_file(&format, FORMAT.as_bytes())
+            }
+            Err(error) => Err(StoreError::io("read", &format)(error)),
+        }
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// All instances that have a directory, killed ones too, in no particular order.
+    pub(crate) fn ids(&self) -> Result<Vec<InstanceId>, StoreError> {
+        let directory = self.instances();
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("read", &directory)(error)),
+        };
+        Ok(entries
+            .filter_map(|entry| InstanceId::parse(entry.ok()?.file_name().to_str()?))
+            .collect())
+    }
+
+    pub(crate) fn instance(&self, id: &InstanceId) -> InstanceDir {
+        InstanceDir {
+            id: id.clone(),
+            path: self.instances().join(id.as_str()),
+        }
+    }
+
+    /// Claims the id: fails if the directory is there already.
+    pub(crate) fn claim(&self, id: &InstanceId) -> Result<InstanceDir, StoreError> {
+        let instance = self.instance(id);
+        std::fs::create_dir(&instance.path).map_err(StoreError::io("make", &instance.path))?;
+        ensure_private(&instance.path)?;
+        for part in ["runs", "terminal"] {
+            ensure_private(&instance.path.join(part))?;
+        }
+        sync_directory(&self.instances())?;
+        Ok(instance)
+    }
+
+    /// A lock for a whole home or a repository, by name.
+    pub(crate) fn lock(
+        &self,
+        name: &str,
+        wait: Duration,
+        purpose: &str,
+    ) -> Result<Lock, StoreError> {
+        let path = self.root.join("lock").join(format!("{name}.lock"));
+        Lock::take(&path, LockMode::Exclusive, wait, purpose)
+    }
+
+    fn instances(&self) -> PathBuf {
+        self.root.join("instances")
+    }
+}
+
+/// The directory of one instance.
+#[derive(Debug, Clone)]
+pub(crate) struct InstanceDir {
+    pub id: InstanceId,
+    pub path: PathBuf,
+}
+
+impl InstanceDir {
+    pub(crate) fn load(&self) -> Loaded {
+        let journal = match self.journal().read() {
+            Ok(journal) => journal.map(Box::new),
+            Err(error) => return Loaded::Unreadable(error),
+        };
+        match self.record() {
+            Ok(record) => Loaded::Known {
+                record: Box::new(record),
+                journal,
+            },
+            Err(StoreError::Io {
+                source,
+                path,
+                action,
+            }) if source.kind() == std::io::ErrorKind::NotFound => match journal {
+                Some(journal) => Loaded::Unborn { journal },
+                None => Loaded::Unreadable(StoreError::Io {
+                    action,
+                    path,
+                    source,
+                }),
+            },
+            Err(error) => Loaded::Unreadable(error),
+        }
+    }
+
+    /// The record; where it is damaged, the one before it, which is never older than one operation.
+    pub(crate) fn record(&self) -> Result<InstanceRecord, StoreError> {
+        let path = self.record_path();
+        match read_document(&path, InstanceRecord::FORMAT) {
+            Err(StoreError::Corrupt { path, message }) => {
+                read_document(&self.path.join("record.json.bak"), InstanceRecord::FORMAT)
+                    .map_err(|_| StoreError::Corrupt { path, message })
+            }
+            other => other,
+        }
+    }
+
+    /// Writes the record that was read at `rev` and changed since, under the operation lock.
+    pub(crate) fn save(&self, record: &mut InstanceRecord) -> Result<(), StoreError> {
+        let path = self.record_path();
+        if path.exists() {
+            let on_disk = self.record()?;
+            if on_disk.rev != record.rev {
+                return Err(StoreError::Stale { path });
+            }
+            self.keep_backup(&path)?;
+        }
+        record.rev += 1;
+        write_document(&path, record)
+    }
+
+    pub(crate) fn journal(&self) -> JournalFile {
+        JournalFile::new(self.path.join("journal.jsonl"))
+    }
+
+    pub(crate) fn save_run(&self, run: &RunRecord) -> Result<(), StoreError> {
+        write_document(&self.run_path(&run.run_id), run)
+    }
+
+    pub(crate) fn run(&self, id: &RunId) -> Result<RunRecord, StoreError> {
+        read_document(&self.run_path(id), RunRecord::FORMAT)
+    }
+
+    /// All runs that can be read, oldest first.
+    pub(crate) fn runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+        let directory = self.path.join("runs");
+        let entries = match std::fs::read_dir(&directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("read", &directory)(error)),
+        };
+        let mut runs: Vec<RunRecord> = entries
+            .filter_map(|entry| read_document(&entry.ok()?.path(), RunRecord::FORMAT).ok())
+            .collect();
+        runs.sort_by_key(|run| run.created_at);
+        Ok(runs)
+    }
+
+    /// The lock under which the instance is changed. Waits for up to five seconds.
+    pub(crate) fn lock_operation(&self, purpose: &str) -> Result<Lock, StoreError> {
+        self.take(
+            "op.lock",
+            LockMode::Exclusive,
+            Duration::from_secs(5),
+            purpose,
+        )
+    }
+
+    /// The same, for whoever only looks whether an abandoned operation is to be carried on.
+    pub(crate) fn try_lock_operation(&self, purpose: &str) -> Result<Lock, StoreError> {
+        self.take("op.lock", LockMode::Exclusive, Duration::ZERO, purpose)
+    }
+
+    /// The lock under which text is typed into the pane: one message at a time, whole.
+    pub(crate) fn lock_typing(&self, wait: Duration) -> Result<Lock, StoreError> {
+        self.take("send.lock", LockMode::Exclusive, wait, "send")
+    }
+
+    /// Says that a person is here (attached, typing); timers and autoyes then keep away.
+    pub(crate) fn presence(&self, purpose: &str) -> Result<Lock, StoreError> {
+        self.take("presence.lock", LockMode::Shared, Duration::ZERO, purpose)
+    }
+
+    pub(crate) fn terminal(&self) -> PathBuf {
+        self.path.join("terminal")
+    }
+
+    /// Takes the directory out of the list: for an instance that never came to be.
+    pub(crate) fn forget(&self) -> Result<(), StoreError> {
+        match std::fs::remove_dir_all(&self.path) {
+            Ok(()) => Ok(()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(StoreError::io("remove", &self.path)(error)),
+        }
+    }
+
+    fn take(
+        &self,
+        name: &str,
+        mode: LockMode,
+        wait: Duration,
+        purpose: &str,
+    ) -> Result<Lock, StoreError> {
+        Lock::take(&self.path.join(name), mode, wait, purpose)
+    }
+
+    fn keep_backup(&self, path: &Path) -> Result<(), StoreError> {
+        let backup = self.path.join("record.json.bak");
+        let fresh = self.path.join("record.json.bak.new");
+        // A hard link costs nothing and is the very file that a reader saw.
+        drop(std::fs::remove_file(&fresh));
+        std::fs::hard_link(path, &fresh)
+            .and_then(|()| std::fs::rename(&fresh, &backup))
+            .map_err(StoreError::io("keep", &backup))
+    }
+
+    fn record_path(&self) -> PathBuf {
+        self.path.join("record.json")
+    }
+
+    fn run_path(&self, id: &RunId) -> PathBuf {
+        self.path.join("runs").join(format!("{id}.json"))
+    }
+}
+
+fn write_document(path: &Path, document: &impl serde::Serialize) -> Result<(), StoreError> {
+    let mut text = serde_json::to_vec_pretty(document).map_err(|error| StoreError::Corrupt {
+        path: path.to_owned(),
+        message: error.to_string(),
+    })?;
+    text.push(b'\n');
+    replace_file(path, &text)
+}
+
+fn read_document<T: for<'de> Deserialize<'de>>(path: &Path, format: u32) -> Result<T, StoreError> {
+    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
+    serde_json::from_str(&text).map_err(|error| match declared_format(&text) {
+        Some(found) if found > u64::from(format) => StoreError::Newer {
+            path: path.to_owned(),
+            found,
+        },
+        _ => StoreError::Corrupt {
+            path: path.to_owned(),
+            message: error.to_string(),
+        },
+    })
+}
+
+fn declared_format(text: &str) -> Option<u64> {
+    serde_json::from_str::<serde_json::Value>(text)
+        .ok()?
+        .get("format")?
+        .as_u64()
+}
+
+fn refuse_newer(path: &Path, text: &str) -> Result<(), StoreError> {
+    let declared = serde_json::from_str::<serde_json::Value>(text)
+        .ok()
+        .and_then(|value| value.get("min_reader")?.as_u64());
+    match declared {
+        Some(1) => Ok(()),
+        Some(found) => Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+        }),
+        None => Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            message: "no format is declared".to_owned(),
+        }),
+    }
+}

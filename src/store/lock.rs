@@ -1,0 +1,136 @@
+//! Locks between processes: `flock` on files that are never unlinked.
+//!
+//! The kernel releases them when their holder dies, however it dies. Order, to be kept everywhere:
+//! gate → op (ascending id) → repository → names → send → presence (never waited for).
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::StoreError;
+
+const PROBE: Duration = Duration::from_millis(10);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LockMode {
+    Shared,
+    Exclusive,
+}
+
+/// Held as long as it lives. Rust opens files close-on-exec, so that no child (a tmux server that
+/// is started under a lock, say) goes on holding it.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, waiting for it up to `wait`. `purpose` is what others are told meanwhile.
+    pub(crate) fn take(
+        path: &Path,
+        mode: LockMode,
+        wait: Duration,
+        purpose: &str,
+    ) -> Result<Self, StoreError> {
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(StoreError::io("open", path))?;
+        let deadline = Instant::now() + wait;
+        loop {
+            let attempt = match mode {
+                LockMode::Shared => file.try_lock_shared(),
+                LockMode::Exclusive => file.try_lock(),
+            };
+            match attempt {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(PROBE);
+                }
+                Err(TryLockError::WouldBlock) => {
+                    return Err(StoreError::Busy {
+                        path: path.to_owned(),
+                        holder: holder(&mut file),
+                    });
+                }
+                Err(TryLockError::Error(source)) => {
+                    return Err(StoreError::io("lock", path)(source));
+                }
+            }
+        }
+        if mode == LockMode::Exclusive {
+            // For people only: nothing decides by it, so a failure to write it is no matter.
+            drop(introduce(&mut file, purpose));
+        }
+        Ok(Self { _file: file })
+    }
+}
+
+fn introduce(file: &mut File, purpose: &str) -> std::io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    write!(file, "{purpose} (process {})", std::process::id())
+}
+
+fn holder(file: &mut File) -> String {
+    let mut text = String::new();
+    let known = file
+        .seek(SeekFrom::Start(0))
+        .and_then(|_| file.read_to_string(&mut text))
+        .is_ok();
+    if known && !text.is_empty() {
+        text
+    } else {
+        "another biv process".to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_taker_is_told_who_holds_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("op.lock");
+        let held = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "pause").unwrap();
+        let refused = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "kill").unwrap_err();
+        assert!(
+            matches!(&refused, StoreError::Busy { holder, .. } if holder.starts_with("pause (process ")),
+            "{refused}"
+        );
+        drop(held);
+        Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "kill").unwrap();
+    }
+
+    #[test]
+    fn a_child_process_does_not_inherit_the_lock() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("op.lock");
+        let held = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "start").unwrap();
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        drop(held);
+        let taken = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "next");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(taken.is_ok());
+    }
+
+    #[test]
+    fn sharers_do_not_exclude_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("presence.lock");
+        let _one = Lock::take(&path, LockMode::Shared, Duration::ZERO, "attach").unwrap();
+        let _two = Lock::take(&path, LockMode::Shared, Duration::ZERO, "attach").unwrap();
+        assert!(Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "idle").is_err());
+    }
+}

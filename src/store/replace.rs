@@ -1,0 +1,36 @@
+//! Whole files, replaced in one step: a reader sees the old one or the new one.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+
+use super::StoreError;
+
+/// Writes a temporary file beside the target, syncs it, renames it over the target and syncs the
+/// directory. Refuses to put nothing in the place of something.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    if content.is_empty() {
+        return Err(StoreError::Corrupt {
+            path: path.to_owned(),
+            message: "nothing to write".to_owned(),
+        });
+    }
+    let directory = path.parent().unwrap_or(Path::new("."));
+    // `tempfile` creates with 0600.
+    let mut temporary = tempfile::NamedTempFile::new_in(directory)
+        .map_err(StoreError::io("write in", directory))?;
+    temporary
+        .write_all(content)
+        .and_then(|()| temporary.as_file().sync_all())
+        .map_err(StoreError::io("write", path))?;
+    temporary
+        .persist(path)
+        .map_err(|error| StoreError::io("replace", path)(error.error))?;
+    sync_directory(directory)
+}
+
+pub(super) fn sync_directory(directory: &Path) -> Result<(), StoreError> {
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(StoreError::io("sync", directory))
+}
