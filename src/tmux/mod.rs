@@ -1,1 +1,20 @@
-//! Everything that Bivouac does with tmux.
+//! Everything that Bivouac does with tmux, on a server of its own.
+//!
+//! Sessions are named from ids and found by exact targets (`=name:`, `%pane`): a plain `-t foo` would
+//! reach `foobar`. No user text ever stands in a name, a directory or a format, where tmux would
+//! expand `#(command)`; titles are values of user options. Every call has a deadline.
+
+mod configuration;
+mod error;
+mod pane;
+mod screen;
+mod server;
+mod typing;
+mod version;
+
+pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
+pub(crate) use error::TmuxError;
+pub(crate) use pane::{Death, Pane};
+pub(crate) use screen::Shot;
+pub(crate) use server::{OpenSession, Server, SessionOptions};
+pub(crate) use version::Version;

@@ -1,0 +1,22 @@
+//! What a person is told while an operation is under way.
+
+use crate::lifecycle::{Operation, Step};
+
+/// Listens to an operation. Every face has its own: lines on a terminal, a bar, or nothing.
+pub(crate) trait Progress {
+    /// A step begins.
+    fn step(&mut self, operation: Operation, step: Step);
+
+    /// Something worth knowing that is no failure.
+    fn note(&mut self, text: &str);
+}
+
+/// For recovery and tests: nobody listens.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Silent;
+
+impl Progress for Silent {
+    fn step(&mut self, _: Operation, _: Step) {}
+
+    fn note(&mut self, _: &str) {}
+}

@@ -1,0 +1,103 @@
+//! The configuration of our own server, loaded in place of the user's.
+
+/// What can be chosen about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Configuration {
+    pub history: u32,
+    pub detach_key: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not the name of a key such as C-q, M-d or F12")]
+pub(crate) struct KeyNameError(String);
+
+/// Only names of keys reach the configuration: it is a program, and a key is user text.
+pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
+    let base = name.trim_start_matches(|c| matches!(c, 'C' | 'M' | 'S' | '-'));
+    let modifiers = name.get(..name.len() - base.len()).unwrap_or("");
+    let well_formed = modifiers.split_inclusive('-').all(|part| part.len() == 2);
+    let function = base
+        .strip_prefix('F')
+        .is_some_and(|number| (1..=12).contains(&number.parse::<u32>().unwrap_or(0)));
+    let single = base.len() == 1
+        && base
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'\\' | b']' | b'_' | b'^'));
+    if well_formed && (function || (single && !modifiers.is_empty())) {
+        Ok(())
+    } else {
+        Err(KeyNameError(name.to_owned()))
+    }
+}
+
+impl Configuration {
+    /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and the one key
+    /// that an attached person needs is the one that leaves.
+    pub(crate) fn text(&self) -> String {
+        let Self {
+            history,
+            detach_key,
+        } = self;
+        let detach_hint = detach_key.replace("C-", "ctrl-").replace("M-", "alt-");
+        format!(
+            r##"# Written by biv; changes are lost.
+set -g default-terminal "screen-256color"
+set -ga terminal-overrides ",*256col*:Tc"
+set -g history-limit {history}
+set -g remain-on-exit on
+set -g destroy-unattached off
+set -g exit-unattached off
+set -g escape-time 10
+set -g focus-events on
+set -g set-clipboard on
+set -g mouse on
+set -g window-size latest
+set -g automatic-rename off
+set -g allow-rename off
+set -g update-environment ""
+set -g extended-keys on
+set -g prefix None
+set -g prefix2 None
+set -g status on
+set -g status-interval 0
+set -g status-style "bg=default,fg=default"
+set -g status-left-length 120
+set -g status-left "#[bold] #{{@biv_title}} #[nobold,dim]#{{@biv_branch}} "
+set -g status-right "#[dim]{detach_hint} detach "
+set -g window-status-format ""
+set -g window-status-current-format ""
+unbind -a -T root
+bind -T root '{detach_key}' detach-client
+bind -T root S-PPage copy-mode -eu
+bind -T root WheelUpPane if -F '#{{||:#{{alternate_on}},#{{||:#{{pane_in_mode}},#{{mouse_any_flag}}}}}}' 'send -M' 'copy-mode -e'
+bind -T root WheelDownPane send -M
+bind -T root MouseDown1Pane select-pane -t = \; send -M
+bind -T root MouseDrag1Pane if -F '#{{||:#{{pane_in_mode}},#{{mouse_any_flag}}}}' 'send -M' 'copy-mode -M'
+"##
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_names_of_keys_are_keys() {
+        for name in ["C-q", "M-d", "C-M-x", "F12", "C-\\", "C-]"] {
+            assert_eq!(validate_key_name(name), Ok(()), "{name}");
+        }
+        for name in [
+            "q",
+            "",
+            "C-",
+            "C-q'; run-shell x",
+            "F13",
+            "Enter",
+            "C-'",
+            "CC-q",
+        ] {
+            assert!(validate_key_name(name).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What tmux says of its panes.
+
+use super::TmuxError;
+use crate::model::InstanceId;
+
+/// One pane of our server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pane {
+    /// Whose it is; None for a pane that was not made by biv.
+    pub instance: Option<InstanceId>,
+    pub session: String,
+    pub id: String,
+    pub pid: i32,
+    pub server_pid: i32,
+    pub death: Option<Death>,
+    pub columns: u16,
+    pub rows: u16,
+    /// Seconds since the epoch of the last output.
+    pub active_at: i64,
+    /// People who are attached.
+    pub clients: u32,
+    pub title: String,
+}
+
+/// How the program of a pane ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Death {
+    pub status: Option<i32>,
+    pub signal: Option<i32>,
+}
+
+impl Death {
+    /// As a shell would tell it: a signal is 128 and its number. Old servers do not say which.
+    pub(crate) fn exit_code(self) -> i32 {
+        match (self.signal, self.status) {
+            (Some(signal), _) => 128 + signal,
+            (None, Some(status)) => status,
+            (None, None) => 128,
+        }
+    }
+}
+
+/// Separates fields; no title or name can hold it, as tmux escapes control characters in them.
+const FIELD: char = '\u{1f}';
+
+/// Asks for what [`parse_panes`] reads. The free text comes last.
+pub(super) fn format() -> String {
+    [
+        "#{@biv_id}",
+        "#{session_name}",
+        "#{pane_id}",
+        "#{pane_pid}",
+        "#{pid}",
+        "#{pane_dead}",
+        "#{pane_dead_status}",
+        "#{pane_dead_signal}",
+        "#{pane_width}",
+        "#{pane_height}",
+        "#{window_activity}",
+        "#{session_attached}",
+        "#{pane_title}",
+    ]
+    .join(&FIELD.to_string())
+}
+
+pub(super) fn parse_panes(text: &str) -> Result<Vec<Pane>, TmuxError> {
+    text.lines().map(parse_pane).collect()
+}
+
+fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
+    let unreadable = || TmuxError::Answer(line.to_owned());
+    let fields: Vec<&str> = line.splitn(13, FIELD).collect();
+    let &[
+        instance,
+        session,
+        id,
+        pid,
+        server_pid,
+        dead,
+        status,
+        signal,
+        columns,
+        rows,
+        active_at,
+        clients,
+        title,
+    ] = fields.as_slice()
+    else {
+        return Err(unreadable());
+    };
+    Ok(Pane {
+        instance: InstanceId::parse(instance),
+        session: session.to_owned(),
+        id: id.to_owned(),
+        pid: pid.parse().map_err(|_| unreadable())?,
+        server_pid: server_pid.parse().map_err(|_| unreadable())?,
+        death: (dead == "1").then(|| Death {
+            status: status.parse().ok(),
+            signal: signal.parse().ok().filter(|signal| *signal != 0),
+        }),
+        columns: columns.parse().map_err(|_| unreadable())?,
+        rows: rows.parse().map_err(|_| unreadable())?,
+        active_at: active_at.parse().unwrap_or(0),
+        clients: clients.parse().unwrap_or(0),
+        title: title.to_owned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_panes_is_read_whatever_its_title_says() {
+        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}it's \u{1f} odd";
+        let pane = parse_panes(line).unwrap().remove(0);
+        assert_eq!(pane.title, "it's \u{1f} odd");
+        assert_eq!(pane.death.unwrap().exit_code(), 42);
+        assert!(pane.instance.is_some());
+        assert!(parse_panes("nonsense").is_err());
+    }
+
+    #[test]
+    fn a_signal_counts_as_a_shell_counts_it() {
+        let death = Death {
+            status: None,
+            signal: Some(9),
+        };
+        assert_eq!(death.exit_code(), 137);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a pane shows.
+
+use super::server::no_pane;
+use super::{Server, TmuxError};
+
+/// One look at a pane: its title and its visible lines, taken in one go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shot {
+    pub pane: String,
+    pub title: String,
+    /// A person scrolls: keys would go to tmux, not to the agent.
+    pub in_mode: bool,
+    pub dead: bool,
+    pub text: String,
+}
+
+/// Begins each pane's part of a combined answer. tmux escapes control characters in what it prints
+/// of titles, and a screen holds none.
+const PART: char = '\u{1e}';
+const FIELD: char = '\u{1f}';
+
+/// Panes asked about in one call: the words of a command are limited to 16 kB.
+const AT_ONCE: usize = 60;
+
+impl Server {
+    /// Looks at several panes with as few calls as can be. A pane that is gone is left out.
+    pub(crate) fn look(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {
+        let mut shots = Vec::new();
+        let mut rest = panes;
+        while !rest.is_empty() {
+            let batch = &rest[..rest.len().min(AT_ONCE)];
+            let seen = self.look_at_batch(batch)?;
+            // A sequence stops at the first pane that is missing: go on behind it.
+            rest = &rest[(seen.len() + 1).min(batch.len())..];
+            shots.extend(seen);
+        }
+        Ok(shots)
+    }
+
+    /// The whole scrollback and the screen below it, with colours.
+    pub(crate) fn history(&self, pane: &str) -> Result<String, TmuxError> {
+        self.client()
+            .args([
+                "-N",
+                "capture-pane",
+                "-p",
+                "-e",
+                "-J",
+                "-S",
+                "-",
+                "-E",
+                "-",
+                "-t",
+                pane,
+            ])
+            .text()
+            .map_err(|error| no_pane(error, pane))
+    }
+
+    /// The last lines of history and screen, with colours on request.
+    pub(crate) fn tail(
+        &self,
+        pane: &str,
+        lines: usize,
+        colours: bool,
+    ) -> Result<String, TmuxError> {
+        let mut command = self.client().args(["-N", "capture-pane", "-p", "-J"]);
+        if colours {
+            command = command.arg("-e");
+        }
+        command
+            .args(["-S", &format!("-{lines}"), "-E", "-", "-t", pane])
+            .text()
+            .map_err(|error| no_pane(error, pane))
+    }
+
+    fn look_at_batch(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {
+        let mut command = self.client().arg("-N");
+        for (index, pane) in panes.iter().enumerate() {
+            if index > 0 {
+                command = command.arg(";");
+            }
+            let format = format!(
+                "{PART}{pane}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
+            );
+            command = command
+                .args(["display-message", "-p", "-t", pane, &format])
+                .args([";", "capture-pane", "-p", "-t", pane]);
+        }
+        let output = command
+            .output()
+            .map_err(|error| no_pane(error, panes.first().unwrap_or(&"")))?;
+        Ok(parse_shots(&String::from_utf8_lossy(&output.stdout)))
+    }
+}
+
+fn parse_shots(answer: &str) -> Vec<Shot> {
+    answer
+        .split(PART)
+        .skip(1)
+        .filter_map(|part| {
+            let (head, text) = part.split_once('\n')?;
+            let mut fields = head.splitn(4, FIELD);
+            Some(Shot {
+                pane: fields.next()?.to_owned(),
+                in_mode: fields.next()? != "0",
+                dead: fields.next()? == "1",
+                title: fields.next()?.to_owned(),
+                text: text.trim_end_matches('\n').to_owned(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_combined_answer_is_taken_apart() {
+        let shots = parse_shots(
+            "\u{1e}%1\u{1f}0\u{1f}0\u{1f}a title\nline 1\n\nline 3\n\n\n\u{1e}%2\u{1f}1\u{1f}1\u{1f}\n\n",
+        );
+        assert_eq!(shots.len(), 2);
+        assert_eq!(shots[0].text, "line 1\n\nline 3");
+        assert_eq!(shots[0].title, "a title");
+        assert!(shots[1].in_mode && shots[1].dead && shots[1].text.is_empty());
+    }
+}

@@ -1,0 +1,367 @@
+//! Our own tmux server: its start, its sessions, its commands.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::pane::{format, parse_panes};
+use super::{Configuration, Pane, TmuxError, Version};
+use crate::model::{InstanceId, SessionName};
+use crate::process::{Command, Failure, Identity, Output, Signal};
+
+const DEADLINE: Duration = Duration::from_secs(10);
+
+/// Variables that the server, and so every pane, starts with. An agent gets the rest of its
+/// environment from the command that launches it: what the server has, it would keep for ever.
+const SERVER_ENVIRONMENT: [&str; 9] = [
+    "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR",
+];
+
+/// A tmux server, known by its socket. Calls run in the socket's directory and name it relatively:
+/// the path of a socket is limited to 107 bytes, a home may be deeper.
+#[derive(Debug, Clone)]
+pub(crate) struct Server {
+    directory: PathBuf,
+    socket: String,
+    configuration: Configuration,
+}
+
+/// What a new session is made of.
+#[derive(Debug)]
+pub(crate) struct SessionOptions<'a> {
+    pub instance: &'a InstanceId,
+    pub columns: u16,
+    pub rows: u16,
+    pub title: &'a str,
+    pub branch: &'a str,
+    /// Run as it is, without a shell.
+    pub argv: &'a [OsString],
+}
+
+/// A session that was just opened.
+#[derive(Debug, Clone)]
+pub(crate) struct OpenSession {
+    pub pane: String,
+    pub pane_pid: i32,
+    pub server: Identity,
+}
+
+impl Server {
+    pub(crate) fn new(directory: &Path, socket: &str, configuration: Configuration) -> Self {
+        Self {
+            directory: directory.to_owned(),
+            socket: socket.to_owned(),
+            configuration,
+        }
+    }
+
+    pub(crate) fn socket(&self) -> &str {
+        &self.socket
+    }
+
+    pub(crate) fn socket_path(&self) -> PathBuf {
+        self.directory.join(&self.socket)
+    }
+
+    /// The installed tmux, or why it will not do.
+    pub(crate) fn installed_version() -> Result<Version, TmuxError> {
+        let answer = match Command::new("tmux").arg("-V").deadline(DEADLINE).text() {
+            Ok(answer) => answer,
+            Err(Failure::NotFound { .. }) => return Err(TmuxError::Missing),
+            Err(error) => return Err(error.into()),
+        };
+        match Version::parse(&answer) {
+            Some(version) if version >= Version::OLDEST => Ok(version),
+            Some(_) => Err(TmuxError::TooOld {
+                found: answer.trim_start_matches("tmux ").to_owned(),
+            }),
+            // A development build: newer than anything that is numbered.
+            None => Ok(Version::OLDEST),
+        }
+    }
+
+    /// Opens a session; starts the server if there is none.
+    pub(crate) fn open_session(
+        &self,
+        options: &SessionOptions<'_>,
+    ) -> Result<OpenSession, TmuxError> {
+        let configuration = self.directory.join("tmux.conf");
+        std::fs::write(&configuration, self.configuration.text()).map_err(|source| {
+            TmuxError::Write {
+                path: configuration.clone(),
+                source,
+            }
+        })?;
+        raise_file_limit();
+        let name = SessionName::of(options.instance);
+        let target = format!("={name}:");
+        let mut command = self
+            .client()
+            .args(["-f", "tmux.conf", "new-session", "-d", "-P", "-F"])
+            .arg("#{pane_id} #{pane_pid} #{pid}")
+            .args(["-s", name.as_str()])
+            .args(["-x", &options.columns.to_string()])
+            .args(["-y", &options.rows.to_string()])
+            .arg("--");
+        for word in options.argv {
+            command = command.arg(literal(word));
+        }
+        for (option, value) in [
+            ("@biv_id", options.instance.as_str()),
+            ("@biv_title", options.title),
+            ("@biv_branch", options.branch),
+        ] {
+            command = command
+                .args([";", "set-option", "-t", &target, "--", option])
+                .arg(literal(value.as_ref()));
+        }
+        // The last session of a server that is just going down takes the new one with it.
+        let mut attempts = 3;
+        let answer = loop {
+            match command.text() {
+                Err(Failure::Status { message, .. })
+                    if attempts > 1 && message.contains("server exited") =>
+                {
+                    attempts -= 1;
+                }
+                other => break other.map_err(not_installed)?,
+            }
+        };
+        let unreadable = || TmuxError::Answer(answer.clone());
+        let mut words = answer.split_whitespace();
+        let pane = words.next().ok_or_else(unreadable)?.to_owned();
+        let pane_pid = words
+            .next()
+            .and_then(|word| word.parse().ok())
+            .ok_or_else(unreadable)?;
+        let server = words
+            .next()
+            .and_then(|word| word.parse().ok())
+            .and_then(Identity::of_pid)
+            .ok_or_else(unreadable)?;
+        self.remember(&server);
+        Ok(OpenSession {
+            pane,
+            pane_pid,
+            server,
+        })
+    }
+
+    /// Puts another program into a pane whose own has ended or is to be replaced. Size, history and
+    /// the pane's id stay.
+    pub(crate) fn respawn(&self, pane: &str, argv: &[OsString]) -> Result<i32, TmuxError> {
+        let mut command = self
+            .client()
+            .args(["-N", "respawn-pane", "-k", "-t", pane, "--"]);
+        for word in argv {
+            command = command.arg(literal(word));
+        }
+        let answer = command
+            .args([";", "display-message", "-p", "-t", pane, "#{pane_pid}"])
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        answer.trim().parse().map_err(|_| TmuxError::Answer(answer))
+    }
+
+    /// All panes of the server; none where no server runs.
+    pub(crate) fn panes(&self) -> Result<Vec<Pane>, TmuxError> {
+        // Without a socket there is nobody to ask, which is worth knowing before a process is made.
+        if !self.socket_path().exists() && !self.call_back() {
+            return Ok(Vec::new());
+        }
+        let command = self
+            .client()
+            .args(["-N", "list-panes", "-a", "-F", &format()]);
+        let output = command.output().map_err(not_installed)?;
+        if output.success() {
+            parse_panes(&output.stdout_text())
+        } else if says_no_server(&output) {
+            Ok(Vec::new())
+        } else {
+            Err(command.refused(&output).into())
+        }
+    }
+
+    /// The pane in which an instance sits now.
+    pub(crate) fn pane_of(&self, instance: &InstanceId) -> Result<Option<Pane>, TmuxError> {
+        Ok(self
+            .panes()?
+            .into_iter()
+            .find(|pane| pane.instance.as_ref() == Some(instance)))
+    }
+
+    /// Takes the session of an instance down; one that is gone already is no error.
+    pub(crate) fn close_session(&self, instance: &InstanceId) -> Result<(), TmuxError> {
+        let Some(pane) = self.pane_of(instance)? else {
+            return Ok(());
+        };
+        let command =
+            self.client()
+                .args(["-N", "kill-session", "-t", &format!("={}", pane.session)]);
+        let output = command.output().map_err(not_installed)?;
+        if output.success()
+            || says_no_server(&output)
+            || output.stderr_text().contains("can't find")
+        {
+            Ok(())
+        } else {
+            Err(command.refused(&output).into())
+        }
+    }
+
+    /// The command that puts this terminal into the session of an instance.
+    pub(crate) fn attach_command(&self, instance: &InstanceId, inside: Option<&str>) -> Command {
+        let target = format!("={}", SessionName::of(instance));
+        let within_ours = inside
+            .and_then(|variable| variable.split(',').next())
+            .is_some_and(|socket| Path::new(socket) == self.socket_path());
+        if within_ours {
+            self.client().args(["-N", "switch-client", "-t", &target])
+        } else {
+            self.client()
+                .args(["-N", "attach-session", "-t", &target])
+                // tmux refuses to be nested unless it is not told.
+                .env_remove("TMUX")
+                .env(
+                    "TERM",
+                    std::env::var_os("TERM").unwrap_or_else(|| "xterm".into()),
+                )
+        }
+    }
+
+    /// Changes what the status line shows of an instance.
+    pub(crate) fn set_option(
+        &self,
+        instance: &InstanceId,
+        name: &str,
+        value: &str,
+    ) -> Result<(), TmuxError> {
+        let target = format!("={}:", SessionName::of(instance));
+        self.client()
+            .args(["-N", "set-option", "-t", &target, "--", name])
+            .arg(literal(value.as_ref()))
+            .run()
+            .map_err(|error| no_pane(error, &target))?;
+        Ok(())
+    }
+
+    /// The identity of the running server, if there is one.
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        let text = std::fs::read_to_string(self.memory()).ok()?;
+        let identity: Identity = serde_json::from_str(&text).ok()?;
+        identity.is_alive().then_some(identity)
+    }
+
+    /// A call of the tmux program on our socket, not yet saying what.
+    pub(super) fn client(&self) -> Command {
+        let mut command = Command::new(self.program())
+            .directory(&self.directory)
+            .deadline(DEADLINE)
+            .env_clear()
+            // Answers are matched: they must be in one language and in full (`-u`).
+            .args(["-u", "-S", &self.socket]);
+        for name in SERVER_ENVIRONMENT {
+            if let Some(value) = std::env::var_os(name) {
+                command = command.env(name, value);
+            }
+        }
+        command
+    }
+
+    /// The program of the running server where it is not the installed one any more: after an
+    /// upgrade, old server and new client do not understand each other.
+    fn program(&self) -> PathBuf {
+        let installed = PathBuf::from("tmux");
+        let Some(server) = self.identity() else {
+            return installed;
+        };
+        let running = PathBuf::from(format!("/proc/{}/exe", server.pid));
+        match std::fs::read_link(&running) {
+            Ok(target) if !target.exists() => running,
+            _ => installed,
+        }
+    }
+
+    /// A server whose socket was deleted (by a cleaner of temporary files, say) makes it anew when
+    /// asked; starting a second server instead would lose sight of every agent of the first.
+    fn call_back(&self) -> bool {
+        let Some(server) = self.identity() else {
+            return false;
+        };
+        server.signal(Signal::USR1);
+        let deadline = Instant::now() + Duration::from_secs(1);
+        while Instant::now() < deadline {
+            if self.socket_path().exists() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    fn remember(&self, server: &Identity) {
+        if let Ok(text) = serde_json::to_string(server) {
+            // Only `call_back` and `program` want it; they do without where it is missing.
+            drop(std::fs::write(self.memory(), text));
+        }
+    }
+
+    fn memory(&self) -> PathBuf {
+        self.directory.join(format!("{}.server", self.socket))
+    }
+}
+
+/// An argument as tmux will understand it: a last `;` would end the command.
+fn literal(word: &std::ffi::OsStr) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    match word.as_bytes().strip_suffix(b";") {
+        Some(front) => OsString::from_vec([front, b"\\;"].concat()),
+        None => word.to_owned(),
+    }
+}
+
+fn not_installed(error: Failure) -> TmuxError {
+    match error {
+        Failure::NotFound { .. } => TmuxError::Missing,
+        other => TmuxError::Failed(other),
+    }
+}
+
+pub(super) fn no_pane(error: Failure, pane: &str) -> TmuxError {
+    match &error {
+        Failure::NotFound { .. } => TmuxError::Missing,
+        Failure::Status { message, .. } if message.contains("can't find") => {
+            TmuxError::NoPane(pane.to_owned())
+        }
+        Failure::Status { message, .. }
+            if message.contains("no server running") || message.contains("error connecting") =>
+        {
+            TmuxError::NoServer
+        }
+        _ => TmuxError::Failed(error),
+    }
+}
+
+fn says_no_server(output: &Output) -> bool {
+    let message = output.stderr_text();
+    message.contains("no server running")
+        || message.contains("error connecting")
+        || message.contains("server exited")
+        || message.contains("no sessions")
+        || message.contains("lost server")
+}
+
+/// Each agent costs the server descriptors; the usual soft limit ends at some 300 agents, and a
+/// server that has run out hangs all of its clients.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    // Refused is no reason to stop: the server then has what everyone has.
+    drop(setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    ));
+}
