@@ -1,0 +1,245 @@
+//! The agent's state and how it changes: inputs in, effects out. Pure: no clock, no files, no
+//! terminal; time comes with each input, and what an effect brings back is an input again.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::dialog::Outcome;
+use super::editor::Editor;
+use super::keyboard::{Key, Typed};
+use super::memory::Memory;
+use super::paint::{Ink, Line, block, short_block};
+use super::reply;
+use super::session::Entry;
+use super::turn::{Step, Turn};
+
+/// How long "press again to exit" holds.
+const EXIT_WINDOW: Duration = Duration::from_secs(2);
+/// Of a submitted prompt, so many rows are shown.
+const ECHO_ROWS: usize = 12;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub columns: usize,
+    pub rows: usize,
+}
+
+/// Whether somebody can see and answer a dialog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Audience {
+    Terminal,
+    Pipe,
+}
+
+#[derive(Debug)]
+pub(super) enum Input {
+    Start {
+        prompt: Option<String>,
+    },
+    Typed(Typed),
+    Resized(Size),
+    /// Time has passed.
+    Tick,
+    CommandSaid(String),
+    CommandEnded(Option<i32>),
+    /// What the file to be edited holds now.
+    FileRead(Option<String>),
+    FileWritten(Result<(), String>),
+    /// Nothing more will be typed: go when everything is done.
+    EndOfInput,
+    Trouble(String),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Effect {
+    Print(Vec<Line>),
+    Record(Entry),
+    RunCommand(String),
+    StopCommand,
+    ReadFile(String),
+    WriteFile {
+        path: String,
+        text: String,
+    },
+    /// A shell script whose end nobody waits for.
+    StartBackground(String),
+    ClearScreen,
+    IgnoreSignals,
+    Leave(u8),
+    Crash,
+}
+
+/// The key that, pressed once more, exits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ExitKey {
+    CtrlC,
+    CtrlD,
+}
+
+pub(super) struct Agent {
+    pub directory: String,
+    pub memory: Memory,
+    pub size: Size,
+    pub audience: Audience,
+    /// How long it ponders before it says something.
+    pub think: Duration,
+    pub editor: Editor,
+    pub turn: Option<Turn>,
+    pub queue: VecDeque<String>,
+    pub exit_hint: Option<(ExitKey, Duration)>,
+    pub ignores_signals: bool,
+    pub leaves_when_idle: bool,
+}
+
+impl Agent {
+    pub(super) fn update(&mut self, input: Input, now: Duration) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        match input {
+            Input::Start { prompt } => {
+                if let Some(prompt) = prompt {
+                    self.submit(prompt, now, &mut effects);
+                }
+            }
+            Input::Typed(Typed::Key(key)) => self.press(key, now, &mut effects),
+            Input::Typed(Typed::Paste(text)) => {
+                // A dialog takes keys only; what is pasted at it goes nowhere.
+                if self.dialog().is_none() {
+                    self.exit_hint = None;
+                    self.editor.paste(text);
+                }
+            }
+            Input::Resized(size) => self.size = size,
+            Input::Tick => {}
+            Input::CommandSaid(text) => self.command_said(&text, &mut effects),
+            Input::CommandEnded(status) => self.command_ended(status, &mut effects),
+            Input::FileRead(old) => self.file_read(old.as_deref(), &mut effects),
+            Input::FileWritten(result) => self.file_written(result, &mut effects),
+            Input::EndOfInput => self.leaves_when_idle = true,
+            Input::Trouble(text) => effects.push(Effect::Print(reply::note(
+                Ink::Bad,
+                &text,
+                self.size.columns,
+            ))),
+        }
+        self.advance(now, &mut effects);
+        if self.exit_hint.is_some_and(|(_, until)| now >= until) {
+            self.exit_hint = None;
+        }
+        if self.leaves_when_idle && self.turn.is_none() {
+            effects.push(Effect::Leave(0));
+        }
+        effects
+    }
+
+    fn press(&mut self, key: Key, now: Duration, effects: &mut Vec<Effect>) {
+        if let Some(Turn {
+            step: Step::Asking(dialog, _),
+            ..
+        }) = &mut self.turn
+        {
+            match dialog.press(key) {
+                Outcome::Open => {}
+                outcome => self.decided(outcome, now, effects),
+            }
+            return;
+        }
+        let hint = self.exit_hint.take();
+        match key {
+            Key::Esc if self.turn.is_some() => self.interrupt(now, effects),
+            Key::Ctrl('c') if self.turn.is_some() => self.interrupt(now, effects),
+            Key::Ctrl('c') => {
+                self.editor.clear();
+                self.press_exit(ExitKey::CtrlC, hint, now, effects);
+            }
+            Key::Ctrl('d') if self.editor.is_empty() => {
+                self.press_exit(ExitKey::CtrlD, hint, now, effects);
+            }
+            Key::Enter => {
+                if !self.editor.is_empty() {
+                    let prompt = self.editor.take();
+                    self.submit(prompt, now, effects);
+                }
+            }
+            Key::Char(character) => self.editor.insert(character.encode_utf8(&mut [0; 4])),
+            Key::Newline => self.editor.insert("\n"),
+            Key::Backspace => self.editor.backspace(),
+            Key::Ctrl('u') => self.editor.clear(),
+            Key::Esc | Key::Tab | Key::Up | Key::Down | Key::Ctrl(_) => {}
+        }
+    }
+
+    fn press_exit(
+        &mut self,
+        key: ExitKey,
+        hint: Option<(ExitKey, Duration)>,
+        now: Duration,
+        effects: &mut Vec<Effect>,
+    ) {
+        if self.ignores_signals {
+            return;
+        }
+        match hint {
+            Some((pressed, until)) if pressed == key && now < until => {
+                effects.push(Effect::Leave(0));
+            }
+            Some(_) | None => self.exit_hint = Some((key, now + EXIT_WINDOW)),
+        }
+    }
+
+    fn submit(&mut self, prompt: String, now: Duration, effects: &mut Vec<Effect>) {
+        if self.turn.is_some() {
+            // On disk at once: what was submitted is not lost by a kill.
+            self.record(
+                Entry::system(&prompt, json!({ "event": "queued" })),
+                effects,
+            );
+            self.queue.push_back(prompt);
+        } else {
+            self.begin_turn(&prompt, now, effects);
+        }
+    }
+
+    pub(super) fn begin_turn(&mut self, prompt: &str, now: Duration, effects: &mut Vec<Effect>) {
+        let number = self.memory.turns() + 1;
+        self.record(Entry::user(number, prompt), effects);
+        let mut lines = vec![Line::blank()];
+        lines.extend(short_block(
+            (Ink::Dim, "❯ "),
+            Ink::Bold,
+            prompt.trim_end_matches('\n'),
+            self.size.columns,
+            ECHO_ROWS,
+        ));
+        effects.push(Effect::Print(lines));
+        self.turn = Some(Turn::new(number, prompt, now));
+    }
+
+    /// Into the file, and into memory with it: the two never differ.
+    pub(super) fn record(&mut self, entry: Entry, effects: &mut Vec<Effect>) {
+        self.memory.learn(&entry);
+        effects.push(Effect::Record(entry));
+    }
+
+    /// A block of answer: shown, and kept.
+    pub(super) fn say(&mut self, text: &str, effects: &mut Vec<Effect>) {
+        self.show_block(text, effects);
+        self.record(Entry::assistant(self.memory.turns(), text), effects);
+    }
+
+    pub(super) fn show_block(&self, text: &str, effects: &mut Vec<Effect>) {
+        let mut lines = vec![Line::blank()];
+        lines.extend(block(
+            (Ink::Accent, "● "),
+            Ink::Plain,
+            text,
+            self.size.columns,
+        ));
+        effects.push(Effect::Print(lines));
+    }
+
+    pub(super) fn show_note(&self, ink: Ink, text: &str, effects: &mut Vec<Effect>) {
+        effects.push(Effect::Print(reply::note(ink, text, self.size.columns)));
+    }
+}

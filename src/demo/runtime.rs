@@ -1,0 +1,355 @@
+//! The loop that gives the agent a terminal, a clock, files and children.
+
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
+use signal_hook::iterator::Signals;
+
+use super::agent::{Agent, Audience, Effect, Input};
+use super::args::DemoArgs;
+use super::child::{self, Child};
+use super::keyboard::{Key, Keyboard, Typed};
+use super::paint::{Colour, Line};
+use super::screen::Screen;
+use super::session::SessionFile;
+use super::terminal::{self, RawTerminal};
+use super::{greeting, view};
+
+/// Messages that may wait; whoever sends more waits as well.
+const BACKLOG: usize = 1024;
+/// An escape that nothing follows for so long is the key itself.
+const ESCAPE_TIME: Duration = Duration::from_millis(25);
+/// How long the loop has for a clean end after a signal.
+const END_TIME: Duration = Duration::from_secs(1);
+/// An agent that ignores signals and has lost its terminal gives up at last: nobody may be left
+/// with a process that only SIGKILL ends.
+const FORSAKEN: Duration = Duration::from_secs(600);
+
+/// What reaches the loop from its threads.
+#[derive(Debug)]
+pub(super) enum Message {
+    Bytes(Vec<u8>),
+    Prompt(String),
+    EndOfInput,
+    /// The terminal was closed.
+    Gone,
+    Resized,
+    Signal(u8),
+    Command(u64, Input),
+}
+
+/// Runs the demo agent until it exits.
+pub(crate) fn run(args: DemoArgs) -> ExitCode {
+    match start(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(message) => {
+            // Without a standard error there is nobody to tell.
+            drop(writeln!(std::io::stderr(), "{message}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn start(args: DemoArgs) -> Result<u8, String> {
+    let opening = greeting::open(&args)?;
+    let audience = if terminal::is_interactive() {
+        Audience::Terminal
+    } else {
+        Audience::Pipe
+    };
+    let agent = opening.agent(
+        audience,
+        terminal::size(),
+        milliseconds("BIV_DEMO_THINK_MS", 400),
+    );
+    let header = opening.header(agent.size.columns);
+    let farewell = opening.farewell(&args.sessions);
+    let file = opening.file;
+
+    let raw = match audience {
+        Audience::Terminal => Some(
+            RawTerminal::enter(milliseconds("BIV_DEMO_START_MS", 0))
+                .map_err(|error| format!("The terminal cannot be used: {error}"))?,
+        ),
+        Audience::Pipe => None,
+    };
+    let (sender, messages) = sync_channel(BACKLOG);
+    let ignoring = Arc::new(AtomicBool::new(false));
+    watch_signals(sender.clone(), ignoring.clone()).map_err(|error| error.to_string())?;
+    match audience {
+        Audience::Terminal => terminal::read_keys(sender.clone()),
+        Audience::Pipe => terminal::read_lines(sender.clone()),
+    }
+    let out = terminal::output().map_err(|error| error.to_string())?;
+    let colour = match audience {
+        Audience::Terminal if std::env::var_os("NO_COLOR").is_none() => Colour::On,
+        Audience::Terminal | Audience::Pipe => Colour::Off,
+    };
+    let runtime = Runtime {
+        agent,
+        file,
+        screen: Screen::new(out, colour),
+        keyboard: Keyboard::default(),
+        sender,
+        ignoring,
+        child: None,
+        children: 0,
+        began: Instant::now(),
+        finished: header,
+        ends: None,
+        raw,
+        farewell,
+    };
+    Ok(runtime.go(args.prompt, &messages))
+}
+
+fn milliseconds(variable: &str, default: u64) -> Duration {
+    let value = std::env::var(variable).ok();
+    Duration::from_millis(value.and_then(|text| text.parse().ok()).unwrap_or(default))
+}
+
+/// Ends the process itself should the loop be stuck, in a write to a terminal that takes nothing.
+fn watch_signals(messages: SyncSender<Message>, ignoring: Arc<AtomicBool>) -> std::io::Result<()> {
+    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH])?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGWINCH {
+                // With a full backlog the loop is about to look at the size anyway.
+                drop(messages.try_send(Message::Resized));
+            } else if !ignoring.load(Ordering::SeqCst) {
+                let code = 128 + u8::try_from(signal).unwrap_or(0);
+                drop(messages.try_send(Message::Signal(code)));
+                std::thread::sleep(END_TIME);
+                std::process::exit(code.into());
+            }
+        }
+    });
+    Ok(())
+}
+
+struct Runtime {
+    agent: Agent,
+    file: SessionFile,
+    screen: Screen<std::fs::File>,
+    keyboard: Keyboard,
+    sender: SyncSender<Message>,
+    ignoring: Arc<AtomicBool>,
+    child: Option<Child>,
+    children: u64,
+    began: Instant,
+    /// Lines that wait to be shown.
+    finished: Vec<Line>,
+    /// How the process ends, once that is settled.
+    ends: Option<Ending>,
+    raw: Option<RawTerminal>,
+    farewell: String,
+}
+
+enum Ending {
+    /// By its own will, with a word of goodbye.
+    Leave(u8),
+    /// Told to by a signal: at once.
+    Signal(u8),
+}
+
+impl Runtime {
+    fn go(mut self, prompt: Option<String>, messages: &Receiver<Message>) -> u8 {
+        self.give(Input::Start { prompt });
+        loop {
+            if let Some(ending) = self.ends.take() {
+                return self.end(&ending);
+            }
+            self.draw();
+            match self.next_message(messages) {
+                Some(message) => self.take(message),
+                None => {
+                    let typed = self.keyboard.settle();
+                    self.give_typed(typed);
+                    self.give(Input::Tick);
+                }
+            }
+            // Whatever else is there is dealt with before the screen is drawn again.
+            for message in messages.try_iter().take(BACKLOG) {
+                if self.ends.is_none() {
+                    self.take(message);
+                }
+            }
+            // Taken from the terminal rather than from the signal, which may be late or lost.
+            let size = terminal::size();
+            if size != self.agent.size {
+                self.give(Input::Resized(size));
+            }
+        }
+    }
+
+    /// The next message, or nothing when it is time to look at the clock.
+    fn next_message(&self, messages: &Receiver<Message>) -> Option<Message> {
+        let now = self.began.elapsed();
+        let change = view::next_change(&self.agent, now).map(|at| at.saturating_sub(now));
+        let escape = self.keyboard.is_waiting().then_some(ESCAPE_TIME);
+        match change.into_iter().chain(escape).min() {
+            Some(timeout) => match messages.recv_timeout(timeout) {
+                Ok(message) => Some(message),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+            },
+            None => messages.recv().ok(),
+        }
+    }
+
+    fn take(&mut self, message: Message) {
+        match message {
+            Message::Bytes(bytes) => {
+                let typed = self.keyboard.feed(&bytes);
+                self.give_typed(typed);
+            }
+            Message::Prompt(text) => {
+                self.give_typed(vec![Typed::Paste(text), Typed::Key(Key::Enter)]);
+            }
+            Message::EndOfInput => self.give(Input::EndOfInput),
+            Message::Gone if self.ignoring.load(Ordering::SeqCst) => {
+                std::thread::sleep(FORSAKEN);
+                self.ends = Some(Ending::Signal(129));
+            }
+            Message::Gone => self.ends = Some(Ending::Signal(129)),
+            Message::Resized => {}
+            Message::Signal(code) => self.ends = Some(Ending::Signal(code)),
+            Message::Command(number, input) => {
+                if self
+                    .child
+                    .as_ref()
+                    .is_some_and(|child| child.number == number)
+                {
+                    self.give(input);
+                }
+            }
+        }
+    }
+
+    fn give_typed(&mut self, typed: Vec<Typed>) {
+        for typed in typed {
+            if self.ends.is_none() {
+                self.give(Input::Typed(typed));
+            }
+        }
+    }
+
+    /// Lets the agent decide, and does what it decided.
+    fn give(&mut self, input: Input) {
+        for effect in self.agent.update(input, self.began.elapsed()) {
+            if self.ends.is_none() {
+                self.perform(effect);
+            }
+        }
+    }
+
+    fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Print(lines) => self.finished.extend(lines),
+            Effect::Record(entry) => {
+                if let Err(error) = self.file.append(&entry) {
+                    self.give(Input::Trouble(format!(
+                        "The session file cannot be written: {error}"
+                    )));
+                }
+            }
+            Effect::RunCommand(command) => {
+                self.children += 1;
+                match Child::start(self.children, &command, &self.sender) {
+                    Ok(child) => self.child = Some(child),
+                    Err(error) => {
+                        self.give(Input::Trouble(format!(
+                            "The command cannot be started: {error}"
+                        )));
+                        self.give(Input::CommandEnded(None));
+                    }
+                }
+            }
+            Effect::StopCommand => self.stop_child(),
+            Effect::ReadFile(path) => {
+                let bytes = std::fs::read(path).ok();
+                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                self.give(Input::FileRead(text));
+            }
+            Effect::WriteFile { path, text } => {
+                let path = std::path::Path::new(&path);
+                let result = path
+                    .parent()
+                    .map_or(Ok(()), std::fs::create_dir_all)
+                    .and_then(|()| std::fs::write(path, text));
+                self.give(Input::FileWritten(
+                    result.map_err(|error| error.to_string()),
+                ));
+            }
+            Effect::StartBackground(script) => {
+                if let Err(error) = child::start_background(&script) {
+                    self.give(Input::Trouble(format!(
+                        "The child cannot be started: {error}"
+                    )));
+                }
+            }
+            Effect::ClearScreen => {
+                self.finished.clear();
+                // A terminal that is gone is noticed where its keys are read.
+                drop(self.screen.clear());
+            }
+            Effect::IgnoreSignals => self.ignoring.store(true, Ordering::SeqCst),
+            Effect::Leave(code) => self.ends = Some(Ending::Leave(code)),
+            Effect::Crash => {
+                // No core file: it would lie in the middle of somebody's worktree.
+                let none = rustix::process::Rlimit {
+                    current: Some(0),
+                    maximum: Some(0),
+                };
+                let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
+                std::process::abort();
+            }
+        }
+    }
+
+    fn draw(&mut self) {
+        let finished = std::mem::take(&mut self.finished);
+        let columns = self.agent.size.columns;
+        // A terminal that is gone is noticed where its keys are read.
+        drop(match self.agent.audience {
+            Audience::Terminal => {
+                let frame = view::view(&self.agent, self.began.elapsed());
+                self.screen.draw(&finished, frame, columns)
+            }
+            Audience::Pipe => self.screen.print(&finished),
+        });
+    }
+
+    fn stop_child(&mut self) {
+        if let Some(child) = self.child.take() {
+            child.stop();
+        }
+    }
+
+    fn end(mut self, ending: &Ending) -> u8 {
+        self.stop_child();
+        let mut last = std::mem::take(&mut self.finished);
+        let code = match ending {
+            Ending::Leave(code) => {
+                if self.agent.memory.turns() > 0 && self.agent.audience == Audience::Terminal {
+                    last.push(Line::blank());
+                    last.push(Line::plain("Resume this session with:"));
+                    last.push(Line::plain(&self.farewell));
+                }
+                *code
+            }
+            Ending::Signal(code) => *code,
+        };
+        // As above.
+        drop(match self.agent.audience {
+            Audience::Terminal => self.screen.finish(&last),
+            Audience::Pipe => self.screen.print(&last),
+        });
+        drop(self.raw.take());
+        code
+    }
+}

@@ -1,0 +1,221 @@
+//! The live region: what stands below the scrollback and changes. Pure: state and time in, rows out.
+
+use std::time::Duration;
+
+use super::agent::{Agent, ExitKey};
+use super::dialog::Dialog;
+use super::paint::{Ink, Line, cut, width_of, wrap};
+use super::reply;
+use super::turn::{Step, Turn};
+use crate::model::printable_line;
+
+/// How often something that moves is drawn anew.
+const SPINNER_EVERY: Duration = Duration::from_millis(200);
+const TITLE_EVERY: Duration = Duration::from_millis(800);
+const SPINNER: [&str; 6] = ["✻", "✽", "✶", "✳", "✢", "✶"];
+const VERBS: [&str; 6] = [
+    "Pondering",
+    "Foraging",
+    "Whittling",
+    "Mapping",
+    "Brewing",
+    "Stargazing",
+];
+/// The input box grows to so many rows.
+const INPUT_ROWS: usize = 8;
+
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    pub lines: Vec<Line>,
+    /// Row and column, where there is something to type into.
+    pub cursor: Option<(usize, usize)>,
+    pub title: String,
+}
+
+pub(super) fn view(agent: &Agent, now: Duration) -> Frame {
+    let (mut lines, mut cursor) = match agent.dialog() {
+        Some(dialog) => (dialog_rows(dialog, agent), None),
+        None => prompt_rows(agent, now),
+    };
+    // Never taller than the screen: what scrolled off could not be erased any more.
+    let excess = lines.len().saturating_sub(agent.size.rows.max(1));
+    lines.drain(..excess);
+    if let Some((row, _)) = &mut cursor {
+        *row = row.saturating_sub(excess);
+    }
+    Frame {
+        lines,
+        cursor,
+        title: title(agent, now),
+    }
+}
+
+/// When the view changes by time alone; never, while nothing moves.
+pub(super) fn next_change(agent: &Agent, now: Duration) -> Option<Duration> {
+    let hint = agent.exit_hint.map(|(_, until)| until);
+    let turn = agent.turn.as_ref().and_then(|turn| match &turn.step {
+        Step::Busy { until } => Some((*until).min(tick_after(now, SPINNER_EVERY))),
+        Step::Muted { until } => Some(*until),
+        Step::Streaming(stream) => Some(stream.next.min(tick_after(now, TITLE_EVERY))),
+        Step::Running(_) => Some(tick_after(now, SPINNER_EVERY)),
+        Step::Ready | Step::Reading { .. } | Step::Writing { .. } | Step::Asking(..) => None,
+    });
+    hint.into_iter().chain(turn).min()
+}
+
+fn tick_after(now: Duration, every: Duration) -> Duration {
+    every * (phase(now, every) + 1)
+}
+
+fn phase(now: Duration, every: Duration) -> u32 {
+    u32::try_from(now.as_millis() / every.as_millis()).unwrap_or(0)
+}
+
+/// `◐ …` and `◑ …` while busy, `✳ …` otherwise, as Claude Code has it.
+fn title(agent: &Agent, now: Duration) -> String {
+    let topic = agent.memory.title.as_deref().unwrap_or("Demo agent");
+    let mark = match agent.turn.as_ref().map(|turn| &turn.step) {
+        None | Some(Step::Asking(..)) => "✳",
+        // Nothing moves, not even here.
+        Some(Step::Muted { .. }) => "◐",
+        Some(_) if phase(now, TITLE_EVERY).is_multiple_of(2) => "◐",
+        Some(_) => "◑",
+    };
+    format!("{mark} {}", cut(&printable_line(topic), 60))
+}
+
+fn prompt_rows(agent: &Agent, now: Duration) -> (Vec<Line>, Option<(usize, usize)>) {
+    let columns = agent.size.columns;
+    let mut lines = Vec::new();
+    if let Some(turn) = &agent.turn {
+        lines.extend(progress_rows(turn, now));
+    }
+    for prompt in &agent.queue {
+        let gist = reply::gist(prompt, columns.saturating_sub(16));
+        lines.push(Line::new(Ink::Dim, &format!("  ⎿  queued: {gist}")));
+    }
+    lines.push(Line::blank());
+    lines.push(rule('─', columns));
+
+    let shown = agent.editor.shown();
+    let width = columns.saturating_sub(3);
+    let rows: Vec<String> = wrap(&shown, width).collect();
+    // The cursor must have a place behind a row that is just full.
+    let room = INPUT_ROWS.min(agent.size.rows.saturating_sub(6)).max(1);
+    let first = rows.len().saturating_sub(room);
+    for (index, row) in rows.iter().enumerate().skip(first) {
+        let lead = if index == first {
+            Line::new(Ink::Accent, "❯\u{a0}")
+        } else {
+            Line::plain("  ")
+        };
+        lines.push(lead.and(Ink::Plain, row));
+    }
+    let last = rows.last().map_or(0, |row| width_of(row));
+    let cursor = (lines.len() - 1, 2 + last);
+    lines.push(rule('─', columns));
+    lines.push(Line::new(
+        Ink::Dim,
+        &cut(footer(agent), columns.saturating_sub(1)),
+    ));
+    (lines, Some(cursor))
+}
+
+fn progress_rows(turn: &Turn, now: Duration) -> Vec<Line> {
+    let verb = match &turn.step {
+        Step::Busy { .. } => VERBS[turn.number % VERBS.len()],
+        Step::Running(_) => "Running",
+        Step::Streaming(stream) => return vec![reply::streamed(&stream.row)],
+        Step::Muted { .. }
+        | Step::Ready
+        | Step::Reading { .. }
+        | Step::Writing { .. }
+        | Step::Asking(..) => return Vec::new(),
+    };
+    let frame = phase(now.saturating_sub(turn.began), SPINNER_EVERY) as usize;
+    let seconds = now.saturating_sub(turn.began).as_secs();
+    vec![
+        Line::blank(),
+        Line::new(Ink::Warm, SPINNER[frame % SPINNER.len()])
+            .and(Ink::Warm, &format!(" {verb}…"))
+            .and(Ink::Dim, &format!(" ({seconds}s · esc to interrupt)")),
+    ]
+}
+
+fn footer(agent: &Agent) -> &'static str {
+    match agent.exit_hint {
+        Some((ExitKey::CtrlC, _)) => "  Press Ctrl-C again to exit",
+        Some((ExitKey::CtrlD, _)) => "  Press Ctrl-D again to exit",
+        None if agent.memory.allowed => "  ⏵⏵ not asking this session · /help for commands",
+        None => "  /help for commands · say hello for a tour",
+    }
+}
+
+fn dialog_rows(dialog: &Dialog, agent: &Agent) -> Vec<Line> {
+    let columns = agent.size.columns;
+    let text = columns.saturating_sub(2);
+    let mut head = vec![
+        Line::blank(),
+        rule('─', columns),
+        Line::new(Ink::Bold, &format!(" {}", dialog.heading)),
+    ];
+    if let Some(subject) = &dialog.subject {
+        head.extend(wrap(subject, text).map(|row| Line::plain(&format!(" {row}"))));
+    }
+    let mut foot = Vec::new();
+    if dialog.body.is_empty() {
+        foot.push(Line::blank());
+    }
+    foot.extend(wrap(&dialog.question, text).map(|row| Line::plain(&format!(" {row}"))));
+    for (index, choice) in dialog.choices.iter().enumerate() {
+        let (lead, ink) = if index == dialog.selected {
+            (" ❯ ", Ink::Accent)
+        } else {
+            ("   ", Ink::Plain)
+        };
+        let rows = wrap(choice, columns.saturating_sub(7)).enumerate();
+        foot.extend(rows.map(|(part, row)| match part {
+            0 => Line::new(ink, &format!("{lead}{}. {row}", index + 1)),
+            _ => Line::new(ink, &format!("      {row}")),
+        }));
+    }
+    foot.push(Line::blank());
+    foot.push(Line::new(Ink::Dim, &cut(dialog.kind.footer(), columns)));
+
+    let taken = head.len() + foot.len();
+    head.extend(body_rows(
+        dialog,
+        columns,
+        agent.size.rows.saturating_sub(taken),
+    ));
+    head.extend(foot);
+    head
+}
+
+/// The command or diff between dashed rules, cut where the screen is too low for all of it.
+fn body_rows(dialog: &Dialog, columns: usize, room: usize) -> Vec<Line> {
+    if dialog.body.is_empty() {
+        return Vec::new();
+    }
+    let mut rows: Vec<Line> = dialog
+        .body
+        .iter()
+        .flat_map(|(ink, text)| {
+            wrap(text, columns.saturating_sub(2)).map(|row| Line::new(*ink, &format!(" {row}")))
+        })
+        .collect();
+    // Two for the rules; at least the first row and the word that there is more.
+    let room = room.saturating_sub(2).max(2);
+    if rows.len() > room {
+        let hidden = rows.len() - (room - 1);
+        rows.truncate(room - 1);
+        rows.push(Line::new(Ink::Dim, &format!(" … +{hidden} lines")));
+    }
+    rows.insert(0, rule('╌', columns));
+    rows.push(rule('╌', columns));
+    rows
+}
+
+fn rule(character: char, columns: usize) -> Line {
+    Line::new(Ink::Dim, &character.to_string().repeat(columns))
+}
