@@ -1,1 +1,23 @@
-//! What Bivouac knows of the agent programs: one declarative file each.
+//! The agents that Bivouac knows, each as one declarative file.
+//!
+//! A provider file says how its agent is started, resumed, interrupted, spoken to and watched.
+//! Built-in ones lie in `providers/`; users override or add to them in the `agents` folder of
+//! their configuration. Nothing here knows of a particular agent.
+
+mod catalog;
+mod file;
+mod install;
+mod launch;
+mod mistake;
+mod provider;
+#[cfg(test)]
+mod screens;
+
+pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
+pub(crate) use file::{
+    Capabilities, Discovery, Paste, Reference, StopBy, Strategy, Transcript, TranscriptFormat,
+    Turnless, Verify,
+};
+pub(crate) use install::version;
+pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
+pub(crate) use provider::{Provider, Readiness};

@@ -1,0 +1,246 @@
+//! The form of a provider file. `providers/claude.toml` explains each key.
+//!
+//! Every key has a default, so that a user's file may hold only what differs.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules};
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ProviderFile {
+    pub display: Option<String>,
+    pub about: Option<String>,
+    pub command: Vec<String>,
+    /// Whether what the user puts after `--` is the command itself, not arguments to it.
+    pub command_from_args: bool,
+    pub args: Vec<String>,
+    /// An empty value means: do not set it.
+    pub env: BTreeMap<String, String>,
+    pub version_command: Vec<String>,
+    pub session: Session,
+    pub keys: Keys,
+    pub stop: Stop,
+    pub input: Input,
+    pub ready: Ready,
+    pub transcript: Transcript,
+    pub capabilities: Capabilities,
+    pub limits: Vec<String>,
+    pub rules: Vec<Rule>,
+    pub dialogs: Vec<DialogSpec>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Session {
+    pub reference: Reference,
+    pub discover: Option<Discovery>,
+    /// Arguments that give a new conversation its id.
+    pub fresh: Vec<String>,
+    /// Arguments that continue the conversation with this id.
+    pub resume: Vec<String>,
+    pub strategy: Strategy,
+    pub turnless: Turnless,
+    /// What the agent prints when it does not know the conversation.
+    pub unknown: Vec<Pattern>,
+}
+
+/// How the agent's own name for a conversation is had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Reference {
+    /// We choose it and pass it at the start.
+    Assigned,
+    /// The agent chooses it; we find it by the named method.
+    Discovered,
+    #[default]
+    None,
+}
+
+/// Where to find a reference that the agent chose itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Discovery {
+    /// The lock file that the process holds open, named after the id; else its rollout file.
+    CodexLock,
+    /// The newest session of the worktree's directory in the agent's database.
+    OpencodeDatabase,
+}
+
+/// How a conversation is brought back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Strategy {
+    /// By the agent itself, from its reference.
+    Native,
+    /// By a prompt that tells a new one what happened.
+    Replay,
+    #[default]
+    None,
+}
+
+/// What to do with a reference under which nothing was said yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Turnless {
+    /// Start anew with the same reference: there is nothing to resume.
+    SameReference,
+    /// Start anew and find the new reference.
+    #[default]
+    NewReference,
+    /// Resume as usual.
+    Resume,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Keys {
+    /// Ends the turn that is under way.
+    pub interrupt: Vec<Key>,
+    /// Closes a dialog without an answer.
+    pub cancel: Vec<Key>,
+    pub exit: Vec<Key>,
+    pub submit: Vec<Key>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Stop {
+    pub by: StopBy,
+}
+
+/// How the agent is asked to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum StopBy {
+    /// SIGTERM to its whole process tree.
+    #[default]
+    Signal,
+    /// Its exit keys first.
+    Keys,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Input {
+    pub paste: Paste,
+    /// How long the agent needs to take in a paste before it understands Enter.
+    pub settle_ms: u64,
+    pub verify: Verify,
+    pub draft: Option<DraftSpec>,
+    /// Arguments that give the first prompt at the start; it is pasted where there are none.
+    pub prompt: Vec<String>,
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Self {
+            paste: Paste::default(),
+            settle_ms: 300,
+            verify: Verify::default(),
+            draft: None,
+            prompt: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Paste {
+    /// In one piece, marked as pasted: line ends in it do not submit.
+    #[default]
+    Bracketed,
+    /// As if typed, line by line.
+    Plain,
+}
+
+/// How to see that a prompt was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Verify {
+    /// It has left the input box (`input.draft`).
+    Draft,
+    #[default]
+    None,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Ready {
+    /// For an agent without rules: how long it must be quiet to count as ready.
+    pub quiet_ms: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Transcript {
+    pub format: TranscriptFormat,
+    /// Where it lies, for people.
+    pub place: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TranscriptFormat {
+    Claude,
+    Codex,
+    Gemini,
+    Opencode,
+    Aider,
+    Demo,
+    #[default]
+    None,
+}
+
+/// What of the agent is made use of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, serde::Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Capabilities {
+    pub native_resume: bool,
+    pub hooks: bool,
+    pub transcript: bool,
+}
+
+impl ProviderFile {
+    /// What the types cannot tell.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        for (at, pattern) in self.session.unknown.iter().enumerate() {
+            pattern.check(&format!("session.unknown[{at}]"))?;
+        }
+        if let Some(draft) = &self.input.draft {
+            draft.check("input.draft")?;
+        }
+        Rules::new(self.rules.clone(), self.dialogs.clone()).check()
+    }
+
+    /// What must be there once built-in and user's file are one.
+    pub(crate) fn check_whole(&self) -> Result<(), Fault> {
+        let fault = |key: &str, message: &str| {
+            Err(Fault {
+                key: key.to_owned(),
+                message: message.to_owned(),
+            })
+        };
+        if self.command.is_empty() {
+            return fault("command", "every agent needs a command");
+        }
+        if self.session.strategy == Strategy::Native && self.session.resume.is_empty() {
+            return fault(
+                "session.resume",
+                "strategy `native` needs the arguments that resume a session",
+            );
+        }
+        if self.session.reference == Reference::Discovered && self.session.discover.is_none() {
+            return fault(
+                "session.discover",
+                "reference `discovered` needs the method to find it by",
+            );
+        }
+        if self.input.verify == Verify::Draft && self.input.draft.is_none() {
+            return fault("input.verify", "verifying by `draft` needs [input.draft]");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,42 @@
+//! Whether an agent is on this machine, and which version of it.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::launch::Host;
+use super::provider::Provider;
+use crate::detect::Version;
+use crate::process::Command;
+
+/// Programs print their version at once, or something is wrong with them.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+impl Provider {
+    /// Where its program is; None where it is not installed.
+    pub(crate) fn installed(&self, host: &Host) -> Option<PathBuf> {
+        program(self.file.command.first()?, host)
+    }
+}
+
+/// Asks the agent itself. None where it is not installed, does not say, or takes too long.
+pub(crate) fn version(provider: &Provider, host: &Host) -> Option<Version> {
+    let (name, args) = provider.file.version_command.split_first()?;
+    let output = Command::new(program(name, host)?)
+        .args(args)
+        .deadline(DEADLINE)
+        .output()
+        .ok()?;
+    Version::find(&output.stdout_text()).or_else(|| Version::find(&output.stderr_text()))
+}
+
+fn program(name: &str, host: &Host) -> Option<PathBuf> {
+    let known: Option<&Path> = match name {
+        "{biv}" => Some(&host.biv),
+        "{shell}" => Some(&host.shell),
+        _ => None,
+    };
+    match known {
+        Some(path) => path.is_file().then(|| path.to_owned()),
+        None => which::which_in(name, host.path.as_ref(), "/").ok(),
+    }
+}

@@ -1,0 +1,174 @@
+//! The command line that starts or resumes an agent.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::provider::Provider;
+
+/// What provider files may refer to on this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Host {
+    /// This program.
+    pub biv: PathBuf,
+    /// Where Bivouac keeps its state.
+    pub state: PathBuf,
+    /// The user's shell.
+    pub shell: PathBuf,
+    /// Where programs are looked for.
+    pub path: Option<OsString>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LaunchContext<'a> {
+    pub host: &'a Host,
+    /// The worktree.
+    pub cwd: &'a Path,
+    pub kind: LaunchKind<'a>,
+    /// Used only by agents that take their first prompt at the start.
+    pub prompt: Option<&'a str>,
+    /// What the user put after `--`.
+    pub extra_args: &'a [String],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LaunchKind<'a> {
+    /// A new conversation, under this reference where the agent takes one.
+    Fresh {
+        session: Option<&'a str>,
+    },
+    Resume {
+        session: &'a str,
+    },
+}
+
+/// What is to be executed, without a shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LaunchPlan {
+    pub argv: Vec<String>,
+    pub env: Vec<(String, String)>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("{agent} cannot resume a session")]
+    NoResume { agent: String },
+    #[error("the path {} is not valid UTF-8 and cannot be passed to {agent}", .path.display())]
+    Path { agent: String, path: PathBuf },
+    #[error("`{placeholder}` in the file of {agent} has no value here")]
+    NoValue { agent: String, placeholder: String },
+}
+
+impl Provider {
+    pub(crate) fn launch(&self, context: &LaunchContext<'_>) -> Result<LaunchPlan, LaunchError> {
+        let file = &self.file;
+        let mut argv = Vec::new();
+        let from_args = file.command_from_args && !context.extra_args.is_empty();
+        if !from_args {
+            self.fill_all(&file.command, context, &mut argv)?;
+        }
+        if file.command_from_args {
+            argv.extend(context.extra_args.iter().cloned());
+        }
+        self.fill_all(&file.args, context, &mut argv)?;
+        match context.kind {
+            LaunchKind::Fresh { session: Some(_) } => {
+                self.fill_all(&file.session.fresh, context, &mut argv)?;
+            }
+            LaunchKind::Fresh { session: None } => {}
+            LaunchKind::Resume { .. } if file.session.resume.is_empty() => {
+                return Err(LaunchError::NoResume {
+                    agent: self.display().to_owned(),
+                });
+            }
+            LaunchKind::Resume { .. } => {
+                self.fill_all(&file.session.resume, context, &mut argv)?;
+            }
+        }
+        if !file.command_from_args {
+            argv.extend(context.extra_args.iter().cloned());
+        }
+        if context.prompt.is_some() && matches!(context.kind, LaunchKind::Fresh { .. }) {
+            self.fill_all(&file.input.prompt, context, &mut argv)?;
+        }
+        let env = file
+            .env
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| Ok((name.clone(), self.fill(value, context)?)))
+            .collect::<Result<_, LaunchError>>()?;
+        Ok(LaunchPlan { argv, env })
+    }
+
+    fn fill_all(
+        &self,
+        words: &[String],
+        context: &LaunchContext<'_>,
+        argv: &mut Vec<String>,
+    ) -> Result<(), LaunchError> {
+        for word in words {
+            argv.push(self.fill(word, context)?);
+        }
+        Ok(())
+    }
+
+    /// Replaces the placeholders of a word once: what comes in by them is never looked at again.
+    fn fill(&self, word: &str, context: &LaunchContext<'_>) -> Result<String, LaunchError> {
+        let mut filled = String::new();
+        let mut rest = word;
+        while let Some(start) = rest.find('{') {
+            let (before, after) = rest.split_at(start);
+            filled.push_str(before);
+            let placeholder = PLACEHOLDERS.iter().find(|known| after.starts_with(**known));
+            match placeholder {
+                Some(placeholder) => {
+                    filled.push_str(&self.value(placeholder, context)?);
+                    rest = after.get(placeholder.len()..).unwrap_or_default();
+                }
+                None => {
+                    filled.push('{');
+                    rest = after.get(1..).unwrap_or_default();
+                }
+            }
+        }
+        filled.push_str(rest);
+        Ok(filled)
+    }
+
+    fn value(&self, placeholder: &str, context: &LaunchContext<'_>) -> Result<String, LaunchError> {
+        let path = |path: &Path| {
+            path.to_str().map(str::to_owned).ok_or(LaunchError::Path {
+                agent: self.display().to_owned(),
+                path: path.to_owned(),
+            })
+        };
+        let session = match context.kind {
+            LaunchKind::Fresh { session } => session,
+            LaunchKind::Resume { session } => Some(session),
+        };
+        let given = |text: Option<&str>| {
+            text.map(str::to_owned).ok_or(LaunchError::NoValue {
+                agent: self.display().to_owned(),
+                placeholder: placeholder.to_owned(),
+            })
+        };
+        match placeholder {
+            "{biv}" => path(&context.host.biv),
+            "{state}" => path(&context.host.state),
+            "{shell}" => path(&context.host.shell),
+            "{cwd}" => path(context.cwd),
+            "{session}" => given(session),
+            "{prompt}" => given(context.prompt),
+            _ => given(None),
+        }
+    }
+}
+
+/// The words in braces that stand for something; all other braces are left alone.
+const PLACEHOLDERS: [&str; 6] = [
+    "{biv}",
+    "{state}",
+    "{shell}",
+    "{cwd}",
+    "{session}",
+    "{prompt}",
+];

@@ -1,0 +1,172 @@
+//! One agent, as its file describes it.
+
+use std::time::Duration;
+
+use super::file::{
+    Capabilities, Discovery, Paste, ProviderFile, Reference, StopBy, Strategy, Transcript,
+    Turnless, Verify,
+};
+use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict};
+
+#[derive(Debug, Clone)]
+pub(crate) struct Provider {
+    name: String,
+    pub(super) file: ProviderFile,
+    rules: Rules,
+}
+
+/// By what sign the agent is known to be ready for a prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Readiness {
+    /// Its screen rules say `idle`.
+    Rules,
+    /// It has no rules: it has been quiet for this long.
+    Quiet(Duration),
+}
+
+impl Provider {
+    pub(super) fn new(name: &str, file: ProviderFile) -> Self {
+        let rules = Rules::new(file.rules.clone(), file.dialogs.clone());
+        Self {
+            name: name.to_owned(),
+            file,
+            rules,
+        }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The name that people know it by.
+    pub(crate) fn display(&self) -> &str {
+        self.file.display.as_deref().unwrap_or(&self.name)
+    }
+
+    pub(crate) fn about(&self) -> Option<&str> {
+        self.file.about.as_deref()
+    }
+
+    /// Whether we choose the reference of a new conversation and pass it at the start.
+    pub(crate) fn mints_session(&self) -> bool {
+        self.file.session.reference == Reference::Assigned
+    }
+
+    pub(crate) fn reference(&self) -> Reference {
+        self.file.session.reference
+    }
+
+    pub(crate) fn discovery(&self) -> Option<Discovery> {
+        self.file.session.discover
+    }
+
+    pub(crate) fn strategy(&self) -> Strategy {
+        self.file.session.strategy
+    }
+
+    pub(crate) fn turnless(&self) -> Turnless {
+        self.file.session.turnless
+    }
+
+    /// Whether this output of an agent that ended means that it does not know the conversation.
+    pub(crate) fn says_unknown_session(&self, output: &str) -> bool {
+        let screen = Screen::new(output);
+        screen.filled().any(|row| {
+            self.file
+                .session
+                .unknown
+                .iter()
+                .any(|pattern| pattern.is_match(row.text()))
+        })
+    }
+
+    pub(crate) fn interrupt_keys(&self) -> &[Key] {
+        &self.file.keys.interrupt
+    }
+
+    pub(crate) fn cancel_keys(&self) -> &[Key] {
+        &self.file.keys.cancel
+    }
+
+    pub(crate) fn exit_keys(&self) -> &[Key] {
+        &self.file.keys.exit
+    }
+
+    /// Enter, for every agent that does not say otherwise.
+    pub(crate) fn submit_keys(&self) -> &[Key] {
+        match self.file.keys.submit.as_slice() {
+            [] => &[Key::Enter],
+            keys => keys,
+        }
+    }
+
+    pub(crate) fn stop_by(&self) -> StopBy {
+        self.file.stop.by
+    }
+
+    pub(crate) fn paste(&self) -> Paste {
+        self.file.input.paste
+    }
+
+    /// How long to wait between a paste and Enter.
+    pub(crate) fn settle_before_submit(&self) -> Duration {
+        Duration::from_millis(self.file.input.settle_ms)
+    }
+
+    pub(crate) fn verify(&self) -> Verify {
+        self.file.input.verify
+    }
+
+    /// What stands in the input box; None for an agent whose box is not known.
+    pub(crate) fn draft(&self, screen: &Screen) -> Option<Draft> {
+        self.file
+            .input
+            .draft
+            .as_ref()
+            .map(|draft| draft.read(screen))
+    }
+
+    /// Whether the first prompt goes with the command line instead of being pasted.
+    pub(crate) fn takes_prompt_at_start(&self) -> bool {
+        !self.file.input.prompt.is_empty()
+    }
+
+    pub(crate) fn readiness(&self) -> Readiness {
+        match self.file.ready.quiet_ms {
+            Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),
+            None if self.rules.is_empty() => Readiness::Quiet(Duration::from_secs(5)),
+            None => Readiness::Rules,
+        }
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    pub(crate) fn judge(&self, screen: &Screen, title: Option<&str>) -> Verdict {
+        self.rules.judge(screen, title)
+    }
+
+    pub(crate) fn transcript(&self) -> &Transcript {
+        &self.file.transcript
+    }
+
+    pub(crate) fn capabilities(&self) -> Capabilities {
+        self.file.capabilities
+    }
+
+    /// What is known not to work, for people.
+    pub(crate) fn limits(&self) -> &[String] {
+        &self.file.limits
+    }
+}
+
+impl Readiness {
+    /// How [`crate::detect::Settle`] is to wait for it.
+    pub(crate) fn quiet(self) -> Quiet {
+        match self {
+            Self::Rules => Quiet::Ignored,
+            Self::Quiet(window) => Quiet::After(window),
+        }
+    }
+}

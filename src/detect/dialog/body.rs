@@ -1,0 +1,189 @@
+//! What stands above the choices: the tool, the command, the paths and the question.
+
+use super::frame::{self, Framed};
+use super::spec::{DialogSpec, Frame, Holds, Tool};
+use super::{Choice, Dialog, wrap};
+
+/// What the readers of choices found.
+pub(super) struct Choices {
+    pub choices: Vec<Choice>,
+    pub selected: Option<usize>,
+    /// The row of the first choice.
+    pub first: usize,
+    /// The question, where it stands in the row of the choices.
+    pub asked: Option<String>,
+    /// Whether every choice is on the screen, and one of them marked.
+    pub whole: bool,
+}
+
+pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: Choices) -> Dialog {
+    let above = rows.get(..found.first).unwrap_or_default();
+    let top = top(spec, above);
+    let block = above.get(top.unwrap_or(0)..).unwrap_or_default();
+    let asking = question_row(spec, block);
+    let question = found.asked.or_else(|| {
+        let text = block.get(asking?)?.text;
+        spec.question
+            .as_ref()?
+            .capture(text)
+            .map(|text| text.trim().to_owned())
+    });
+    let tool = spec.tools.iter().find_map(|tool| {
+        let at = block.iter().position(|row| tool.head.is_match(row.text));
+        let asked = question
+            .as_deref()
+            .is_some_and(|asked| tool.head.is_match(asked));
+        (at.is_some() || asked).then_some((tool, at))
+    });
+
+    let subject = subject(spec, block, asking);
+    let cut = subject
+        .iter()
+        .any(|row| spec.cut.iter().any(|mark| mark.is_match(row)));
+    let holds = tool.map_or(Holds::Nothing, |(tool, _)| tool.holds);
+    let command_rows = match holds {
+        Holds::Command => subject,
+        Holds::Path | Holds::Nothing => Vec::new(),
+    };
+    let command = (!command_rows.is_empty())
+        .then(|| wrap::join(&command_rows, columns(spec, width), spec.wrap));
+    let paths: Vec<String> = tool
+        .and_then(|(tool, at)| path(spec, tool, at, block))
+        .into_iter()
+        .collect();
+    let named = match holds {
+        Holds::Command => command.is_some(),
+        Holds::Path => !paths.is_empty(),
+        Holds::Nothing => true,
+    };
+    Dialog {
+        tool: tool.map(|(tool, _)| tool.tool.clone()),
+        question,
+        command,
+        rows: command_rows,
+        paths,
+        choices: found.choices,
+        selected: found.selected,
+        complete: found.whole && !cut && named && (top.is_some() || spec.top.is_none()),
+    }
+}
+
+/// Where the dialog begins; None where that row has left the screen.
+fn top(spec: &DialogSpec, above: &[Framed<'_>]) -> Option<usize> {
+    match &spec.top {
+        Some(top) => above.iter().rposition(|row| top.is_match(row.row.text())),
+        // Without a mark: the paragraph right above the choices.
+        None => Some(
+            above
+                .iter()
+                .rposition(Framed::is_blank)
+                .map_or(0, |blank| blank + 1),
+        ),
+    }
+}
+
+fn question_row(spec: &DialogSpec, block: &[Framed<'_>]) -> Option<usize> {
+    let question = spec.question.as_ref()?;
+    block.iter().rposition(|row| question.is_match(row.text))
+}
+
+/// The rows that the dialog is about, without frame and common indentation.
+fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Vec<String> {
+    if let Some(fence) = &spec.fence {
+        let fences: Vec<usize> = block
+            .iter()
+            .enumerate()
+            .filter(|(_, row)| fence.is_match(row.text))
+            .map(|(at, _)| at)
+            .collect();
+        // The content may hold rows that look like a fence: the outermost two count.
+        if let (Some(first), Some(last)) = (fences.first(), fences.last())
+            && last > first
+        {
+            let inside = block.get(first + 1..*last).unwrap_or_default();
+            let rows = inside.iter().map(|row| match spec.frame {
+                Frame::Box => frame::strip(row.text, Frame::Box),
+                Frame::None | Frame::Bar => row.text,
+            });
+            return outdented(rows);
+        }
+    }
+    if let Some(command) = &spec.command {
+        let start = block.iter().position(|row| command.is_match(row.text));
+        let Some(start) = start else {
+            return Vec::new();
+        };
+        let end = asking.filter(|at| *at > start).unwrap_or(block.len());
+        let rows = block.get(start..end).unwrap_or_default();
+        let mut rows = rows.iter().map(|row| row.text);
+        let head = rows.next().and_then(|row| command.capture(row));
+        let mut subject: Vec<String> = head.into_iter().map(str::to_owned).collect();
+        subject.extend(outdented(rows));
+        return trimmed(subject);
+    }
+    match spec.fence {
+        Some(_) => Vec::new(),
+        None => outdented(block.iter().map(|row| row.text)),
+    }
+}
+
+fn path(spec: &DialogSpec, tool: &Tool, at: Option<usize>, block: &[Framed<'_>]) -> Option<String> {
+    let found = match (&tool.path, tool.holds, at) {
+        (Some(path), _, _) => block.iter().find_map(|row| {
+            let text = path.is_match(row.text).then_some(row.text)?;
+            path.capture(text)
+        }),
+        (None, Holds::Path, Some(at)) => block
+            .iter()
+            .skip(at + 1)
+            .find(|row| !row.is_blank() && !row.is_line())
+            .map(|row| row.text),
+        (None, Holds::Path, None) => block
+            .iter()
+            .find(|row| !row.is_blank())
+            .map(|row| frame::strip(row.text, spec.frame)),
+        (None, Holds::Command | Holds::Nothing, _) => None,
+    };
+    found
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+}
+
+fn outdented<'r>(rows: impl Iterator<Item = &'r str>) -> Vec<String> {
+    let rows: Vec<&str> = rows.collect();
+    let indent = rows
+        .iter()
+        .filter(|row| !row.trim().is_empty())
+        .map(|row| row.chars().take_while(|c| *c == ' ').count())
+        .min()
+        .unwrap_or(0);
+    trimmed(
+        rows.iter()
+            .map(|row| {
+                row.chars()
+                    .skip(indent)
+                    .collect::<String>()
+                    .trim_end()
+                    .to_owned()
+            })
+            .collect(),
+    )
+}
+
+fn trimmed(mut rows: Vec<String>) -> Vec<String> {
+    while rows.last().is_some_and(|row| row.trim().is_empty()) {
+        rows.pop();
+    }
+    let blank = rows.iter().take_while(|row| row.trim().is_empty()).count();
+    rows.drain(..blank);
+    rows
+}
+
+/// How many columns the subject has to itself.
+fn columns(spec: &DialogSpec, width: usize) -> usize {
+    match spec.frame {
+        Frame::None => width,
+        Frame::Bar => width.saturating_sub(6),
+        Frame::Box => width.saturating_sub(6),
+    }
+}

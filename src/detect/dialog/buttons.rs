@@ -1,0 +1,86 @@
+//! Labels in one row, of which one is highlighted: `Allow once   Allow always   Reject`.
+
+use super::super::key::Key;
+use super::super::sgr::Look;
+use super::body::Choices;
+use super::frame::Framed;
+use super::spec::DialogSpec;
+use super::{Choice, ChoiceKind};
+
+/// How far up the buttons may stand.
+const REACH: usize = 4;
+
+pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
+    let (first, labels) = rows
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, row)| !row.is_blank())
+        .take(REACH)
+        .find_map(|(at, row)| Some((at, labels(spec, row)?)))?;
+    let selected = highlighted(&labels);
+    let choices = labels
+        .into_iter()
+        .enumerate()
+        .map(|(at, (label, kind, _))| Choice {
+            // Which way to go is known only from where the highlight is.
+            keys: selected.map(|from| way(from, at)).unwrap_or_default(),
+            label,
+            kind,
+        })
+        .collect();
+    Some(Choices {
+        choices,
+        selected,
+        first,
+        asked: None,
+        whole: true,
+    })
+}
+
+/// The buttons of a row: labels that the provider file knows, set apart by two spaces or more.
+/// Hints on keys stand in the same row; they are not known as labels.
+fn labels(spec: &DialogSpec, row: &Framed<'_>) -> Option<Vec<(String, ChoiceKind, Option<Look>)>> {
+    let start = row.row.text().len() - row.text.len();
+    let mut found = Vec::new();
+    let mut offset = 0;
+    for part in row.text.split("  ") {
+        let label = part.trim();
+        let kind = spec.kind(label);
+        if !label.is_empty() && kind != ChoiceKind::Other {
+            let indent = part.len() - part.trim_start().len();
+            let look = row.row.look_at(start + offset + indent);
+            found.push((label.to_owned(), kind, look));
+        }
+        offset += part.len() + 2;
+    }
+    (found.len() > 1).then_some(found)
+}
+
+/// The one button whose background differs from that of all others.
+fn highlighted(labels: &[(String, ChoiceKind, Option<Look>)]) -> Option<usize> {
+    let ground = |at: usize| {
+        labels
+            .get(at)
+            .and_then(|(_, _, look)| *look)
+            .map(|look| (look.ground, look.reverse))
+    };
+    let alone: Vec<usize> = (0..labels.len())
+        .filter(|&at| {
+            (0..labels.len())
+                .filter(|&other| other != at)
+                .all(|other| ground(other) != ground(at))
+        })
+        .collect();
+    match alone[..] {
+        [only] if labels.len() > 2 => Some(only),
+        _ => None,
+    }
+}
+
+fn way(from: usize, to: usize) -> Vec<Key> {
+    let step = if to > from { Key::Right } else { Key::Left };
+    let mut keys = vec![step; to.abs_diff(from)];
+    keys.push(Key::Enter);
+    keys
+}

@@ -1,0 +1,170 @@
+//! How one kind of dialog is drawn: the part of a provider file that the readers work from.
+
+use serde::Deserialize;
+
+use super::super::pattern::{Fault, Pattern};
+use super::super::screen::Screen;
+use super::{ChoiceKind, Dialog, body, buttons, frame, letters, menu};
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DialogSpec {
+    pub name: String,
+    pub shape: Shape,
+    /// What surrounds each row.
+    #[serde(default)]
+    pub frame: Frame,
+    /// The row, counted upwards from the choices, at which the dialog begins. It is matched with
+    /// its frame, and may be the first row of the text itself.
+    pub top: Option<Pattern>,
+    /// The row that asks.
+    pub question: Option<Pattern>,
+    /// Rows that enclose the command or the content.
+    pub fence: Option<Pattern>,
+    /// The first row of a command that is not fenced; its group is where the command begins.
+    pub command: Option<Pattern>,
+    /// Rows that say that something is not shown.
+    #[serde(default)]
+    pub cut: Vec<Pattern>,
+    #[serde(default)]
+    pub wrap: Wrap,
+    /// Which keys take a choice.
+    #[serde(default)]
+    pub keys: Keys,
+    /// What an indented row below a choice is.
+    #[serde(default)]
+    pub notes: Notes,
+    #[serde(default)]
+    pub tools: Vec<Tool>,
+    #[serde(default)]
+    pub labels: Vec<Label>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Shape {
+    /// Numbered choices below each other, one of them marked.
+    Menu,
+    /// Labels in one row, one of them highlighted.
+    Buttons,
+    /// `(Y)es/(N)o [Yes]:` at the end of the last row.
+    Letters,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Frame {
+    #[default]
+    None,
+    /// `│ … │`
+    Box,
+    /// `┃ …`
+    Bar,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Wrap {
+    /// Broken between words where possible.
+    #[default]
+    Word,
+    /// Broken at the last column.
+    Hard,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Keys {
+    /// Its number.
+    #[default]
+    Number,
+    /// The key that its label ends with, as in `Yes, proceed (y)`.
+    Hint,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Notes {
+    /// The rest of a label that was too long.
+    #[default]
+    Wrapped,
+    /// An explanation, which is not part of the label.
+    Described,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tool {
+    /// The row by which the tool is known.
+    pub head: Pattern,
+    pub tool: String,
+    #[serde(default)]
+    pub holds: Holds,
+    /// Where a path stands; its group is the path.
+    pub path: Option<Pattern>,
+}
+
+/// What a dialog about a tool is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Holds {
+    Command,
+    /// The path is in `path`, else in the first row below the head.
+    Path,
+    #[default]
+    Nothing,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Label {
+    pub text: Pattern,
+    pub kind: ChoiceKind,
+}
+
+impl DialogSpec {
+    /// The dialog at the bottom of this screen; None where it does not have the expected form.
+    pub(crate) fn read(&self, screen: &Screen) -> Option<Dialog> {
+        let rows = frame::rows(screen, self.frame);
+        let choices = match self.shape {
+            Shape::Menu => menu::read(self, &rows),
+            Shape::Buttons => buttons::read(self, &rows),
+            Shape::Letters => letters::read(self, &rows),
+        }?;
+        Some(body::read(self, screen.width(), &rows, choices))
+    }
+
+    pub(super) fn kind(&self, label: &str) -> ChoiceKind {
+        self.labels
+            .iter()
+            .find(|known| known.text.is_match(label))
+            .map_or(ChoiceKind::Other, |known| known.kind)
+    }
+
+    pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
+        let single = [
+            ("top", &self.top),
+            ("question", &self.question),
+            ("fence", &self.fence),
+            ("command", &self.command),
+        ];
+        for (field, pattern) in single {
+            if let Some(pattern) = pattern {
+                pattern.check(&format!("{key}.{field}"))?;
+            }
+        }
+        for (at, pattern) in self.cut.iter().enumerate() {
+            pattern.check(&format!("{key}.cut[{at}]"))?;
+        }
+        for (at, tool) in self.tools.iter().enumerate() {
+            tool.head.check(&format!("{key}.tools[{at}].head"))?;
+            if let Some(path) = &tool.path {
+                path.check(&format!("{key}.tools[{at}].path"))?;
+            }
+        }
+        for (at, label) in self.labels.iter().enumerate() {
+            label.text.check(&format!("{key}.labels[{at}].text"))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,66 @@
+//! A command joined back together from the rows that it was wrapped over.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::spec::Wrap;
+
+/// Columns that a frame or a margin may take on the right.
+const MARGIN: usize = 6;
+
+/// Joins rows that start at the same column. A row that had room for the next word was ended on
+/// purpose: that is a line end of the command itself.
+pub(super) fn join(rows: &[String], columns: usize, wrap: Wrap) -> String {
+    let mut joined = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        if at > 0 {
+            let before = rows.get(at - 1).map_or("", String::as_str);
+            joined.push_str(seam(before, row, columns, wrap));
+        }
+        joined.push_str(row);
+    }
+    joined
+}
+
+fn seam(before: &str, after: &str, columns: usize, wrap: Wrap) -> &'static str {
+    let used = before.width();
+    let word = after.split_whitespace().next().unwrap_or_default();
+    if wrap == Wrap::Hard {
+        return if used >= columns { "" } else { "\n" };
+    }
+    let room = columns.saturating_sub(MARGIN);
+    if word.is_empty() || used + 1 + word.width() <= room {
+        return "\n";
+    }
+    // Only a word that is longer than a whole row is broken inside.
+    let end = before.split_whitespace().next_back().unwrap_or_default();
+    if used >= room && end.width() + word.width() > room && !after.starts_with(' ') {
+        ""
+    } else {
+        " "
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(rows: &[&str], columns: usize, wrap: Wrap, expected: &str) {
+        let rows: Vec<String> = rows.iter().map(|row| (*row).to_owned()).collect();
+        assert_eq!(join(&rows, columns, wrap), expected);
+    }
+
+    #[test]
+    fn words_that_did_not_fit_are_joined_and_lines_stay_lines() {
+        check(
+            &["cargo test --workspace --all-features", "--no-fail-fast"],
+            40,
+            Wrap::Word,
+            "cargo test --workspace --all-features --no-fail-fast",
+        );
+        check(&["echo a", "rm -rf b"], 40, Wrap::Word, "echo a\nrm -rf b");
+        let long = "x".repeat(40);
+        check(&[&long, "yy"], 40, Wrap::Word, &format!("{long}yy"));
+        check(&["12345678", "90"], 8, Wrap::Hard, "1234567890");
+        check(&["1234567", "90"], 8, Wrap::Hard, "1234567\n90");
+    }
+}

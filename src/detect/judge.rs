@@ -1,0 +1,104 @@
+//! The verdict on a screen, and which rule gave it.
+
+use serde::Serialize;
+
+use super::dialog::{Dialog, DialogSpec};
+use super::pattern::Fault;
+use super::rule::Rule;
+use super::screen::Screen;
+use super::version::Version;
+use crate::model::Activity;
+
+/// Everything that one agent's screens are judged by.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules {
+    rules: Vec<Rule>,
+    dialogs: Vec<DialogSpec>,
+}
+
+/// What a screen says, in the form that `biv detect --json` prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Verdict {
+    pub activity: Activity,
+    /// The rule that said so; None where none did.
+    pub rule: Option<String>,
+    #[serde(skip)]
+    pub source: Source,
+    /// None also where a dialog is open that could not be read: nobody may answer that one unseen.
+    pub dialog: Option<Dialog>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Title,
+    Screen,
+}
+
+impl Rules {
+    pub(crate) fn new(rules: Vec<Rule>, dialogs: Vec<DialogSpec>) -> Self {
+        Self { rules, dialogs }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Those that hold for this version of the agent; all of them where it is not known.
+    pub(crate) fn for_version(&self, version: Option<&Version>) -> Self {
+        let fits = |rule: &&Rule| rule.fits(version);
+        Self {
+            rules: self.rules.iter().filter(fits).cloned().collect(),
+            dialogs: self.dialogs.clone(),
+        }
+    }
+
+    pub(crate) fn judge(&self, screen: &Screen, title: Option<&str>) -> Verdict {
+        let Some(rule) = self.rules.iter().find(|rule| rule.holds(screen, title)) else {
+            return Verdict {
+                activity: Activity::Unknown,
+                rule: None,
+                source: Source::Screen,
+                dialog: None,
+            };
+        };
+        let dialog = rule
+            .dialog
+            .as_ref()
+            .and_then(|name| self.dialogs.iter().find(|dialog| dialog.name == *name));
+        Verdict {
+            activity: rule.activity,
+            rule: Some(rule.name.clone()),
+            source: if rule.reads_screen() {
+                Source::Screen
+            } else {
+                Source::Title
+            },
+            dialog: dialog.and_then(|spec| spec.read(screen)),
+        }
+    }
+
+    /// What a user may have got wrong and the types cannot tell.
+    pub(crate) fn check(&self) -> Result<(), Fault> {
+        for (at, rule) in self.rules.iter().enumerate() {
+            let key = format!("rules[{at}]");
+            rule.check(&key)?;
+            if let Some(name) = &rule.dialog
+                && !self.dialogs.iter().any(|dialog| dialog.name == *name)
+            {
+                return Err(Fault {
+                    key: format!("{key}.dialog"),
+                    message: format!("there is no dialog named `{name}` in [[dialogs]]"),
+                });
+            }
+        }
+        for (at, dialog) in self.dialogs.iter().enumerate() {
+            dialog.check(&format!("dialogs[{at}]"))?;
+        }
+        Ok(())
+    }
+}
+
+/// The verdict on a capture as a person has it in a file: plain or with colours.
+pub(crate) fn explain(rules: &Rules, capture: &str, title: Option<&str>) -> Verdict {
+    rules.judge(&Screen::new(capture), title)
+}

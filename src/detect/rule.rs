@@ -1,0 +1,130 @@
+//! One line of evidence: what must be seen, and what it then means.
+
+use serde::Deserialize;
+
+use super::pattern::{Fault, Pattern};
+use super::screen::{Row, Screen};
+use super::version::{Version, VersionRange};
+use crate::model::Activity;
+
+/// How far up an anchor is looked for: further than any agent's input box and menus reach.
+const REACH: usize = 40;
+
+/// Rules are tried in the order of the file; the first that holds decides.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub name: String,
+    pub activity: Activity,
+    /// What the pane's title must match; a pane without a title then does not.
+    pub title: Option<Pattern>,
+    /// How many rows are looked at, counted from below; blank ones do not count.
+    pub last: Option<usize>,
+    /// Counts from above the last row that matches, instead of from the bottom.
+    pub above: Option<Pattern>,
+    /// Looks only below the last row that matches.
+    pub below: Option<Pattern>,
+    /// One row must match one of these.
+    #[serde(default)]
+    pub any: Vec<Pattern>,
+    /// Each of these must match some row.
+    #[serde(default)]
+    pub all: Vec<Pattern>,
+    /// None of these may match any row.
+    #[serde(default)]
+    pub not: Vec<Pattern>,
+    /// The versions of the agent for which it holds; all, unless said.
+    pub version: Option<VersionRange>,
+    /// The dialog that is then on the screen, by its name in the same file.
+    pub dialog: Option<String>,
+}
+
+impl Rule {
+    pub(crate) fn holds(&self, screen: &Screen, title: Option<&str>) -> bool {
+        if let Some(pattern) = &self.title
+            && !title.is_some_and(|title| pattern.is_match(title))
+        {
+            return false;
+        }
+        if !self.reads_screen() {
+            return true;
+        }
+        let Some(rows) = self.window(screen) else {
+            return false;
+        };
+        let seen = |pattern: &Pattern| rows.iter().any(|row| pattern.is_match(row.text()));
+        (self.any.is_empty() || self.any.iter().any(seen))
+            && self.all.iter().all(seen)
+            && !self.not.iter().any(seen)
+    }
+
+    /// Whether it looks at more than the title.
+    pub(crate) fn reads_screen(&self) -> bool {
+        !(self.any.is_empty() && self.all.is_empty() && self.not.is_empty())
+    }
+
+    pub(crate) fn fits(&self, version: Option<&Version>) -> bool {
+        match (&self.version, version) {
+            (Some(range), Some(version)) => range.contains(version),
+            (Some(_), None) | (None, _) => true,
+        }
+    }
+
+    pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
+        let fault = |field: &str, message: &str| {
+            Err(Fault {
+                key: format!("{key}.{field}"),
+                message: message.to_owned(),
+            })
+        };
+        if self.reads_screen() && self.last.is_none_or(|last| last == 0) {
+            return fault(
+                "last",
+                "a rule that looks at the screen says at how many of its last lines",
+            );
+        }
+        if !self.reads_screen() && self.title.is_none() {
+            return fault(
+                "name",
+                "a rule needs `title`, `any`, `all` or `not`, else it would always hold",
+            );
+        }
+        if self.any.is_empty() && self.all.is_empty() && self.title.is_none() {
+            return fault(
+                "not",
+                "`not` alone would hold on every other screen; add `any`, `all` or `title`",
+            );
+        }
+        for (field, pattern) in [
+            ("title", &self.title),
+            ("above", &self.above),
+            ("below", &self.below),
+        ] {
+            if let Some(pattern) = pattern {
+                pattern.check(&format!("{key}.{field}"))?;
+            }
+        }
+        for (field, patterns) in [("any", &self.any), ("all", &self.all), ("not", &self.not)] {
+            for (at, pattern) in patterns.iter().enumerate() {
+                pattern.check(&format!("{key}.{field}[{at}]"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The rows that the rule may look at; None where its anchor is not on the screen.
+    fn window<'s>(&self, screen: &'s Screen) -> Option<Vec<&'s Row>> {
+        let last = self.last.unwrap_or(0);
+        let mut rows: Vec<&Row> = screen.filled().rev().take(REACH.max(last)).collect();
+        if let Some(anchor) = &self.above {
+            let at = rows.iter().position(|row| anchor.is_match(row.text()))?;
+            rows.drain(..=at);
+        }
+        if let Some(anchor) = &self.below {
+            let at = rows.iter().position(|row| anchor.is_match(row.text()))?;
+            rows.truncate(at);
+        }
+        rows.truncate(last);
+        Some(rows)
+    }
+}

@@ -1,0 +1,192 @@
+//! A captured screen: rows of text, without the sequences that drew them.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::sgr::{self, Look};
+
+/// What `capture-pane -p` or `-pe` gave, row by row.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Screen {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Row {
+    text: String,
+    /// One for each character of the text.
+    looks: Vec<Look>,
+}
+
+impl Screen {
+    /// Colours and other sequences may be in the text; they are taken out.
+    pub(crate) fn new(capture: &str) -> Self {
+        Self {
+            rows: sgr::rows(capture),
+        }
+    }
+
+    pub(crate) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Only what stands below the last row that starts with this text; all of it if none does.
+    /// A resumed agent starts below its old screen, which must not be judged.
+    pub(crate) fn below(&self, mark: &str) -> Self {
+        let start = self
+            .rows
+            .iter()
+            .rposition(|row| row.text.starts_with(mark))
+            .map_or(0, |at| at + 1);
+        Self {
+            rows: self.rows.iter().skip(start).cloned().collect(),
+        }
+    }
+
+    /// The rows that show something, from the top.
+    pub(crate) fn filled(&self) -> impl DoubleEndedIterator<Item = &Row> {
+        self.rows.iter().filter(|row| !row.is_blank())
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.filled().next().is_none()
+    }
+
+    /// The last row that shows something.
+    pub(crate) fn last_line(&self) -> Option<&str> {
+        self.filled().next_back().map(Row::text)
+    }
+
+    /// How many columns the widest row takes: the width of the pane wherever the agent draws a rule.
+    pub(crate) fn width(&self) -> usize {
+        self.rows
+            .iter()
+            .map(|row| row.text.width())
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// How many characters differ from an earlier look at the same pane.
+    pub(crate) fn changed_since(&self, earlier: &Self) -> usize {
+        let rows = self.rows.len().max(earlier.rows.len());
+        (0..rows)
+            .map(|at| {
+                let text = |screen: &Self| screen.rows.get(at).map_or("", Row::text).to_owned();
+                let (new, old) = (text(self), text(earlier));
+                if new == old {
+                    return 0;
+                }
+                let longest = new.chars().count().max(old.chars().count());
+                let same = new.chars().zip(old.chars()).filter(|(a, b)| a == b).count();
+                longest - same
+            })
+            .sum()
+    }
+}
+
+impl Row {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.chars().all(char::is_whitespace)
+    }
+
+    /// The text without what is drawn dim: placeholders and hints go, what was typed stays.
+    pub(crate) fn undimmed(&self) -> String {
+        self.text
+            .chars()
+            .zip(&self.looks)
+            .filter(|(_, look)| !look.dim)
+            .map(|(character, _)| character)
+            .collect()
+    }
+
+    /// How the character at this byte is drawn.
+    pub(super) fn look_at(&self, byte: usize) -> Option<Look> {
+        let before = self.text.get(..byte)?.chars().count();
+        self.looks.get(before).copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(super) fn push(&mut self, character: char, look: Look) {
+        self.text.push(character);
+        self.looks.push(look);
+    }
+
+    /// Without the spaces that fill the row. A no-break space stays: agents mark their input with it.
+    pub(super) fn trimmed(mut self) -> Self {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.looks.truncate(self.text.chars().count());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn texts(capture: &str) -> Vec<String> {
+        let screen = Screen::new(capture);
+        screen
+            .rows()
+            .iter()
+            .map(|row| row.text().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn sequences_go_and_text_stays() {
+        assert_eq!(texts("\x1b[1;38;5;153mBash\x1b[0m x  \n"), ["Bash x"]);
+        assert_eq!(
+            texts("a\x1b]8;;http://x\x1b\\link\x1b]8;;\x07b"),
+            ["alinkb"]
+        );
+        assert_eq!(texts("❯\u{a0}  \nb\r\n"), ["❯\u{a0}", "b"]);
+        assert_eq!(texts("a\x1b(Bb\x1b=c"), ["abc"]);
+    }
+
+    #[test]
+    fn an_unfinished_sequence_cannot_hide_the_rows_below() {
+        assert_eq!(
+            texts("a\x1b]0;title\nb\x1b[31\nc\x1bPq\nd"),
+            ["a", "b", "c", "d"]
+        );
+    }
+
+    #[test]
+    fn dim_text_is_told_from_typed_text() {
+        let screen = Screen::new("› \x1b[2mAsk anything\x1b[22m!\n");
+        assert_eq!(screen.rows()[0].undimmed(), "› !");
+    }
+
+    #[test]
+    fn the_pen_carries_over_line_ends() {
+        let screen = Screen::new("\x1b[48;5;215ma\nb\x1b[49mc");
+        let ground = |row: usize, byte| screen.rows()[row].look_at(byte).unwrap().ground;
+        assert_eq!(ground(0, 0), ground(1, 0));
+        assert_ne!(ground(1, 0), ground(1, 1));
+    }
+
+    #[test]
+    fn what_stands_above_the_mark_is_left_out() {
+        let screen = Screen::new("❯\u{a0}\n── resumed 2026-11-14 ──\nstarting\n");
+        assert_eq!(screen.below("── resumed ").last_line(), Some("starting"));
+        assert_eq!(screen.below("── resumed ").rows().len(), 1);
+        assert_eq!(screen.below("nothing").rows().len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_control_character_survives(capture in any::<String>()) {
+            let rows = texts(&capture);
+            prop_assert!(rows.iter().all(|row| !row.chars().any(char::is_control)));
+            prop_assert!(rows.len() <= capture.matches('\n').count() + 1);
+        }
+    }
+}

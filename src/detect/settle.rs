@@ -1,0 +1,222 @@
+//! Whether a screen has come to rest, told from looks at it over time.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use super::judge::Verdict;
+use super::screen::Screen;
+use crate::model::Activity;
+
+/// How long the same verdict on the same screen must hold: longer than the gap between two frames
+/// of any agent's animation, shorter than a person notices.
+const HOLD: Duration = Duration::from_millis(300);
+/// Over how long the output rate is taken, where nothing else was said.
+const WINDOW: Duration = Duration::from_secs(5);
+/// Characters a second below which a screen counts as quiet.
+const QUIET_RATE: f64 = 0.5;
+
+/// A fold over looks at one pane: feed it each, and it says when the agent is at rest.
+#[derive(Debug)]
+pub(crate) struct Settle {
+    quiet: Quiet,
+    last: Option<Look>,
+    /// How much changed, and when; no older than the window.
+    changes: VecDeque<(Duration, usize)>,
+    first: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Look {
+    screen: Screen,
+    activity: Activity,
+    rule: Option<String>,
+    /// Since when screen and verdict are what they are.
+    since: Duration,
+}
+
+/// Whether a screen that no rule knows may count as being at rest when next to nothing changes on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quiet {
+    /// An agent with rules that is starting: a blank screen is not its prompt.
+    Ignored,
+    /// A pause, which waits no longer than it must.
+    Counts,
+    /// An agent without rules, for which this is the only sign.
+    After(Duration),
+}
+
+/// In what way the agent is at rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rest {
+    /// At its prompt.
+    Idle,
+    /// A dialog, a question or an obstacle stands still and waits for a person.
+    Waiting(Activity),
+    /// Unknown, but next to no output.
+    Quiet,
+    Exited,
+}
+
+impl Settle {
+    pub(crate) fn new(quiet: Quiet) -> Self {
+        Self {
+            quiet,
+            last: None,
+            changes: VecDeque::new(),
+            first: None,
+        }
+    }
+
+    /// One more look, at a time that is counted from any fixed point. None: not yet at rest.
+    pub(crate) fn observe(
+        &mut self,
+        now: Duration,
+        screen: &Screen,
+        verdict: &Verdict,
+    ) -> Option<Rest> {
+        let first = *self.first.get_or_insert(now);
+        let changed = self
+            .last
+            .as_ref()
+            .map_or(0, |last| screen.changed_since(&last.screen));
+        self.changes.push_back((now, changed));
+        let window = self.window();
+        while self
+            .changes
+            .front()
+            .is_some_and(|(at, _)| *at + window <= now)
+        {
+            self.changes.pop_front();
+        }
+        let since = match &self.last {
+            Some(last)
+                if changed == 0
+                    && last.activity == verdict.activity
+                    && last.rule == verdict.rule =>
+            {
+                last.since
+            }
+            _ => now,
+        };
+        self.last = Some(Look {
+            screen: screen.clone(),
+            activity: verdict.activity,
+            rule: verdict.rule.clone(),
+            since,
+        });
+
+        let still = now.saturating_sub(since) >= HOLD;
+        let quiet = now.saturating_sub(first) >= window && self.rate(window) < QUIET_RATE;
+        match verdict.activity {
+            Activity::Busy => None,
+            Activity::Exited => Some(Rest::Exited),
+            Activity::Idle => (still || quiet).then_some(Rest::Idle),
+            waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
+                (still || quiet).then_some(Rest::Waiting(waiting))
+            }
+            Activity::Unknown => match self.quiet {
+                Quiet::Ignored => None,
+                Quiet::Counts | Quiet::After(_) => quiet.then_some(Rest::Quiet),
+            },
+        }
+    }
+
+    fn window(&self) -> Duration {
+        match self.quiet {
+            Quiet::Ignored | Quiet::Counts => WINDOW,
+            Quiet::After(window) => window,
+        }
+    }
+
+    fn rate(&self, window: Duration) -> f64 {
+        let characters: usize = self.changes.iter().map(|(_, changed)| changed).sum();
+        let characters = u32::try_from(characters).map_or(f64::INFINITY, f64::from);
+        characters / window.as_secs_f64().max(f64::EPSILON)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::judge::Source;
+    use super::*;
+
+    fn verdict(activity: Activity) -> Verdict {
+        Verdict {
+            activity,
+            rule: None,
+            source: Source::Screen,
+            dialog: None,
+        }
+    }
+
+    /// Feeds looks (milliseconds, screen, activity) and gives back when and how it came to rest.
+    fn run(
+        quiet: Quiet,
+        looks: impl IntoIterator<Item = (u64, String, Activity)>,
+    ) -> Option<(u64, Rest)> {
+        let mut settle = Settle::new(quiet);
+        looks.into_iter().find_map(|(at, text, activity)| {
+            settle
+                .observe(
+                    Duration::from_millis(at),
+                    &Screen::new(&text),
+                    &verdict(activity),
+                )
+                .map(|rest| (at, rest))
+        })
+    }
+
+    #[test]
+    fn idle_counts_only_when_it_holds_on_a_still_screen() {
+        let steady = (0..20).map(|n| (n * 100, "❯".to_owned(), Activity::Idle));
+        assert_eq!(run(Quiet::Ignored, steady), Some((300, Rest::Idle)));
+        let streaming = (0..40).map(|n| (n * 100, format!("{n} tokens"), Activity::Idle));
+        assert_eq!(run(Quiet::Ignored, streaming), None);
+    }
+
+    #[test]
+    fn a_busy_moment_starts_the_count_again() {
+        let looks = (0..20).map(|n| {
+            let activity = if n == 2 {
+                Activity::Busy
+            } else {
+                Activity::Idle
+            };
+            (n * 100, "❯".to_owned(), activity)
+        });
+        assert_eq!(run(Quiet::Ignored, looks), Some((600, Rest::Idle)));
+    }
+
+    #[test]
+    fn a_busy_agent_is_never_at_rest_however_still_its_screen() {
+        let looks = (0..600).map(|n| (n * 100, "thinking".to_owned(), Activity::Busy));
+        assert_eq!(run(Quiet::Counts, looks), None);
+    }
+
+    #[test]
+    fn a_dialog_that_stands_still_is_at_rest() {
+        let looks = (0..20).map(|n| (n * 100, "1. Yes".to_owned(), Activity::Approval));
+        assert_eq!(
+            run(Quiet::Counts, looks),
+            Some((300, Rest::Waiting(Activity::Approval)))
+        );
+    }
+
+    #[test]
+    fn an_unknown_screen_is_at_rest_when_next_to_nothing_changes_for_five_seconds() {
+        let still = |n: u64| (n * 100, "$ make".to_owned(), Activity::Unknown);
+        assert_eq!(
+            run(Quiet::Counts, (0..100).map(still)),
+            Some((5000, Rest::Quiet))
+        );
+        assert_eq!(run(Quiet::Ignored, (0..100).map(still)), None);
+        let soon = Quiet::After(Duration::from_secs(1));
+        assert_eq!(run(soon, (0..100).map(still)), Some((1000, Rest::Quiet)));
+        // One character each second is twice the rate that counts as quiet.
+        let ticking = (0..100).map(|n| (n * 100, format!("{}", n / 10 % 10), Activity::Unknown));
+        assert_eq!(run(Quiet::Counts, ticking), None);
+        // One in five seconds is below it.
+        let slow = (0..100).map(|n| (n * 100, format!("{}", n / 45), Activity::Unknown));
+        assert_eq!(run(Quiet::Counts, slow), Some((5000, Rest::Quiet)));
+    }
+}

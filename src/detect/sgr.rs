@@ -1,0 +1,102 @@
+//! Takes escape sequences out of captured text and remembers the little of them that means something.
+
+use super::screen::Row;
+
+/// How one character is drawn, as far as it tells a placeholder or a selected button from the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Look {
+    pub dim: bool,
+    pub reverse: bool,
+    /// The background colour, in any encoding that is the same for the same colour; 0 is the default one.
+    pub ground: u32,
+}
+
+/// Splits a capture into rows. The pen carries over line ends, as `capture-pane -e` relies on.
+pub(super) fn rows(text: &str) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut row = Row::default();
+    let mut pen = Look::default();
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '\n' => rows.push(std::mem::take(&mut row).trimmed()),
+            '\t' => row.push(' ', pen),
+            '\u{1b}' => match characters.next_if(|&next| next != '\n') {
+                Some('[') => control(&mut characters, &mut pen),
+                // Never past the end of a line, so that an unfinished one cannot hide what is below.
+                Some(']' | 'P' | '_' | '^' | 'X') => string(&mut characters),
+                Some('(' | ')' | '*' | '+' | '#' | '%') => {
+                    characters.next_if(|&next| next != '\n');
+                }
+                Some(_) | None => {}
+            },
+            other if other.is_control() => {}
+            other => row.push(other, pen),
+        }
+    }
+    if !row.is_empty() {
+        rows.push(row.trimmed());
+    }
+    rows
+}
+
+type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
+
+fn control(characters: &mut Characters<'_>, pen: &mut Look) {
+    let mut parameters = String::new();
+    while let Some(character) = characters.next_if(|&next| next != '\n') {
+        if ('\u{40}'..='\u{7e}').contains(&character) {
+            if character == 'm' {
+                draw(&parameters, pen);
+            }
+            return;
+        }
+        parameters.push(character);
+    }
+}
+
+fn string(characters: &mut Characters<'_>) {
+    while let Some(character) = characters.next_if(|&next| next != '\n') {
+        match character {
+            '\u{7}' | '\u{9c}' => return,
+            '\u{1b}' => {
+                characters.next_if_eq(&'\\');
+                return;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn draw(parameters: &str, pen: &mut Look) {
+    let mut numbers = parameters
+        .split([';', ':'])
+        .map(|number| number.parse::<u32>().unwrap_or(0));
+    while let Some(number) = numbers.next() {
+        match number {
+            0 => *pen = Look::default(),
+            2 => pen.dim = true,
+            22 => pen.dim = false,
+            7 => pen.reverse = true,
+            27 => pen.reverse = false,
+            38 => drop(colour(&mut numbers)),
+            40..=47 | 100..=107 => pen.ground = number,
+            48 => pen.ground = colour(&mut numbers),
+            49 => pen.ground = 0,
+            _ => {}
+        }
+    }
+}
+
+/// The rest of `38;…` or `48;…`. Marked so that a palette index cannot equal a plain colour's number.
+fn colour(numbers: &mut impl Iterator<Item = u32>) -> u32 {
+    const PALETTE: u32 = 1 << 24;
+    const DIRECT: u32 = 1 << 25;
+    match numbers.next() {
+        Some(5) => PALETTE | (numbers.next().unwrap_or(0) & 0xff),
+        Some(2) => numbers.take(3).fold(DIRECT, |packed, part| {
+            DIRECT | ((packed << 8) & 0xff_ffff) | (part & 0xff)
+        }),
+        _ => 0,
+    }
+}
