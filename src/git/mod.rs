@@ -1,1 +1,53 @@
-//! Everything that Bivouac does with git.
+//! Everything that Bivouac does with git: repositories, worktrees, differences, and the vault that
+//! keeps the work of a paused instance.
+//!
+//! Only the git program is used: it alone knows every ref format, hash, filter and extension that a
+//! user's repository may have. Every call runs with hooks, file watchers and signing off, without
+//! the caller's `GIT_*` variables, without optional locks and within a deadline ([`call`]).
+//!
+//! The vault holds two promises. *Park* moves a worktree and git's record of it aside by rename:
+//! nothing is rewritten, so everything comes back. *Snapshot* writes what git cannot reproduce
+//! (changed and untracked bytes, the index, what an operation in progress names) as objects under
+//! one ref: a second copy, and what keeps a collection of garbage from dropping what the parked
+//! worktree needs. Its cost follows what changed. What is ignored, and the inside of nested
+//! repositories, is kept by the parking place alone until the disk is asked for: *thin* then stores
+//! every remaining byte as objects, proves each by reading it back, and only then deletes it.
+//!
+//! Nothing here commits to a branch, touches the stash, runs a hook or changes configuration.
+
+mod call;
+mod checkout;
+mod diff;
+mod digest;
+mod disk;
+mod error;
+mod guard;
+mod import;
+mod index;
+mod manifest;
+mod parking;
+mod preflight;
+mod repository;
+mod retention;
+mod snapshot;
+mod survey;
+mod worktree;
+
+pub(crate) use checkout::Checkout;
+pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
+pub(crate) use disk::FileIdentity;
+pub(crate) use error::GitError;
+pub(crate) use parking::{ParkState, ParkingPlace, choose_parking, park, park_state, unpark};
+pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
+pub(crate) use repository::Repo;
+pub(crate) use retention::{
+    StoredSnapshot, delete_trashed, list_snapshots, list_trashed, reclaim_snapshot,
+    release_snapshot,
+};
+pub(crate) use snapshot::{SnapshotFact, Verification, take_snapshot, verify_snapshot};
+pub(crate) use worktree::{
+    AddWorktree, BranchPlan, MadeWorktree, WorktreeEntry, WorktreeKind, WorktreeOf, worktree_of,
+};
+
+#[cfg(test)]
+mod tests;

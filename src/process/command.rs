@@ -117,12 +117,42 @@ impl Command {
 
     /// Runs the program and gives back its output whatever its exit status is.
     pub(crate) fn output(&self) -> Result<Output, Failure> {
+        if self.stdin.is_empty() {
+            return self.communicate(None::<fn(&mut dyn Write) -> std::io::Result<()>>);
+        }
+        self.output_fed(|pipe| pipe.write_all(&self.stdin))
+    }
+
+    /// As [`Self::output`], with an input that is made while the program reads it: what need not
+    /// fit into memory. A program may end without reading its input; its status tells.
+    pub(crate) fn output_fed<F>(&self, feed: F) -> Result<Output, Failure>
+    where
+        F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
+    {
+        self.communicate(Some(feed))
+    }
+
+    fn communicate<F>(&self, feed: Option<F>) -> Result<Output, Failure>
+    where
+        F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
+    {
+        std::thread::scope(|scope| self.communicate_in(scope, feed))
+    }
+
+    fn communicate_in<'scope, F>(
+        &self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        feed: Option<F>,
+    ) -> Result<Output, Failure>
+    where
+        F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send + 'scope,
+    {
         let mut command = self.prepared();
         command
-            .stdin(if self.stdin.is_empty() {
-                Stdio::null()
-            } else {
+            .stdin(if feed.is_some() {
                 Stdio::piped()
+            } else {
+                Stdio::null()
             })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -132,10 +162,12 @@ impl Command {
         let mut child = command.spawn().map_err(|source| self.not_started(source))?;
 
         // Separate threads, so that a program that writes before it has read cannot lock us up.
-        if let Some(mut pipe) = child.stdin.take() {
-            let bytes = self.stdin.clone();
-            // A program may well end without reading its input; that is its own affair.
-            std::thread::spawn(move || drop(pipe.write_all(&bytes)));
+        // The feeder ends with the program: its pipe breaks, past the deadline too.
+        if let (Some(pipe), Some(feed)) = (child.stdin.take(), feed) {
+            scope.spawn(move || {
+                let mut pipe = std::io::BufWriter::with_capacity(1 << 16, pipe);
+                drop(feed(&mut pipe).and_then(|()| pipe.flush()));
+            });
         }
         let stdout = drain(child.stdout.take());
         let stderr = drain(child.stderr.take());

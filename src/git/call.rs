@@ -1,0 +1,131 @@
+//! The one way in which git is called: quiet, hook-free, lock-free, within a deadline.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::GitError;
+use crate::process::Command;
+
+/// `worktree list --porcelain -z` came with 2.36.
+const OLDEST: (u32, u32) = (2, 36);
+
+/// Long enough for a checkout of a large repository on a slow disk.
+pub(super) const SLOW: Duration = Duration::from_secs(600);
+
+/// Settings that hold for each of our calls, whatever the user's configuration says: none of their
+/// programs run (hooks, file watcher, signing, transports), nothing is collected behind our back.
+const SETTINGS: &[&str] = &[
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "protocol.ext.allow=never",
+    "advice.detachedHead=false",
+    "submodule.recurse=false",
+];
+
+/// Where the user's own settings lie: the only `GIT_*` variables that say nothing about which
+/// repository is meant.
+const KEPT: &[&str] = &[
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC_PATH",
+];
+
+/// A git call without a repository; callers add directory and arguments.
+pub(super) fn git() -> Command {
+    let mut command = Command::new("git");
+    for (name, _) in std::env::vars_os() {
+        if name.as_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| name == *kept) {
+            command = command.env_remove(name);
+        }
+    }
+    for setting in SETTINGS {
+        command = command.arg("-c").arg(setting);
+    }
+    command
+        .env("LC_ALL", "C")
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("GIT_NO_LAZY_FETCH", "1")
+        .env("GIT_LITERAL_PATHSPECS", "1")
+        // Snapshots need a name to be signed with; the user may have configured none.
+        .env("GIT_AUTHOR_NAME", NAME)
+        .env("GIT_AUTHOR_EMAIL", EMAIL)
+        .env("GIT_COMMITTER_NAME", NAME)
+        .env("GIT_COMMITTER_EMAIL", EMAIL)
+}
+
+pub(super) const NAME: &str = "Bivouac";
+pub(super) const EMAIL: &str = "bivouac@localhost";
+
+/// The version of the installed git, asked once; an error if it is too old for us.
+pub(super) fn require_version() -> Result<(u32, u32), GitError> {
+    static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
+    if let Some(version) = VERSION.get() {
+        return Ok(*version);
+    }
+    let said = Command::new("git").arg("version").text()?;
+    let version = parse_version(&said).ok_or_else(|| GitError::Unexpected {
+        call: "git version".to_owned(),
+        answer: said.clone(),
+    })?;
+    if version < OLDEST {
+        return Err(GitError::GitTooOld {
+            found: said.trim_start_matches("git version ").to_owned(),
+            needed: format!("{}.{}", OLDEST.0, OLDEST.1),
+        });
+    }
+    Ok(*VERSION.get_or_init(|| version))
+}
+
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said.strip_prefix("git version ")?.split(['.', ' ', '-']);
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+/// One line of output as a path: git prints paths as bytes.
+pub(super) fn path_line(mut output: Vec<u8>) -> PathBuf {
+    if output.last() == Some(&b'\n') {
+        output.pop();
+    }
+    PathBuf::from(OsString::from_vec(output))
+}
+
+pub(super) fn bytes_to_path(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(bytes))
+}
+
+/// The fields of `-z` output, without the empty one after the last terminator.
+pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+    output
+        .strip_suffix(b"\0")
+        .unwrap_or(output)
+        .split(|byte| *byte == 0)
+        .filter(move |_| !output.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_in_every_dress() {
+        for (said, version) in [
+            ("git version 2.47.3", Some((2, 47))),
+            ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+            ("git version 2.50-rc1", Some((2, 50))),
+            ("hub version 3", None),
+        ] {
+            assert_eq!(parse_version(said), version, "{said}");
+        }
+    }
+}

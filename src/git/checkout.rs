@@ -1,0 +1,121 @@
+//! A checkout as git sees it: a directory of files, and the administrative directory that belongs
+//! to it. While parked both lie elsewhere and only their explicit names lead to them.
+
+use std::path::{Path, PathBuf};
+
+use super::call::{bytes_to_path, git, path_line};
+use super::{GitError, Repo};
+use crate::process::Command;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Checkout {
+    /// The files.
+    pub dir: PathBuf,
+    /// HEAD, index, operation in progress.
+    pub git_dir: PathBuf,
+    /// Objects and shared refs.
+    pub common_dir: PathBuf,
+}
+
+impl Checkout {
+    /// The checkout at its usual place.
+    pub(crate) fn live(repo: &Repo, dir: &Path) -> Result<Self, GitError> {
+        let not_ours = || GitError::NotAWorktree {
+            path: dir.to_owned(),
+        };
+        let output = git()
+            .directory(dir)
+            .args(["rev-parse", "--absolute-git-dir"])
+            .output()
+            .map_err(|_| not_ours())?;
+        if !output.success() {
+            return Err(not_ours());
+        }
+        let git_dir = path_line(output.stdout);
+        let checkout = Self {
+            dir: dir.to_owned(),
+            git_dir,
+            common_dir: repo.common_dir().to_owned(),
+        };
+        // An admin directory says itself which repository it belongs to.
+        if checkout.is_main()
+            || common_dir_of(&checkout.git_dir).as_deref()
+                == canonical(repo.common_dir()).as_deref()
+        {
+            Ok(checkout)
+        } else {
+            Err(not_ours())
+        }
+    }
+
+    /// Whether this is the main checkout, whose git directory holds the whole repository.
+    pub(crate) fn is_main(&self) -> bool {
+        canonical(&self.git_dir) == canonical(&self.common_dir)
+    }
+
+    /// A git call on this checkout, wherever its two halves lie.
+    pub(super) fn git(&self) -> Command {
+        let command = git()
+            .directory(&self.dir)
+            .env("GIT_DIR", &self.git_dir)
+            .env("GIT_WORK_TREE", &self.dir);
+        if self.is_main() {
+            command
+        } else {
+            // A parked admin directory's own idea of where that is no longer holds.
+            command.env("GIT_COMMON_DIR", &self.common_dir)
+        }
+    }
+
+    pub(super) fn index_path(&self) -> PathBuf {
+        self.git_dir.join("index")
+    }
+
+    /// What a linked worktree's `.git` file points to, without asking git.
+    pub(super) fn admin_dir_of(worktree: &Path) -> Option<PathBuf> {
+        let link = std::fs::read(worktree.join(".git")).ok()?;
+        let target = link.strip_prefix(b"gitdir: ")?;
+        let target = target.strip_suffix(b"\n").unwrap_or(target);
+        Some(worktree.join(bytes_to_path(target)))
+    }
+
+    /// The branch that HEAD names, born or not; None when detached.
+    pub(super) fn head_branch(&self) -> Result<Option<String>, GitError> {
+        super::repository::head_branch(self.git())
+    }
+
+    pub(super) fn head_commit(&self) -> Result<Option<String>, GitError> {
+        let output = self
+            .git()
+            .args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+            .output()?;
+        Ok(output.success().then(|| output.stdout_text()))
+    }
+
+    /// The operation that stands open here, in the words of git's own commands.
+    pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
+        [
+            ("MERGE_HEAD", "merge"),
+            ("rebase-merge", "rebase"),
+            ("rebase-apply/applying", "am"),
+            ("rebase-apply", "rebase"),
+            ("CHERRY_PICK_HEAD", "cherry-pick"),
+            ("REVERT_HEAD", "revert"),
+            ("sequencer", "cherry-pick"),
+            ("BISECT_LOG", "bisect"),
+        ]
+        .into_iter()
+        .find(|(file, _)| self.git_dir.join(file).exists())
+        .map(|(_, operation)| operation)
+    }
+}
+
+fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
+    let said = std::fs::read(git_dir.join("commondir")).ok()?;
+    let said = said.strip_suffix(b"\n").unwrap_or(&said);
+    canonical(&git_dir.join(bytes_to_path(said)))
+}
+
+pub(super) fn canonical(path: &Path) -> Option<PathBuf> {
+    std::fs::canonicalize(path).ok()
+}

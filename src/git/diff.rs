@@ -1,0 +1,208 @@
+//! What an instance has changed against its base: committed or not, untracked files included; of a
+//! paused one from its snapshot. The user's index is neither written nor locked.
+
+use std::io::Read;
+use std::path::Path;
+
+use super::call::{SLOW, bytes_to_path, fields};
+use super::import::open;
+use super::snapshot::SnapshotFact;
+use super::survey::untracked;
+use super::{Checkout, GitError, Repo};
+use crate::model::DiffStat;
+use crate::process::Command;
+
+/// Git looks at as many bytes to tell text from binary.
+const PROBE: usize = 8000;
+
+/// How a difference is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiffOutput {
+    Patch,
+    /// One line for each file, and a summary.
+    Stat,
+}
+
+/// Counts files and lines that differ between the base and what is on disk.
+pub(crate) fn diff_stat(
+    repo: &Repo,
+    worktree: &Path,
+    base: Option<&str>,
+) -> Result<DiffStat, GitError> {
+    let checkout = Checkout::live(repo, worktree)?;
+    let base = base.unwrap_or_else(|| repo.empty_tree());
+    let listing = quiet(checkout.git().arg("diff"))
+        .args(["--numstat", "-z", "--no-renames", base, "--"])
+        .deadline(SLOW)
+        .run()?;
+    let mut stat = counted(&listing);
+    let (files, nested) = untracked(&checkout)?;
+    stat.files += nested.len() as u64;
+    for path in files {
+        stat.files += 1;
+        stat.added += lines(&worktree.join(bytes_to_path(&path)));
+    }
+    Ok(stat)
+}
+
+/// The difference between the base and what is on disk, as git prints it.
+pub(crate) fn diff_text(
+    repo: &Repo,
+    worktree: &Path,
+    base: Option<&str>,
+    output: DiffOutput,
+    color: bool,
+) -> Result<Vec<u8>, GitError> {
+    let checkout = Checkout::live(repo, worktree)?;
+    // A private index that knows the untracked files, so that git shows them as new.
+    let dir = repo.own_dir("tmp")?;
+    let scratch = tempfile::Builder::new()
+        .prefix("diff-")
+        .tempdir_in(&dir)
+        .map_err(GitError::writing(&dir))?;
+    let private = scratch.path().join("index");
+    match std::fs::copy(checkout.index_path(), &private) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(GitError::writing(&private)(error)),
+    }
+    let (files, _) = untracked(&checkout)?;
+    if !files.is_empty() {
+        let mut entries = Vec::new();
+        for path in files {
+            entries.extend_from_slice(format!("100644 {} 0\t", repo.empty_blob()).as_bytes());
+            entries.extend_from_slice(&path);
+            entries.push(0);
+        }
+        checkout
+            .git()
+            .args(["update-index", "-z", "--add", "--index-info"])
+            .env("GIT_INDEX_FILE", &private)
+            .stdin(entries)
+            .run()?;
+    }
+    let base = base.unwrap_or_else(|| repo.empty_tree());
+    Ok(shown(checkout.git().arg("diff"), output, color)
+        .args([base, "--"])
+        .env("GIT_INDEX_FILE", &private)
+        .deadline(SLOW)
+        .run()?)
+}
+
+/// As [`diff_stat`], of a paused instance.
+pub(crate) fn snapshot_diff_stat(
+    repo: &Repo,
+    fact: &SnapshotFact,
+    base: Option<&str>,
+) -> Result<DiffStat, GitError> {
+    let mut stat = DiffStat::default();
+    for (from, to) in snapshot_pairs(repo, fact, base) {
+        let listing = quiet(repo.git().arg("diff"))
+            .args(["--numstat", "-z", "--no-renames", &from, &to, "--"])
+            .deadline(SLOW)
+            .run()?;
+        let part = counted(&listing);
+        stat.files += part.files;
+        stat.added += part.added;
+        stat.removed += part.removed;
+    }
+    Ok(stat)
+}
+
+/// As [`diff_text`], of a paused instance.
+pub(crate) fn snapshot_diff_text(
+    repo: &Repo,
+    fact: &SnapshotFact,
+    base: Option<&str>,
+    output: DiffOutput,
+    color: bool,
+) -> Result<Vec<u8>, GitError> {
+    let mut text = Vec::new();
+    for (from, to) in snapshot_pairs(repo, fact, base) {
+        text.extend(
+            shown(repo.git().arg("diff"), output, color)
+                .args([&from, &to, "--"])
+                .deadline(SLOW)
+                .run()?,
+        );
+    }
+    Ok(text)
+}
+
+/// Tracked files against the base, untracked ones against nothing.
+fn snapshot_pairs(repo: &Repo, fact: &SnapshotFact, base: Option<&str>) -> [(String, String); 2] {
+    let empty = repo.empty_tree().to_owned();
+    [
+        (
+            base.map_or_else(|| empty.clone(), str::to_owned),
+            fact.commit.clone(),
+        ),
+        (empty, format!("{}^3", fact.commit)),
+    ]
+}
+
+/// No program of the user's, whatever their configuration says.
+fn quiet(command: Command) -> Command {
+    command.args([
+        "--no-ext-diff",
+        "--no-textconv",
+        "--ignore-submodules=dirty",
+    ])
+}
+
+fn shown(command: Command, output: DiffOutput, color: bool) -> Command {
+    quiet(command)
+        .arg(if color {
+            "--color=always"
+        } else {
+            "--color=never"
+        })
+        .arg(match output {
+            DiffOutput::Patch => "--patch",
+            DiffOutput::Stat => "--stat",
+        })
+        .args(["--src-prefix=a/", "--dst-prefix=b/"])
+}
+
+/// `added TAB removed TAB path NUL`; binary files have dashes.
+fn counted(listing: &[u8]) -> DiffStat {
+    let mut stat = DiffStat::default();
+    for record in fields(listing) {
+        let mut words = record.splitn(3, |byte| *byte == b'\t');
+        let mut number = || {
+            words
+                .next()
+                .and_then(|word| std::str::from_utf8(word).ok()?.parse::<u64>().ok())
+                .unwrap_or(0)
+        };
+        stat.files += 1;
+        stat.added += number();
+        stat.removed += number();
+    }
+    stat
+}
+
+/// As many lines as git would count in a new file; none in a binary one.
+fn lines(path: &Path) -> u64 {
+    let Ok(found) = std::fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if found.is_symlink() {
+        return 1;
+    }
+    let Some(mut file) = open(path).filter(|_| found.is_file()) else {
+        return 0;
+    };
+    let mut buffer = vec![0; 1 << 16];
+    let (mut count, mut seen, mut last) = (0, 0, b'\n');
+    while let Ok(length @ 1..) = file.read(&mut buffer) {
+        let chunk = &buffer[..length];
+        if seen < PROBE && chunk[..length.min(PROBE - seen)].contains(&0) {
+            return 0;
+        }
+        seen += length;
+        count += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
+        last = chunk[length - 1];
+    }
+    count + u64::from(last != b'\n')
+}

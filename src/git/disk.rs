@@ -1,0 +1,150 @@
+//! What is asked of the filesystem: who a file is, whether it is on the platter, how much fits.
+
+use std::fs::File;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::GitError;
+
+/// A file for as long as it exists, whatever it is called: recorded before an effect, so that a
+/// later run recognises its own work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct FileIdentity {
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl FileIdentity {
+    /// Who is at this path now (not following a symlink); None if nobody is.
+    pub(crate) fn at(path: &Path) -> Result<Option<Self>, GitError> {
+        match std::fs::symlink_metadata(path) {
+            Ok(found) => Ok(Some(Self {
+                device: found.dev(),
+                inode: found.ino(),
+            })),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(None)
+            }
+            Err(source) => Err(GitError::Unreadable {
+                path: path.to_owned(),
+                source,
+            }),
+        }
+    }
+
+    pub(crate) fn require(path: &Path) -> Result<Self, GitError> {
+        Self::at(path)?.ok_or_else(|| GitError::Unreadable {
+            path: path.to_owned(),
+            source: std::io::Error::from(std::io::ErrorKind::NotFound),
+        })
+    }
+}
+
+/// Makes a directory (and its parents) that only the owner can enter.
+pub(super) fn ensure_private_dir(dir: &Path) -> Result<(), GitError> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(GitError::writing(dir))
+}
+
+/// Everything written to the filesystem that holds `path` is on the disk when this returns:
+/// git syncs neither loose objects nor objects that existed before.
+pub(super) fn sync_filesystem(path: &Path) -> Result<(), GitError> {
+    let handle = File::open(path).map_err(GitError::reading(path))?;
+    sync(&handle).map_err(|errno| GitError::writing(path)(errno.into()))
+}
+
+#[cfg(target_os = "linux")]
+fn sync(handle: &File) -> rustix::io::Result<()> {
+    rustix::fs::syncfs(handle)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sync(_handle: &File) -> rustix::io::Result<()> {
+    rustix::fs::sync();
+    Ok(())
+}
+
+/// Syncs each filesystem that one of the paths lies on, once.
+pub(super) fn sync_filesystems(paths: &[&Path]) -> Result<(), GitError> {
+    let mut done: Vec<u64> = Vec::new();
+    for path in paths {
+        let device = device_of(path)?;
+        if !done.contains(&device) {
+            sync_filesystem(path)?;
+            done.push(device);
+        }
+    }
+    Ok(())
+}
+
+/// A rename is on the disk when both directories are.
+pub(super) fn sync_dir(dir: &Path) -> Result<(), GitError> {
+    File::open(dir)
+        .and_then(|handle| handle.sync_all())
+        .map_err(GitError::writing(dir))
+}
+
+pub(super) fn device_of(path: &Path) -> Result<u64, GitError> {
+    std::fs::metadata(path)
+        .map(|found| found.dev())
+        .map_err(GitError::reading(path))
+}
+
+/// Bytes that we may still write on the filesystem of `path`.
+pub(super) fn free_bytes(path: &Path) -> Result<u64, GitError> {
+    let found = rustix::fs::statvfs(path).map_err(|errno| GitError::reading(path)(errno.into()))?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+}
+
+/// Renames, then makes the rename durable. Never replaces anything but an empty directory.
+pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
+    rename_exclusively(from, to)?;
+    for parent in [parent(from), parent(to)] {
+        sync_dir(&parent)?;
+    }
+    Ok(())
+}
+
+/// `rename(2)` replaces an empty directory without a word; that one may be somebody's.
+fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
+    {
+        use rustix::fs::{CWD, RenameFlags, renameat_with};
+        match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(()),
+            Err(rustix::io::Errno::EXIST) => {
+                return Err(GitError::PathTaken {
+                    path: to.to_owned(),
+                });
+            }
+            // Not every filesystem knows the flag.
+            Err(
+                rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::NOTSUP,
+            ) => {}
+            Err(errno) => return Err(GitError::writing(to)(errno.into())),
+        }
+    }
+    if FileIdentity::at(to)?.is_some() {
+        return Err(GitError::PathTaken {
+            path: to.to_owned(),
+        });
+    }
+    std::fs::rename(from, to).map_err(GitError::writing(to))
+}
+
+pub(super) fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        Some(_) | None => PathBuf::from("."),
+    }
+}

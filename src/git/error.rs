@@ -1,0 +1,118 @@
+//! What can go wrong with git, one variant for each situation that a user meets differently.
+
+use std::path::{Path, PathBuf};
+
+use crate::process::Failure;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GitError {
+    #[error("git is not installed, or not on PATH")]
+    GitMissing,
+    #[error("git {found} is too old; {needed} or newer is needed")]
+    GitTooOld { found: String, needed: String },
+    #[error("{} is not inside a git repository", dir.display())]
+    NotARepository { dir: PathBuf },
+    #[error("{} does not exist", dir.display())]
+    NoSuchDirectory { dir: PathBuf },
+    /// Git refuses repositories of another owner; `fix` is the command that allows this one.
+    #[error("the repository at {} belongs to another user", dir.display())]
+    DubiousOwnership { dir: PathBuf, fix: String },
+    #[error("{} cannot be read", path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{} cannot be written", path.display())]
+    Unwritable {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("{} has no free space left", path.display())]
+    DiskFull { path: PathBuf },
+    #[error("`{name}` is not a valid branch name")]
+    BranchName { name: String },
+    #[error("a branch `{name}` exists already")]
+    BranchExists { name: String },
+    /// Git stores branches like files: `a` and `a/b` cannot both exist.
+    #[error("branch `{name}` cannot exist beside branch `{other}`")]
+    BranchPrefix { name: String, other: String },
+    #[error("there is no branch `{name}`")]
+    NoSuchBranch { name: String },
+    #[error("branch `{name}` is checked out at {}", path.display())]
+    BranchInUse { name: String, path: PathBuf },
+    #[error("branch `{name}` is at {found}, not at {expected}")]
+    BranchMoved {
+        name: String,
+        expected: String,
+        found: String,
+    },
+    #[error("{} exists already", path.display())]
+    PathTaken { path: PathBuf },
+    #[error("{} is not the directory that was recorded", path.display())]
+    NotOurs { path: PathBuf },
+    #[error("{} is not a worktree of this repository", path.display())]
+    NotAWorktree { path: PathBuf },
+    #[error("{} is the main checkout of its repository and cannot be moved aside", path.display())]
+    MainCheckout { path: PathBuf },
+    #[error("{} is a mount point and cannot be moved aside", path.display())]
+    MountPoint { path: PathBuf },
+    #[error("the worktree is neither at {} nor at {}", place.display(), parked.display())]
+    WorktreeLost { place: PathBuf, parked: PathBuf },
+    #[error("git's record of the worktree is neither at {} nor at {}", place.display(), parked.display())]
+    AdminLost { place: PathBuf, parked: PathBuf },
+    #[error("another worktree has taken git's record {}", path.display())]
+    AdminNameTaken { path: PathBuf },
+    #[error("the index at {} cannot be understood: {problem}", path.display())]
+    Index { path: PathBuf, problem: String },
+    #[error("the saved record of {reference} cannot be understood: {problem}")]
+    Manifest { reference: String, problem: String },
+    #[error("snapshot {reference} is missing")]
+    SnapshotMissing { reference: String },
+    #[error("files kept changing while they were read: {}", first(paths))]
+    Unsettled { paths: Vec<PathBuf> },
+    #[error("{} is not what was stored for it", path.display())]
+    StoredDiffers { path: PathBuf },
+    /// A merge, rebase or the like stands open, so the work cannot be carried to another commit.
+    #[error("the worktree is in the middle of a {operation}, and its branch was moved meanwhile")]
+    OperationInProgress { operation: String },
+    #[error("git answered `{call}` in an unexpected way: {answer}")]
+    Unexpected { call: String, answer: String },
+    #[error(transparent)]
+    Call(Failure),
+}
+
+impl GitError {
+    pub(super) fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| Self::Unreadable { path, source }
+    }
+
+    pub(super) fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.as_ref().to_owned();
+        move |source| match source.kind() {
+            std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+                Self::DiskFull { path }
+            }
+            _ => Self::Unwritable { path, source },
+        }
+    }
+}
+
+impl From<Failure> for GitError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotFound { .. } => Self::GitMissing,
+            other => Self::Call(other),
+        }
+    }
+}
+
+fn first(paths: &[PathBuf]) -> String {
+    match paths {
+        [] => "none".to_owned(),
+        [one] => one.display().to_string(),
+        [one, rest @ ..] => format!("{} and {} more", one.display(), rest.len()),
+    }
+}

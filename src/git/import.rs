@@ -1,0 +1,353 @@
+//! Writes objects and one ref through a single stream into `git fast-import`: any hash, any ref
+//! format, one pack for many objects, one process whatever their number. The ref comes last.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::call::{EMAIL, NAME, bytes_to_path};
+use super::survey::{Found, Stamp};
+use super::{GitError, Repo};
+use crate::model::Timestamp;
+
+/// Slower disks than this are not waited for.
+const BYTES_A_SECOND: u64 = 2_000_000;
+
+/// The bytes of one blob.
+#[derive(Debug)]
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    /// A file or symlink below the import's directory.
+    OnDisk(Found),
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Object {
+    /// The blob of that number in this import.
+    Blob(usize),
+    /// The commit of that number in this import.
+    Commit(usize),
+    Id(String),
+}
+
+#[derive(Debug)]
+pub(super) enum Edit {
+    Delete(Vec<u8>),
+    Put {
+        mode: u32,
+        path: Vec<u8>,
+        object: Object,
+    },
+}
+
+#[derive(Debug)]
+pub(super) struct Commit {
+    pub message: String,
+    /// Whose tree the edits start from, and the first parent; an empty tree if None.
+    pub from: Option<Object>,
+    pub parents: Vec<Object>,
+    /// Deletions are made first.
+    pub edits: Vec<Edit>,
+}
+
+#[derive(Debug)]
+pub(super) struct Import {
+    /// Where [`Content::OnDisk`] lies.
+    pub dir: PathBuf,
+    pub at: Timestamp,
+    pub blobs: Vec<Content>,
+    pub commits: Vec<Commit>,
+}
+
+#[derive(Debug)]
+pub(super) struct Imported {
+    /// The ids of the commits, in order.
+    pub commits: Vec<String>,
+    /// Files that were not what their stamp said when they were read.
+    pub unsettled: Vec<PathBuf>,
+}
+
+impl Import {
+    pub(super) fn new(dir: &Path, at: Timestamp) -> Self {
+        Self {
+            dir: dir.to_owned(),
+            at,
+            blobs: Vec::new(),
+            commits: Vec::new(),
+        }
+    }
+
+    pub(super) fn blob(&mut self, content: Content) -> usize {
+        self.blobs.push(content);
+        self.blobs.len() - 1
+    }
+
+    pub(super) fn commit(&mut self, commit: Commit) -> usize {
+        self.commits.push(commit);
+        self.commits.len() - 1
+    }
+
+    /// Writes everything; `reference` then names the last commit.
+    pub(super) fn run(&self, repo: &Repo, reference: &str) -> Result<Imported, GitError> {
+        let bytes: u64 = self.blobs.iter().map(Content::size).sum();
+        let command = repo
+            .git()
+            // Speed over size: `git gc` compresses again. What is written is on the disk before
+            // the ref is.
+            .args(["-c", "core.compression=0", "-c", "pack.compression=0"])
+            .args(["-c", "core.fsync=committed,loose-object"])
+            .args(["-c", "core.fsyncMethod=batch"])
+            .args(["fast-import", "--quiet", "--done", "--force", "--depth=0"])
+            .arg("--date-format=raw")
+            .deadline(Duration::from_secs(60 + bytes / BYTES_A_SECOND));
+        let unsettled = Mutex::new(Vec::new());
+        let output = command.output_fed(|pipe| self.feed(pipe, reference, &unsettled))?;
+        if !output.success() {
+            let said = output.stderr_text();
+            if said.contains("No space left on device") {
+                return Err(GitError::DiskFull {
+                    path: repo.common_dir().to_owned(),
+                });
+            }
+            return Err(command.refused(&output).into());
+        }
+        let commits: Vec<String> = output.stdout_text().lines().map(str::to_owned).collect();
+        if commits.len() != self.commits.len() {
+            return Err(GitError::Unexpected {
+                call: "git fast-import".to_owned(),
+                answer: output.stdout_text(),
+            });
+        }
+        Ok(Imported {
+            commits,
+            unsettled: unsettled.into_inner().unwrap_or_default(),
+        })
+    }
+
+    fn feed(
+        &self,
+        pipe: &mut dyn Write,
+        reference: &str,
+        unsettled: &Mutex<Vec<PathBuf>>,
+    ) -> std::io::Result<()> {
+        for (number, blob) in self.blobs.iter().enumerate() {
+            write!(pipe, "blob\nmark :{}\n", number + 1)?;
+            match blob {
+                Content::Bytes(bytes) => data(pipe, bytes)?,
+                Content::OnDisk(found) => {
+                    if !self.file(pipe, found)?
+                        && let Ok(mut unsettled) = unsettled.lock()
+                    {
+                        unsettled.push(bytes_to_path(&found.path));
+                    }
+                }
+            }
+        }
+        for (number, commit) in self.commits.iter().enumerate() {
+            // Without it the next commit would go on from the one before.
+            writeln!(pipe, "reset {reference}\n")?;
+            writeln!(
+                pipe,
+                "commit {reference}\nmark :{}",
+                self.mark_of_commit(number)
+            )?;
+            let seconds = self.at.seconds_since_epoch();
+            writeln!(pipe, "committer {NAME} <{EMAIL}> {seconds} +0000")?;
+            data(pipe, commit.message.as_bytes())?;
+            if let Some(from) = &commit.from {
+                writeln!(pipe, "from {}", self.name(from))?;
+            }
+            for parent in &commit.parents {
+                writeln!(pipe, "merge {}", self.name(parent))?;
+            }
+            for edit in &commit.edits {
+                if let Edit::Delete(path) = edit {
+                    writeln!(pipe, "D {}", quoted(path))?;
+                }
+            }
+            for edit in &commit.edits {
+                if let Edit::Put { mode, path, object } = edit {
+                    writeln!(pipe, "M {mode:06o} {} {}", self.name(object), quoted(path))?;
+                }
+            }
+            writeln!(pipe)?;
+        }
+        for number in 0..self.commits.len() {
+            writeln!(pipe, "get-mark :{}", self.mark_of_commit(number))?;
+        }
+        writeln!(pipe, "done")
+    }
+
+    fn mark_of_commit(&self, number: usize) -> usize {
+        self.blobs.len() + number + 1
+    }
+
+    fn name(&self, object: &Object) -> String {
+        match object {
+            Object::Blob(number) => format!(":{}", number + 1),
+            Object::Commit(number) => format!(":{}", self.mark_of_commit(*number)),
+            Object::Id(id) => id.clone(),
+        }
+    }
+
+    /// Writes exactly as many bytes as the stamp promised, whatever the file does meanwhile: a
+    /// stream that breaks off would make git write a crash report into the user's repository.
+    fn file(&self, pipe: &mut dyn Write, found: &Found) -> std::io::Result<bool> {
+        let path = self.dir.join(bytes_to_path(&found.path));
+        if found.stamp.is_symlink() {
+            let target = std::fs::read_link(&path);
+            let bytes = target
+                .as_ref()
+                .map_or(&[][..], |target| target.as_os_str().as_bytes());
+            data(pipe, bytes)?;
+            return Ok(target.is_ok());
+        }
+        let size = found.stamp.size;
+        writeln!(pipe, "data {size}")?;
+        let mut settled = false;
+        let mut written = 0;
+        if let Some(mut file) = open(&path) {
+            settled = same(&file, &found.stamp);
+            written = copy(&mut file, pipe, size)?;
+            settled = settled && written == size && same(&file, &found.stamp);
+        }
+        std::io::copy(&mut std::io::repeat(0).take(size - written), pipe)?;
+        writeln!(pipe)?;
+        Ok(settled)
+    }
+}
+
+impl Content {
+    fn size(&self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::OnDisk(found) => found.stamp.size,
+        }
+    }
+}
+
+/// Never waits: what was a file may have become a fifo.
+pub(super) fn open(path: &Path) -> Option<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+        .ok()
+}
+
+fn same(file: &File, stamp: &Stamp) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| Stamp::of(&stat) == *stamp)
+}
+
+/// Copies up to `limit` bytes; an error of the file ends the copy, one of the pipe is reported.
+fn copy(file: &mut File, pipe: &mut dyn Write, limit: u64) -> std::io::Result<u64> {
+    let mut buffer = [0; 1 << 16];
+    let mut written = 0;
+    while written < limit {
+        let wanted = buffer
+            .len()
+            .min(usize::try_from(limit - written).unwrap_or(usize::MAX));
+        match file.read(&mut buffer[..wanted]) {
+            Ok(0) | Err(_) => break,
+            Ok(length) => {
+                pipe.write_all(&buffer[..length])?;
+                written += length as u64;
+            }
+        }
+    }
+    Ok(written)
+}
+
+fn data(pipe: &mut dyn Write, bytes: &[u8]) -> std::io::Result<()> {
+    writeln!(pipe, "data {}", bytes.len())?;
+    pipe.write_all(bytes)?;
+    writeln!(pipe)
+}
+
+/// A path in git's own quoting, which can carry any byte.
+pub(super) fn quoted(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len() + 2);
+    text.push('"');
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => {
+                text.push('\\');
+                text.push(char::from(*byte));
+            }
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => {
+                for shift in [6, 3, 0] {
+                    text.push(char::from(b'0' + ((byte >> shift) & 7)));
+                }
+                // Octal escapes begin with a backslash; put it before the three digits.
+                text.insert(text.len() - 3, '\\');
+            }
+        }
+    }
+    text.push('"');
+    text
+}
+
+/// Whether git lets a tree hold this path. Stricter than git: what merely resembles `.git` on some
+/// filesystem is kept by number instead of by name.
+pub(super) fn fits_in_tree(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/').all(|component| {
+        let lower = component.to_ascii_lowercase();
+        let dotgit = lower.strip_prefix(b".git").is_some_and(|rest| {
+            rest.first()
+                .is_none_or(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_')))
+        });
+        // macOS ignores some characters inside names.
+        let hidden = !component.is_ascii()
+            && (lower.starts_with(b".") || lower.first().is_some_and(|byte| !byte.is_ascii()))
+            && lower.contains(&b'g');
+        !(component.is_empty()
+            || component == b"."
+            || component == b".."
+            || dotgit
+            || hidden
+            || lower.starts_with(b"git~")
+            || component.contains(&b'\\'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_git_refuses_are_told_apart() {
+        for path in [
+            ".gitignore",
+            "a/.github/x",
+            "git",
+            "-x",
+            "a b",
+            ".gitmodules",
+        ] {
+            assert!(fits_in_tree(path.as_bytes()), "{path}");
+        }
+        for path in [
+            ".git",
+            "a/.GIT/x",
+            "git~1",
+            "a\\b",
+            ".git ",
+            "a//b",
+            "../a",
+            ".g\u{200c}it",
+        ] {
+            assert!(!fits_in_tree(path.as_bytes()), "{path}");
+        }
+    }
+
+    #[test]
+    fn any_byte_is_quoted() {
+        assert_eq!(quoted(b"a\n\"\\\xff"), "\"a\\012\\\"\\\\\\377\"");
+    }
+}

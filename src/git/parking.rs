@@ -1,0 +1,260 @@
+//! Moving a worktree and git's record of it aside, and back, by rename alone.
+//!
+//! The admin directory goes first and comes back last: a worktree whose record is out of sight is
+//! merely not a checkout for a moment, while a record whose worktree is gone would be pruned. In
+//! its place stays a locked directory without content, so that nobody else is given the name: the
+//! links inside submodules lead through it.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::checkout::Checkout;
+use super::disk::{FileIdentity, device_of, ensure_private_dir, parent, rename_durably, sync_dir};
+use super::{GitError, Repo};
+use crate::model::InstanceId;
+
+/// From where to where. Chosen and journalled before the first rename.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ParkingPlace {
+    pub worktree: PathBuf,
+    pub parked_worktree: PathBuf,
+    pub worktree_identity: FileIdentity,
+    /// `<common>/worktrees/<name>`.
+    pub admin: PathBuf,
+    pub parked_admin: PathBuf,
+    pub admin_identity: FileIdentity,
+    pub common_dir: PathBuf,
+}
+
+impl ParkingPlace {
+    /// The checkout while it is parked.
+    pub(crate) fn checkout(&self) -> Checkout {
+        Checkout {
+            dir: self.parked_worktree.clone(),
+            git_dir: self.parked_admin.clone(),
+            common_dir: self.common_dir.clone(),
+        }
+    }
+
+    /// The checkout at its usual place.
+    pub(crate) fn live_checkout(&self) -> Checkout {
+        Checkout {
+            dir: self.worktree.clone(),
+            git_dir: self.admin.clone(),
+            common_dir: self.common_dir.clone(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ParkState {
+    /// Both halves are at their usual place.
+    InPlace,
+    /// One rename was made: park and unpark both carry on from here.
+    Between,
+    Parked,
+    /// A half is nowhere to be found.
+    Lost,
+}
+
+/// Left in place of the admin directory while it is away.
+const PLACEHOLDER: &str = "locked";
+const PLACEHOLDER_TEXT: &[u8] = b"parked by bivouac; `biv resume` brings it back\n";
+
+/// Decides where a worktree is parked: inside the repository where that is one filesystem (out of
+/// reach of `git clean` and of the user's tools), else hidden beside the worktree.
+pub(crate) fn choose_parking(
+    repo: &Repo,
+    worktree: &Path,
+    id: &InstanceId,
+    n: u64,
+) -> Result<ParkingPlace, GitError> {
+    let checkout = Checkout::live(repo, worktree)?;
+    if checkout.is_main() {
+        return Err(GitError::MainCheckout {
+            path: worktree.to_owned(),
+        });
+    }
+    let beside = parent(worktree);
+    if device_of(worktree)? != device_of(&beside)? {
+        return Err(GitError::MountPoint {
+            path: worktree.to_owned(),
+        });
+    }
+    let name = format!("worktree-{id}-{n}");
+    // Two levels below the repository, like `worktrees/<name>`: the relative `commondir` in it
+    // stays true.
+    let inside = repo.common_dir().join("bivouac");
+    let parked_worktree = if can_rename(&beside, &inside)? {
+        inside.join(name)
+    } else {
+        beside.join(".bivouac-parked").join(name)
+    };
+    Ok(ParkingPlace {
+        worktree: worktree.to_owned(),
+        parked_worktree,
+        worktree_identity: FileIdentity::require(worktree)?,
+        parked_admin: inside.join(format!("admin-{id}-{n}")),
+        admin_identity: FileIdentity::require(&checkout.git_dir)?,
+        admin: checkout.git_dir,
+        common_dir: repo.common_dir().to_owned(),
+    })
+}
+
+/// Tries it with an empty directory: equal device numbers do not promise it (bind mounts).
+fn can_rename(from: &Path, to: &Path) -> Result<bool, GitError> {
+    ensure_private_dir(to)?;
+    if device_of(from)? != device_of(to)? {
+        return Ok(false);
+    }
+    let probe = tempfile::Builder::new()
+        .prefix(".biv-probe-")
+        .tempdir_in(from)
+        .map_err(GitError::writing(from))?;
+    let target = to.join(probe.path().file_name().unwrap_or_default());
+    if std::fs::rename(probe.path(), &target).is_err() {
+        return Ok(false);
+    }
+    std::fs::remove_dir(&target).map_err(GitError::writing(&target))?;
+    Ok(true)
+}
+
+/// Where the two halves are now.
+pub(crate) fn park_state(place: &ParkingPlace) -> Result<ParkState, GitError> {
+    let worktree = half(
+        &place.worktree,
+        place.worktree_identity,
+        &place.parked_worktree,
+    )?;
+    let admin = half(&place.admin, place.admin_identity, &place.parked_admin)?;
+    Ok(match (worktree, admin) {
+        (Half::InPlace, Half::InPlace) => ParkState::InPlace,
+        (Half::Parked, Half::Parked) => ParkState::Parked,
+        (Half::Lost, _) | (_, Half::Lost) => ParkState::Lost,
+        (Half::InPlace, Half::Parked) | (Half::Parked, Half::InPlace) => ParkState::Between,
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Half {
+    InPlace,
+    Parked,
+    Lost,
+}
+
+/// Only we make what lies in the parking place; at the usual place anybody may have put something.
+fn half(place: &Path, identity: FileIdentity, parked: &Path) -> Result<Half, GitError> {
+    if FileIdentity::at(parked)?.is_some() {
+        return Ok(Half::Parked);
+    }
+    // Device numbers may change with a reboot, inodes do not.
+    let found = FileIdentity::at(place)?;
+    Ok(match found {
+        Some(found) if found.inode == identity.inode => Half::InPlace,
+        _ => Half::Lost,
+    })
+}
+
+/// Moves both halves aside. Run again after a crash it completes what is missing. Callers hold the
+/// repository's lock and have taken the snapshot.
+pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
+    ensure_private_dir(&parent(&place.parked_admin))?;
+    ensure_private_dir(&parent(&place.parked_worktree))?;
+    match half(&place.admin, place.admin_identity, &place.parked_admin)? {
+        Half::InPlace => rename_durably(&place.admin, &place.parked_admin)?,
+        Half::Parked => {}
+        Half::Lost => return Err(admin_lost(place)),
+    }
+    hold_name(&place.admin)?;
+    match half(
+        &place.worktree,
+        place.worktree_identity,
+        &place.parked_worktree,
+    )? {
+        Half::InPlace => rename_durably(&place.worktree, &place.parked_worktree)?,
+        Half::Parked => {}
+        Half::Lost => return Err(worktree_lost(place)),
+    }
+    // The directories that hold them may be new, too.
+    for dir in [&place.parked_admin, &place.parked_worktree] {
+        sync_dir(&parent(&parent(dir)))?;
+    }
+    Ok(())
+}
+
+/// Moves both halves back. Run again after a crash it completes what is missing. Never replaces
+/// anything that stands in the way.
+pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
+    let admin = half(&place.admin, place.admin_identity, &place.parked_admin)?;
+    let worktree = half(
+        &place.worktree,
+        place.worktree_identity,
+        &place.parked_worktree,
+    )?;
+    if admin == Half::Lost {
+        return Err(admin_lost(place));
+    }
+    if worktree == Half::Lost {
+        return Err(worktree_lost(place));
+    }
+    // All that can be in the way is looked for before the first rename.
+    if admin == Half::Parked && FileIdentity::at(&place.admin)?.is_some() && !is_held(&place.admin)
+    {
+        return Err(GitError::AdminNameTaken {
+            path: place.admin.clone(),
+        });
+    }
+    if worktree == Half::Parked {
+        let above = parent(&place.worktree);
+        std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;
+        rename_durably(&place.parked_worktree, &place.worktree)?;
+    }
+    if admin == Half::Parked {
+        release_name(&place.admin)?;
+        let above = parent(&place.admin);
+        std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;
+        rename_durably(&place.parked_admin, &place.admin)?;
+    }
+    Ok(())
+}
+
+fn hold_name(admin: &Path) -> Result<(), GitError> {
+    std::fs::create_dir_all(admin).map_err(GitError::writing(admin))?;
+    let lock = admin.join(PLACEHOLDER);
+    std::fs::write(&lock, PLACEHOLDER_TEXT).map_err(GitError::writing(&lock))
+}
+
+/// Whether our placeholder, whole or half made, and nothing else is there.
+fn is_held(admin: &Path) -> bool {
+    std::fs::read_dir(admin).is_ok_and(|mut entries| {
+        entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == PLACEHOLDER))
+    })
+}
+
+fn release_name(admin: &Path) -> Result<(), GitError> {
+    if FileIdentity::at(admin)?.is_none() {
+        return Ok(());
+    }
+    let lock = admin.join(PLACEHOLDER);
+    match std::fs::remove_file(&lock) {
+        Ok(()) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+        Err(error) => return Err(GitError::writing(&lock)(error)),
+    }
+    std::fs::remove_dir(admin).map_err(GitError::writing(admin))
+}
+
+fn admin_lost(place: &ParkingPlace) -> GitError {
+    GitError::AdminLost {
+        place: place.admin.clone(),
+        parked: place.parked_admin.clone(),
+    }
+}
+
+fn worktree_lost(place: &ParkingPlace) -> GitError {
+    GitError::WorktreeLost {
+        place: place.worktree.clone(),
+        parked: place.parked_worktree.clone(),
+    }
+}

@@ -1,0 +1,356 @@
+//! A repository: where it is, and small questions about its commits and branches.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{bytes_to_path, fields, git, path_line, require_version};
+use super::worktree::WorktreeEntry;
+use super::{Checkout, GitError};
+use crate::process::Command;
+
+/// A repository on disk. Bare ones and those with a separate git directory are as welcome.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Repo {
+    root: PathBuf,
+    common_dir: PathBuf,
+    bare: bool,
+    /// `sha1` or `sha256`.
+    object_format: String,
+}
+
+impl Repo {
+    /// The repository that `dir` lies in, seen from any checkout of it or from inside a bare one.
+    pub(crate) fn discover(dir: &Path) -> Result<Self, GitError> {
+        require_version()?;
+        if !dir.is_dir() {
+            return Err(GitError::NoSuchDirectory {
+                dir: dir.to_owned(),
+            });
+        }
+        // One path to a call: a path may hold a newline.
+        let common_dir = ask(dir, "--git-common-dir")?;
+        let git_dir = ask(dir, "--absolute-git-dir")?;
+        let facts = rev_parse(dir)
+            .args(["--is-inside-work-tree", "--show-object-format"])
+            .text()?;
+        let mut facts = facts.lines();
+        let inside = facts.next() == Some("true");
+        let object_format = facts.next().unwrap_or("sha1").to_owned();
+        let mut repo = Self {
+            root: common_dir.clone(),
+            common_dir,
+            bare: true,
+            object_format,
+        };
+        if inside && git_dir == repo.common_dir {
+            repo.root = ask(dir, "--show-toplevel")?;
+            repo.bare = false;
+        } else {
+            // From a linked worktree, or from inside the git directory.
+            let bare = repo
+                .git()
+                .args(["config", "--type=bool", "--get", "core.bare"])
+                .output()?
+                .stdout_text();
+            if bare != "true" {
+                let main = repo.worktrees()?.into_iter().next();
+                repo.bare = false;
+                repo.root = main.map_or_else(|| repo.common_dir.clone(), |entry| entry.path);
+            }
+        }
+        Ok(repo)
+    }
+
+    /// The main checkout, or the repository itself where it is bare.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// What all worktrees share (`.git`).
+    pub(crate) fn common_dir(&self) -> &Path {
+        &self.common_dir
+    }
+
+    pub(crate) fn is_bare(&self) -> bool {
+        self.bare
+    }
+
+    pub(crate) fn object_format(&self) -> &str {
+        &self.object_format
+    }
+
+    /// The hexadecimal length of an object id.
+    pub(super) fn id_length(&self) -> usize {
+        if self.object_format == "sha256" {
+            64
+        } else {
+            40
+        }
+    }
+
+    pub(super) fn null_id(&self) -> String {
+        "0".repeat(self.id_length())
+    }
+
+    pub(super) fn empty_tree(&self) -> &'static str {
+        if self.object_format == "sha256" {
+            "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+        } else {
+            "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+        }
+    }
+
+    pub(super) fn empty_blob(&self) -> &'static str {
+        if self.object_format == "sha256" {
+            "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
+        } else {
+            "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"
+        }
+    }
+
+    /// A git call on the repository as such, independent of any checkout.
+    pub(super) fn git(&self) -> Command {
+        git()
+            .directory(&self.common_dir)
+            .env("GIT_DIR", &self.common_dir)
+    }
+
+    /// Where our own files in the repository go; made on first use, for the owner alone.
+    pub(super) fn own_dir(&self, name: &str) -> Result<PathBuf, GitError> {
+        let dir = self.common_dir.join("bivouac").join(name);
+        super::disk::ensure_private_dir(&dir)?;
+        Ok(dir)
+    }
+
+    /// The commit that a revision names now.
+    pub(crate) fn resolve(&self, rev: &str) -> Result<Option<String>, GitError> {
+        let output = self
+            .git()
+            .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{rev}^{{commit}}"))
+            .output()?;
+        Ok(output.success().then(|| output.stdout_text()))
+    }
+
+    /// As [`Self::resolve`], seen from a checkout: `HEAD` and `@{-1}` mean its own.
+    pub(crate) fn resolve_in(&self, dir: &Path, rev: &str) -> Result<Option<String>, GitError> {
+        let output = git()
+            .directory(dir)
+            .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{rev}^{{commit}}"))
+            .output()?;
+        Ok(output.success().then(|| output.stdout_text()))
+    }
+
+    pub(crate) fn has_commits(&self) -> Result<bool, GitError> {
+        let command = self.git().args(["rev-list", "-n1", "--all"]);
+        Ok(!command.run()?.is_empty() || self.resolve("HEAD")?.is_some())
+    }
+
+    /// The branch of the main checkout; None when it is detached.
+    pub(crate) fn head_branch(&self) -> Result<Option<String>, GitError> {
+        head_branch(self.git())
+    }
+
+    /// Where a branch stands; None if there is no such branch.
+    pub(crate) fn branch_commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        let output = self
+            .git()
+            .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
+            .arg(format!("refs/heads/{name}^{{commit}}"))
+            .output()?;
+        Ok(output.success().then(|| output.stdout_text()))
+    }
+
+    /// The checkout that has this branch now, the main one included.
+    pub(crate) fn branch_in_use(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
+        Ok(self
+            .worktrees()?
+            .into_iter()
+            .find(|entry| entry.branch.as_deref() == Some(name))
+            .map(|entry| entry.path))
+    }
+
+    /// Whether a *new* branch may have this name: well formed, free, and not in the way of another
+    /// (`a` against `a/b`).
+    pub(crate) fn validate_branch_name(&self, name: &str) -> Result<(), GitError> {
+        let well_formed = git()
+            .directory(&self.common_dir)
+            .args(["check-ref-format", "--branch", name])
+            .output()?;
+        // `@{-1}` passes as a name for something else.
+        if !well_formed.success() || well_formed.stdout_text() != name || name.starts_with('-') {
+            return Err(GitError::BranchName {
+                name: name.to_owned(),
+            });
+        }
+        if self.branch_commit(name)?.is_some() {
+            return Err(GitError::BranchExists {
+                name: name.to_owned(),
+            });
+        }
+        let names = self
+            .git()
+            .args([
+                "for-each-ref",
+                "--format=%(refname:lstrip=2)",
+                "refs/heads/",
+            ])
+            .text()?;
+        for other in names.lines() {
+            let below = |short: &str, long: &str| {
+                long.strip_prefix(short)
+                    .is_some_and(|rest| rest.starts_with('/'))
+            };
+            if below(other, name) || below(name, other) {
+                return Err(GitError::BranchPrefix {
+                    name: name.to_owned(),
+                    other: other.to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes a branch again that was deleted; refused if one of that name exists by now.
+    pub(crate) fn create_branch(&self, name: &str, commit: &str) -> Result<(), GitError> {
+        if self.branch_commit(name)?.as_deref() == Some(commit) {
+            return Ok(());
+        }
+        self.validate_branch_name(name)?;
+        self.git()
+            .args(["update-ref", "-m", "bivouac: made again"])
+            .arg(format!("refs/heads/{name}"))
+            .arg(commit)
+            .arg(self.null_id())
+            .run()?;
+        Ok(())
+    }
+
+    /// Deletes a branch, provided that it still stands where the caller saw it and nobody has it
+    /// checked out. One that is gone already is fine.
+    pub(crate) fn delete_branch(&self, name: &str, expected: &str) -> Result<(), GitError> {
+        let Some(found) = self.branch_commit(name)? else {
+            return Ok(());
+        };
+        if found != expected {
+            return Err(GitError::BranchMoved {
+                name: name.to_owned(),
+                expected: expected.to_owned(),
+                found,
+            });
+        }
+        if let Some(path) = self.branch_in_use(name)? {
+            return Err(GitError::BranchInUse {
+                name: name.to_owned(),
+                path,
+            });
+        }
+        self.git()
+            .args(["update-ref", "-d"])
+            .arg(format!("refs/heads/{name}"))
+            .arg(expected)
+            .run()?;
+        // Upstream settings of a branch that is gone would bind to the next one of that name.
+        // There may be none.
+        self.git()
+            .args(["config", "--local", "--remove-section"])
+            .arg(format!("branch.{name}"))
+            .output()?;
+        Ok(())
+    }
+
+    /// Every checkout that git knows of, the main one first.
+    pub(crate) fn worktrees(&self) -> Result<Vec<WorktreeEntry>, GitError> {
+        let listing = self
+            .git()
+            .args(["worktree", "list", "--porcelain", "-z"])
+            .run()?;
+        let mut entries: Vec<WorktreeEntry> = Vec::new();
+        for line in fields(&listing) {
+            let mut words = line.splitn(2, |byte| *byte == b' ');
+            let key = words.next().unwrap_or_default();
+            let value = words.next().unwrap_or_default();
+            let text = || String::from_utf8_lossy(value).into_owned();
+            if key == b"worktree" {
+                entries.push(WorktreeEntry::at(bytes_to_path(value)));
+                continue;
+            }
+            let Some(entry) = entries.last_mut() else {
+                continue;
+            };
+            match key {
+                b"HEAD" => entry.head = Some(text()).filter(|id| !id.bytes().all(|b| b == b'0')),
+                b"branch" => {
+                    entry.branch = Some(text().trim_start_matches("refs/heads/").to_owned());
+                }
+                b"locked" => entry.locked = Some(text()),
+                b"prunable" => entry.prunable = Some(text()),
+                _ => {}
+            }
+        }
+        for entry in entries.iter_mut().skip(1) {
+            entry.admin_name = Checkout::admin_dir_of(&entry.path).and_then(|dir| {
+                dir.file_name()
+                    .map(|name| name.to_string_lossy().into_owned())
+            });
+        }
+        Ok(entries)
+    }
+}
+
+pub(super) fn head_branch(git: Command) -> Result<Option<String>, GitError> {
+    let output = git.args(["symbolic-ref", "--quiet", "HEAD"]).output()?;
+    Ok(output
+        .stdout_text()
+        .strip_prefix("refs/heads/")
+        .map(str::to_owned))
+}
+
+fn rev_parse(dir: &Path) -> Command {
+    git()
+        .directory(dir)
+        .args(["rev-parse", "--path-format=absolute"])
+}
+
+/// One path about `dir`, with git's refusals told apart.
+fn ask(dir: &Path, question: &str) -> Result<PathBuf, GitError> {
+    let command = rev_parse(dir).arg(question);
+    let output = command.output()?;
+    if output.success() {
+        return Ok(path_line(output.stdout));
+    }
+    let said = output.stderr_text();
+    if said.contains("dubious ownership") {
+        let fix = said
+            .lines()
+            .map(str::trim)
+            .find(|line| line.starts_with("git config"))
+            .map_or_else(
+                || {
+                    format!(
+                        "git config --global --add safe.directory '{}'",
+                        dir.display()
+                    )
+                },
+                str::to_owned,
+            );
+        return Err(GitError::DubiousOwnership {
+            dir: dir.to_owned(),
+            fix,
+        });
+    }
+    if said.contains("not a git repository") {
+        return Err(GitError::NotARepository {
+            dir: dir.to_owned(),
+        });
+    }
+    if said.contains("Permission denied") {
+        return Err(GitError::Unreadable {
+            path: dir.to_owned(),
+            source: std::io::Error::from(std::io::ErrorKind::PermissionDenied),
+        });
+    }
+    Err(command.refused(&output).into())
+}

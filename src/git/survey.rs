@@ -1,0 +1,444 @@
+//! What is on disk in a checkout compared with its index and HEAD: found by looking at names and
+//! stat data alone, without a lock and without believing the flags that tell git to look away.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
+use rustix::io::Errno;
+
+use super::call::{SLOW, fields};
+use super::digest::Sha256;
+use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK, hex};
+use super::{Checkout, GitError, Repo};
+use crate::process::Failure;
+
+/// A file as `lstat` shows it: equal stamps mean that nobody touched it in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Stamp {
+    pub inode: u64,
+    pub mode: u32,
+    pub links: u64,
+    pub uid: u32,
+    pub gid: u32,
+    pub size: u64,
+    pub mtime: (i64, u32),
+    pub ctime: (i64, u32),
+}
+
+impl Stamp {
+    /// Field types differ between systems; the casts only widen.
+    #[expect(
+        clippy::unnecessary_cast,
+        clippy::useless_conversion,
+        reason = "types differ by system"
+    )]
+    pub(super) fn of(stat: &Stat) -> Self {
+        Self {
+            inode: stat.st_ino as u64,
+            mode: stat.st_mode as u32,
+            links: stat.st_nlink as u64,
+            uid: stat.st_uid,
+            gid: stat.st_gid,
+            size: stat.st_size as u64,
+            mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
+            ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
+        }
+    }
+
+    pub(super) fn file_type(&self) -> FileType {
+        FileType::from_raw_mode(self.mode as _)
+    }
+
+    pub(super) fn is_file(&self) -> bool {
+        self.file_type() == FileType::RegularFile
+    }
+
+    pub(super) fn is_symlink(&self) -> bool {
+        self.file_type() == FileType::Symlink
+    }
+
+    pub(super) fn is_dir(&self) -> bool {
+        self.file_type() == FileType::Directory
+    }
+
+    /// The permission bits, set-id bits included.
+    pub(super) fn permissions(&self) -> u32 {
+        self.mode & 0o7777
+    }
+
+    fn tree_mode(&self) -> u32 {
+        if self.is_symlink() {
+            SYMLINK
+        } else if self.mode & 0o100 != 0 {
+            0o100_755
+        } else {
+            0o100_644
+        }
+    }
+
+    fn add_to(&self, sha: &mut Sha256) {
+        for number in [
+            self.inode,
+            u64::from(self.mode),
+            self.size,
+            self.mtime.0 as u64,
+            u64::from(self.mtime.1),
+            self.ctime.0 as u64,
+            u64::from(self.ctime.1),
+        ] {
+            sha.update(&number.to_le_bytes());
+        }
+    }
+}
+
+/// A path with what is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub path: Vec<u8>,
+    pub stamp: Stamp,
+}
+
+impl Found {
+    /// The mode that git would record for it.
+    pub(super) fn tree_mode(&self) -> u32 {
+        self.stamp.tree_mode()
+    }
+}
+
+/// One difference between HEAD and the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Staged {
+    pub path: Vec<u8>,
+    /// None where the index drops the path.
+    pub content: Option<(u32, String)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Survey {
+    pub head: Option<String>,
+    pub branch: Option<String>,
+    pub index: Index,
+    pub staged: Vec<Staged>,
+    /// In the index, and possibly not the same on disk.
+    pub changed: Vec<Found>,
+    /// In the index and not on disk (or something there that git cannot hold).
+    pub gone: Vec<Vec<u8>>,
+    pub untracked: Vec<Found>,
+    /// Other repositories inside this one; their inside is not looked at.
+    pub nested: Vec<Vec<u8>>,
+    /// A digest of all stamps seen.
+    pub evidence: String,
+}
+
+pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitError> {
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| untracked(checkout));
+        let staged = scope.spawn(|| staged(checkout));
+        let index = Index::read(repo, checkout)?;
+        let mut sight = Sight::open(&checkout.dir)?;
+        let mut changed = Vec::new();
+        let mut gone = Vec::new();
+        for entry in in_worktree(&index) {
+            match sight.look(&entry.path)? {
+                Some(stamp) if stamp.is_file() || stamp.is_symlink() => {
+                    if !unchanged(entry, &stamp, index.written) {
+                        changed.push(Found {
+                            path: entry.path.clone(),
+                            stamp,
+                        });
+                    }
+                }
+                // Sparse checkouts leave files out on purpose.
+                None if entry.skip_worktree => {}
+                _ => gone.push(entry.path.clone()),
+            }
+        }
+        let mut evidence = sight.sha;
+        let (others, nested) = join(others)?;
+        let mut sight = Sight::open(&checkout.dir)?;
+        let mut untracked = Vec::new();
+        for path in others {
+            // Gone since it was listed is as good as never there.
+            if let Some(stamp) = sight.look(&path)? {
+                untracked.push(Found { path, stamp });
+            }
+        }
+        evidence.update(&sight.sha.finish());
+        let (head, branch, staged) = join(staged)?;
+        Ok(Survey {
+            evidence: close(evidence, checkout)?,
+            head,
+            branch,
+            staged: staged.unwrap_or_else(|| everything(&index)),
+            index,
+            changed,
+            gone,
+            untracked,
+            nested,
+        })
+    })
+}
+
+/// The digest that [`survey`] would find now if the same paths were untracked.
+pub(super) fn evidence(
+    repo: &Repo,
+    checkout: &Checkout,
+    untracked: &[Vec<u8>],
+) -> Result<String, GitError> {
+    let index = Index::read(repo, checkout)?;
+    let mut tracked = Sight::open(&checkout.dir)?;
+    for entry in in_worktree(&index) {
+        tracked.look(&entry.path)?;
+    }
+    let mut others = Sight::open(&checkout.dir)?;
+    for path in untracked {
+        others.look(path)?;
+    }
+    let mut evidence = tracked.sha;
+    evidence.update(&others.sha.finish());
+    close(evidence, checkout)
+}
+
+fn close(mut evidence: Sha256, checkout: &Checkout) -> Result<String, GitError> {
+    for file in ["index", "HEAD"] {
+        let path = checkout.git_dir.join(file);
+        match rustix::fs::lstat(&path) {
+            Ok(stat) => Stamp::of(&stat).add_to(&mut evidence),
+            Err(Errno::NOENT) => {}
+            Err(errno) => return Err(GitError::reading(&path)(errno.into())),
+        }
+    }
+    Ok(hex(&evidence.finish()))
+}
+
+/// Each path of the index that stands for a file, once.
+fn in_worktree(index: &Index) -> impl Iterator<Item = &Entry> {
+    let mut last: Option<&[u8]> = None;
+    index
+        .entries
+        .iter()
+        .filter(|entry| entry.mode != GITLINK)
+        .filter(move |entry| last.replace(&entry.path) != Some(&entry.path))
+}
+
+/// Whether git would take the file for unchanged without reading it. Errs towards "changed".
+pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bool {
+    let cached = &entry.stat;
+    let same_time = |cached: (u32, u32), found: (i64, u32)| {
+        cached.0 == found.0 as u32 && (cached.1 == 0 || cached.1 == found.1)
+    };
+    entry.stage == 0
+        && !entry.intent_to_add
+        && *cached != CachedStat::default()
+        && entry.mode == stamp.tree_mode()
+        && same_time(cached.mtime, stamp.mtime)
+        && same_time(cached.ctime, stamp.ctime)
+        && cached.inode == stamp.inode as u32
+        && cached.uid == stamp.uid
+        && cached.gid == stamp.gid
+        && cached.size == stamp.size as u32
+        // As young as the index itself: it may have been written to after git looked.
+        && cached.mtime < written
+}
+
+/// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it
+/// saw, directories included, in a digest.
+pub(super) struct Sight {
+    /// The directories from the top to that of the last path: length of the path, handle.
+    open: Vec<(usize, Option<OwnedFd>)>,
+    dir: Vec<u8>,
+    sha: Sha256,
+}
+
+impl Sight {
+    pub(super) fn open(top: &Path) -> Result<Self, GitError> {
+        let handle = open(top, DIRECTORY, Mode::empty())
+            .map_err(|errno| GitError::reading(top)(errno.into()))?;
+        let mut sha = Sha256::new();
+        if let Ok(stat) = rustix::fs::fstat(&handle) {
+            // Parking renames the top, which changes its ctime and nothing else.
+            let top = Stamp::of(&stat);
+            Stamp {
+                ctime: (0, 0),
+                ..top
+            }
+            .add_to(&mut sha);
+        }
+        Ok(Self {
+            open: vec![(0, Some(handle))],
+            dir: Vec::new(),
+            sha,
+        })
+    }
+
+    pub(super) fn look(&mut self, path: &[u8]) -> Result<Option<Stamp>, GitError> {
+        let cut = path.iter().rposition(|byte| *byte == b'/');
+        let dir = &path[..cut.unwrap_or(0)];
+        let name = &path[cut.map_or(0, |cut| cut + 1)..];
+        if self.dir != dir {
+            self.enter(dir)?;
+        }
+        let found = match self.open.last() {
+            Some((_, Some(handle))) => match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(stat) => Some(Stamp::of(&stat)),
+                Err(Errno::NOENT | Errno::NOTDIR) => None,
+                Err(errno) => return Err(unreadable(path, errno)),
+            },
+            _ => None,
+        };
+        match &found {
+            Some(stamp) => stamp.add_to(&mut self.sha),
+            None => self.sha.update(b"-"),
+        }
+        Ok(found)
+    }
+
+    fn enter(&mut self, dir: &[u8]) -> Result<(), GitError> {
+        while let Some((length, _)) = self.open.last() {
+            let above = *length == 0
+                || dir == &self.dir[..*length]
+                || (dir.starts_with(&self.dir[..*length]) && dir.get(*length) == Some(&b'/'));
+            if above {
+                break;
+            }
+            self.open.pop();
+        }
+        let mut from = self.open.last().map_or(0, |(length, _)| *length);
+        while from < dir.len() {
+            let start = if from == 0 { 0 } else { from + 1 };
+            let end = dir[start..]
+                .iter()
+                .position(|byte| *byte == b'/')
+                .map_or(dir.len(), |length| start + length);
+            let handle = match self.open.last() {
+                Some((_, Some(parent))) => {
+                    match openat(parent, &dir[start..end], DIRECTORY, Mode::empty()) {
+                        Ok(handle) => Some(handle),
+                        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
+                        Err(errno) => return Err(unreadable(&dir[..end], errno)),
+                    }
+                }
+                _ => None,
+            };
+            if let Some(handle) = &handle
+                && let Ok(stat) = rustix::fs::fstat(handle)
+            {
+                // A name that came or went shows in its directory's time.
+                Stamp::of(&stat).add_to(&mut self.sha);
+            }
+            self.open.push((end, handle));
+            from = end;
+        }
+        self.dir = dir.to_vec();
+        Ok(())
+    }
+}
+
+const DIRECTORY: OFlags = OFlags::RDONLY
+    .union(OFlags::DIRECTORY)
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::CLOEXEC);
+
+fn unreadable(path: &[u8], errno: Errno) -> GitError {
+    GitError::reading(super::call::bytes_to_path(path))(errno.into())
+}
+
+/// Files that are neither tracked nor ignored, sorted; and directories that are repositories.
+pub(super) fn untracked(checkout: &Checkout) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), GitError> {
+    let listing = checkout
+        .git()
+        .args(["ls-files", "-z", "--others", "--exclude-standard"])
+        .deadline(SLOW)
+        .run()?;
+    let mut files = Vec::new();
+    let mut nested = Vec::new();
+    for path in fields(&listing) {
+        match path.strip_suffix(b"/") {
+            Some(dir) => nested.push(dir.to_vec()),
+            None => files.push(path.to_vec()),
+        }
+    }
+    files.sort_unstable();
+    Ok((files, nested))
+}
+
+type StagedAnswer = (Option<String>, Option<String>, Option<Vec<Staged>>);
+
+/// HEAD, its branch, and how the index differs from it; no difference is given for an unborn HEAD.
+fn staged(checkout: &Checkout) -> Result<StagedAnswer, GitError> {
+    let branch = checkout.head_branch()?;
+    let head = checkout.head_commit()?;
+    if head.is_none() {
+        return Ok((head, branch, None));
+    }
+    let listing = checkout
+        .git()
+        .args([
+            "diff-index",
+            "--cached",
+            "--raw",
+            "-z",
+            "--no-renames",
+            "--no-abbrev",
+        ])
+        .args(["--ignore-submodules=none", "HEAD", "--"])
+        .deadline(SLOW)
+        .run()?;
+    Ok((
+        head,
+        branch,
+        Some(raw_differences(&listing).into_values().collect()),
+    ))
+}
+
+/// `:old new old-id new-id X\0path\0`, unmerged paths left out.
+pub(super) fn raw_differences(listing: &[u8]) -> BTreeMap<Vec<u8>, Staged> {
+    let mut found = BTreeMap::new();
+    let mut parts = fields(listing);
+    while let (Some(what), Some(path)) = (parts.next(), parts.next()) {
+        let words: Vec<&[u8]> = what.split(|byte| *byte == b' ').collect();
+        let [_, mode, _, id, kind] = words[..] else {
+            continue;
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let content = match kind.first() {
+            Some(b'U') => continue,
+            Some(b'D') => None,
+            _ => u32::from_str_radix(&text(mode), 8)
+                .ok()
+                .map(|mode| (mode, text(id))),
+        };
+        found.insert(
+            path.to_vec(),
+            Staged {
+                path: path.to_vec(),
+                content,
+            },
+        );
+    }
+    found
+}
+
+/// Against nothing, all that is staged is new.
+fn everything(index: &Index) -> Vec<Staged> {
+    index
+        .entries
+        .iter()
+        .filter(|entry| entry.stage == 0 && !entry.intent_to_add)
+        .map(|entry| Staged {
+            path: entry.path.clone(),
+            content: Some((entry.mode, entry.id.clone())),
+        })
+        .collect()
+}
+
+fn join<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T, GitError>>) -> Result<T, GitError> {
+    thread.join().unwrap_or_else(|_| {
+        Err(GitError::Call(Failure::Start {
+            program: "git".to_owned(),
+            source: std::io::Error::other("a thread ended early"),
+        }))
+    })
+}

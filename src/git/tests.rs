@@ -1,0 +1,3 @@
+//! The vault against real repositories.
+
+mod basics;

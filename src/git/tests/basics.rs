@@ -1,0 +1,261 @@
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::git::*;
+use crate::model::{InstanceId, Timestamp};
+
+fn git(dir: &Path, args: &[&str]) -> String {
+    let output = Command::new("git")
+        .current_dir(dir)
+        .args(["-c", "user.name=T", "-c", "user.email=t@t"])
+        .args(args)
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn now() -> Timestamp {
+    Timestamp::parse("2026-11-14T18:02:03Z").unwrap()
+}
+
+/// A repository with one commit, and the path where a worktree may go.
+fn repository() -> (tempfile::TempDir, Repo, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let root = home.path().join("main");
+    std::fs::create_dir(&root).unwrap();
+    git(&root, &["init", "-q", "-b", "main"]);
+    std::fs::write(root.join("a"), "one\n").unwrap();
+    std::fs::create_dir(root.join("d")).unwrap();
+    std::fs::write(root.join("d/b"), "two\n").unwrap();
+    std::fs::write(root.join(".gitignore"), "*.ign\n").unwrap();
+    git(&root, &["add", "-A"]);
+    git(&root, &["commit", "-qm", "first"]);
+    let repo = Repo::discover(&root).unwrap();
+    let worktree = home.path().join("wt");
+    (home, repo, worktree)
+}
+
+fn plan(repo: &Repo, path: &Path) -> AddWorktree {
+    AddWorktree {
+        path: path.to_owned(),
+        branch: BranchPlan::New {
+            name: "work".to_owned(),
+            start_commit: repo.resolve("HEAD").unwrap().unwrap(),
+        },
+        resume_partial: false,
+    }
+}
+
+#[test]
+fn a_repository_is_found_from_everywhere() {
+    let (home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    assert_eq!(
+        repo.root(),
+        home.path().join("main").canonicalize().unwrap()
+    );
+    for dir in [
+        worktree.clone(),
+        worktree.join("d"),
+        home.path().join("main/.git"),
+    ] {
+        assert_eq!(Repo::discover(&dir).unwrap(), repo, "{}", dir.display());
+    }
+    assert!(matches!(
+        Repo::discover(home.path()),
+        Err(GitError::NotARepository { .. })
+    ));
+    assert!(matches!(
+        Repo::discover(&home.path().join("none")),
+        Err(GitError::NoSuchDirectory { .. })
+    ));
+    let found = worktree_of(&worktree.join("d")).unwrap();
+    assert_eq!(found.kind, WorktreeKind::Linked);
+    assert_eq!(found.branch.as_deref(), Some("work"));
+    assert_eq!(
+        repo.branch_in_use("work").unwrap().as_deref(),
+        Some(worktree.as_path())
+    );
+}
+
+#[test]
+fn branch_names_are_checked_before_they_hurt() {
+    let (_home, repo, _) = repository();
+    for bad in ["", "-x", "a..b", "@{-1}", "a b", "x.lock"] {
+        assert!(
+            matches!(
+                repo.validate_branch_name(bad),
+                Err(GitError::BranchName { .. })
+            ),
+            "{bad}"
+        );
+    }
+    assert!(matches!(
+        repo.validate_branch_name("main/x"),
+        Err(GitError::BranchPrefix { .. })
+    ));
+    assert!(matches!(
+        repo.validate_branch_name("main"),
+        Err(GitError::BranchExists { .. })
+    ));
+    repo.validate_branch_name("mainly/x").unwrap();
+}
+
+#[test]
+fn a_worktree_is_made_taken_up_and_taken_back() {
+    let (_home, repo, worktree) = repository();
+    let mut plan = plan(&repo, &worktree);
+    let made = repo.add_worktree(&plan).unwrap();
+    assert!(matches!(
+        repo.add_worktree(&plan),
+        Err(GitError::PathTaken { .. })
+    ));
+    plan.resume_partial = true;
+    assert_eq!(repo.add_worktree(&plan).unwrap(), made);
+    assert_eq!(
+        repo.undo_add_worktree(&plan, Some(&made)).unwrap(),
+        super::super::worktree::Undone::Removed
+    );
+    assert!(!worktree.exists());
+    assert_eq!(repo.branch_commit("work").unwrap(), None);
+    // Again, from what a cut-off attempt leaves at each stage.
+    for stage in 0..3 {
+        match stage {
+            0 => std::fs::create_dir(&worktree).unwrap(),
+            1 => drop(git(repo.root(), &["branch", "work"])),
+            _ => drop(git(
+                repo.root(),
+                &[
+                    "worktree",
+                    "add",
+                    "-q",
+                    "--no-checkout",
+                    "-b",
+                    "work",
+                    worktree.to_str().unwrap(),
+                ],
+            )),
+        }
+        let made = repo.add_worktree(&plan).unwrap();
+        assert_eq!(std::fs::read(worktree.join("d/b")).unwrap(), b"two\n");
+        // Something was added: it is moved aside, not deleted.
+        std::fs::write(worktree.join("new.ign"), "x").unwrap();
+        let undone = repo.undo_add_worktree(&plan, Some(&made)).unwrap();
+        let super::super::worktree::Undone::MovedAside { to } = undone else {
+            panic!("{undone:?}");
+        };
+        assert_eq!(std::fs::read(to.join("new.ign")).unwrap(), b"x");
+        assert_eq!(repo.branch_commit("work").unwrap(), None);
+    }
+}
+
+#[test]
+fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    std::fs::write(worktree.join("a"), "staged\n").unwrap();
+    git(&worktree, &["add", "a"]);
+    std::fs::write(worktree.join("a"), "changed\n").unwrap();
+    std::fs::write(worktree.join("new"), "untracked\n").unwrap();
+    std::fs::remove_file(worktree.join("d/b")).unwrap();
+    let base = repo.resolve("HEAD").unwrap();
+    let live = diff_stat(&repo, &worktree, base.as_deref()).unwrap();
+    assert_eq!((live.files, live.added, live.removed), (3, 2, 2));
+
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let flight = preflight(&repo, &checkout).unwrap();
+    assert_eq!(flight.unsavable, []);
+    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &checkout, &fact).unwrap(),
+        Verification::Equal
+    );
+    assert_eq!(
+        snapshot_diff_stat(&repo, &fact, base.as_deref()).unwrap(),
+        live
+    );
+    let text = snapshot_diff_text(&repo, &fact, base.as_deref(), DiffOutput::Patch, false).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("+untracked") && text.contains("+changed"),
+        "{text}"
+    );
+    let text = diff_text(&repo, &worktree, base.as_deref(), DiffOutput::Patch, false).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert!(
+        text.contains("+untracked") && text.contains("+changed"),
+        "{text}"
+    );
+
+    let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
+    assert_eq!(park_state(&place).unwrap(), ParkState::InPlace);
+    park(&place).unwrap();
+    park(&place).unwrap();
+    assert_eq!(park_state(&place).unwrap(), ParkState::Parked);
+    assert_eq!(repo.worktrees().unwrap().len(), 1);
+    assert_eq!(
+        verify_snapshot(&repo, &place.checkout(), &fact).unwrap(),
+        Verification::Equal
+    );
+    // What is written late is noticed.
+    std::fs::write(place.parked_worktree.join("late"), "late").unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &place.checkout(), &fact).unwrap(),
+        Verification::Differs {
+            paths: vec![PathBuf::from("late")]
+        }
+    );
+    let late = take_snapshot(&repo, &place.checkout(), &id, 2, now()).unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &place.checkout(), &late).unwrap(),
+        Verification::Equal
+    );
+    std::fs::remove_file(place.parked_worktree.join("late")).unwrap();
+    // The branch is free meanwhile, and garbage is collected.
+    git(repo.root(), &["gc", "-q", "--prune=now"]);
+    git(repo.root(), &["worktree", "prune"]);
+    unpark(&place).unwrap();
+    unpark(&place).unwrap();
+    assert_eq!(git(&worktree, &["show", ":a"]), "staged");
+    assert_eq!(
+        git(&worktree, &["status", "--porcelain"]),
+        "MM a\n D d/b\n?? new"
+    );
+
+    release_snapshot(&repo, &fact.reference).unwrap();
+    release_snapshot(&repo, &fact.reference).unwrap();
+    assert_eq!(list_snapshots(&repo, Some(&id)).unwrap().len(), 1);
+    assert_eq!(list_trashed(&repo, Some(&id)).unwrap().len(), 1);
+
+    git(&worktree, &["reset", "-q", "--hard"]);
+    git(&worktree, &["clean", "-qfd"]);
+    git(
+        &worktree,
+        &["stash", "apply", "--index", "-q", &fact.commit],
+    );
+    assert_eq!(git(&worktree, &["show", ":a"]), "staged");
+    assert_eq!(
+        git(&worktree, &["status", "--porcelain"]),
+        "MM a\n D d/b\n?? new"
+    );
+}
+
+#[test]
+fn what_stands_in_the_way_is_never_replaced() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    let place = choose_parking(&repo, &worktree, &InstanceId::random(), 1).unwrap();
+    park(&place).unwrap();
+    std::fs::create_dir(&worktree).unwrap();
+    assert!(matches!(unpark(&place), Err(GitError::PathTaken { .. })));
+    assert_eq!(park_state(&place).unwrap(), ParkState::Parked);
+    std::fs::remove_dir(&worktree).unwrap();
+    unpark(&place).unwrap();
+    assert_eq!(git(&worktree, &["status", "--porcelain"]), "");
+}

@@ -1,0 +1,391 @@
+//! Making a worktree for a new instance, taking it back, and looking at one that exists.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{SLOW, git, path_line, require_version};
+use super::disk::{FileIdentity, parent, rename_durably};
+use super::{Checkout, GitError, Repo};
+
+/// One checkout as git lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorktreeEntry {
+    pub path: PathBuf,
+    /// None while its branch has no commit, and for a bare repository.
+    pub head: Option<String>,
+    pub branch: Option<String>,
+    /// The name below `<common>/worktrees`; None for the main checkout or if the directory is gone.
+    pub admin_name: Option<String>,
+    pub locked: Option<String>,
+    pub prunable: Option<String>,
+}
+
+impl WorktreeEntry {
+    pub(super) fn at(path: PathBuf) -> Self {
+        Self {
+            path,
+            head: None,
+            branch: None,
+            admin_name: None,
+            locked: None,
+            prunable: None,
+        }
+    }
+}
+
+/// Which branch a new worktree gets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BranchPlan {
+    New {
+        name: String,
+        start_commit: String,
+    },
+    Existing {
+        name: String,
+    },
+    /// A branch without a commit yet, in a repository without commits.
+    Unborn {
+        name: String,
+    },
+}
+
+impl BranchPlan {
+    fn name(&self) -> &str {
+        match self {
+            Self::New { name, .. } | Self::Existing { name } | Self::Unborn { name } => name,
+        }
+    }
+}
+
+/// A worktree to be made. Written to the journal before anything is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AddWorktree {
+    pub path: PathBuf,
+    pub branch: BranchPlan,
+    /// An earlier attempt at this very plan may have been cut off: what it left is taken up.
+    pub resume_partial: bool,
+}
+
+/// What was made: the directory by identity, for whoever takes it back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MadeWorktree {
+    pub path: PathBuf,
+    pub identity: FileIdentity,
+    pub admin_dir: PathBuf,
+}
+
+/// What became of a worktree that was taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Undone {
+    /// There was none, or nothing in it but what git can check out again.
+    Removed,
+    /// Something had been added to it.
+    MovedAside { to: PathBuf },
+    /// Somebody else's directory is at that path.
+    LeftAlone,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum WorktreeKind {
+    Main,
+    Linked,
+}
+
+/// What an existing directory is to git, for taking it over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WorktreeOf {
+    pub repo: Repo,
+    /// The top of the checkout that the directory lies in.
+    pub path: PathBuf,
+    pub kind: WorktreeKind,
+    /// None when HEAD is detached.
+    pub branch: Option<String>,
+    /// None before the first commit.
+    pub head: Option<String>,
+    pub operation: Option<&'static str>,
+}
+
+/// Present in an admin directory from before its first checkout until that is complete.
+const UNFINISHED: &str = "bivouac-unfinished";
+
+impl Repo {
+    /// Makes branch and worktree. Callers hold the repository's lock: git's own `worktree add`
+    /// races with itself.
+    pub(crate) fn add_worktree(&self, plan: &AddWorktree) -> Result<MadeWorktree, GitError> {
+        let path = &plan.path;
+        if FileIdentity::at(path)?.is_some() {
+            if !plan.resume_partial {
+                return Err(GitError::PathTaken { path: path.clone() });
+            }
+            if let Some(admin) = self.take_up(path)? {
+                return self.check_out(path, admin, &plan.branch);
+            }
+        }
+        if let Some(other) = self.branch_in_use(plan.branch.name())?
+            && other != *path
+        {
+            return Err(GitError::BranchInUse {
+                name: plan.branch.name().to_owned(),
+                path: other,
+            });
+        }
+        self.register(plan)?;
+        let admin = Checkout::live(self, path)?.git_dir;
+        let marker = admin.join(UNFINISHED);
+        std::fs::write(&marker, b"").map_err(GitError::writing(&marker))?;
+        self.check_out(path, admin, &plan.branch)
+    }
+
+    /// Branch, directory, `.git` file and admin directory, but no files yet.
+    fn register(&self, plan: &AddWorktree) -> Result<(), GitError> {
+        let mut command = self.git().args(["worktree", "add", "--no-checkout"]);
+        if plan.resume_partial {
+            // A cut-off attempt may have registered the path without making it.
+            command = command.arg("--force");
+        }
+        let name = plan.branch.name().to_owned();
+        let command = match &plan.branch {
+            BranchPlan::New { start_commit, .. } => {
+                let existing = self.branch_commit(&name)?;
+                match existing {
+                    Some(at) if plan.resume_partial && at == *start_commit => {
+                        command.arg("--").arg(&plan.path).arg(&name)
+                    }
+                    Some(_) => return Err(GitError::BranchExists { name }),
+                    None => {
+                        self.validate_branch_name(&name)?;
+                        command
+                            .args(["--no-track", "-b", &name, "--"])
+                            .arg(&plan.path)
+                            .arg(start_commit)
+                    }
+                }
+            }
+            BranchPlan::Existing { .. } => {
+                if self.branch_commit(&name)?.is_none() {
+                    return Err(GitError::NoSuchBranch { name });
+                }
+                command.arg("--").arg(&plan.path).arg(&name)
+            }
+            BranchPlan::Unborn { .. } => {
+                if require_version()? < (2, 42) {
+                    return Err(GitError::GitTooOld {
+                        found: "this git".to_owned(),
+                        needed: "2.42 (for a repository without commits)".to_owned(),
+                    });
+                }
+                self.git()
+                    .args(["worktree", "add", "--orphan", "-b", &name, "--"])
+                    .arg(&plan.path)
+            }
+        };
+        let output = command.output()?;
+        if output.success() {
+            return Ok(());
+        }
+        // The parent cannot be made or written: git says so only in words.
+        Err(command.refused(&output).into())
+    }
+
+    /// What a cut-off attempt left at `path`: its admin directory if the checkout can go on from
+    /// there, None if the path is free (again). Anything else is not ours.
+    fn take_up(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
+        let names: Vec<_> = std::fs::read_dir(path)
+            .map_err(GitError::reading(path))?
+            .filter_map(|entry| entry.ok().map(|entry| entry.file_name()))
+            .collect();
+        if names.is_empty() {
+            std::fs::remove_dir(path).map_err(GitError::writing(path))?;
+            return Ok(None);
+        }
+        let taken = || GitError::PathTaken {
+            path: path.to_owned(),
+        };
+        if let Ok(checkout) = Checkout::live(self, path)
+            && !checkout.is_main()
+            && Checkout::admin_dir_of(path).is_some()
+        {
+            let only_link = names.iter().all(|name| name == ".git");
+            if only_link || checkout.git_dir.join(UNFINISHED).exists() {
+                return Ok(Some(checkout.git_dir));
+            }
+            // Complete: the attempt was cut off after its last effect.
+            return if status(&checkout)?.is_empty() {
+                Ok(Some(checkout.git_dir))
+            } else {
+                Err(taken())
+            };
+        }
+        // Cut off before the admin directory was whole: the link leads nowhere and is all there is.
+        if names.iter().all(|name| name == ".git") && path.join(".git").is_file() {
+            std::fs::remove_file(path.join(".git")).map_err(GitError::writing(path))?;
+            std::fs::remove_dir(path).map_err(GitError::writing(path))?;
+            return Ok(None);
+        }
+        Err(taken())
+    }
+
+    fn check_out(
+        &self,
+        path: &Path,
+        admin: PathBuf,
+        branch: &BranchPlan,
+    ) -> Result<MadeWorktree, GitError> {
+        let checkout = Checkout {
+            dir: path.to_owned(),
+            git_dir: admin.clone(),
+            common_dir: self.common_dir().to_owned(),
+        };
+        if !matches!(branch, BranchPlan::Unborn { .. }) {
+            checkout
+                .git()
+                // A lock left by a cut-off attempt is ours: nobody else knows of this worktree yet.
+                .args(["-c", "checkout.workers=0", "reset", "--hard", "--quiet"])
+                .arg("--no-recurse-submodules")
+                .deadline(SLOW)
+                .run()
+                .or_else(|failure| {
+                    let lock = admin.join("index.lock");
+                    if !lock.exists() {
+                        return Err(failure);
+                    }
+                    drop(std::fs::remove_file(&lock));
+                    checkout
+                        .git()
+                        .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
+                        .deadline(SLOW)
+                        .run()
+                })?;
+        }
+        let marker = admin.join(UNFINISHED);
+        match std::fs::remove_file(&marker) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(GitError::writing(&marker)(error)),
+        }
+        Ok(MadeWorktree {
+            path: path.to_owned(),
+            identity: FileIdentity::require(path)?,
+            admin_dir: admin,
+        })
+    }
+
+    /// Takes back [`Self::add_worktree`], whole or cut off, for an instance whose agent never ran.
+    /// Removes only what git can check out again; the rest is moved aside. The branch goes if this
+    /// plan made it and it still stands where it was made.
+    pub(crate) fn undo_add_worktree(
+        &self,
+        plan: &AddWorktree,
+        made: Option<&MadeWorktree>,
+    ) -> Result<Undone, GitError> {
+        let undone = self.undo_directory(&plan.path, made)?;
+        if let (BranchPlan::New { name, start_commit }, false) =
+            (&plan.branch, undone == Undone::LeftAlone)
+            && self.branch_commit(name)?.as_ref() == Some(start_commit)
+            && self.branch_in_use(name)?.is_none()
+        {
+            self.delete_branch(name, start_commit)?;
+        }
+        Ok(undone)
+    }
+
+    fn undo_directory(&self, path: &Path, made: Option<&MadeWorktree>) -> Result<Undone, GitError> {
+        let Some(found) = FileIdentity::at(path)? else {
+            self.deregister_missing(path)?;
+            return Ok(Undone::Removed);
+        };
+        if made.is_some_and(|made| made.identity != found) {
+            return Ok(Undone::LeftAlone);
+        }
+        let Ok(checkout) = Checkout::live(self, path) else {
+            // Not a worktree: at most the empty directory of an attempt that was cut off.
+            return Ok(match std::fs::remove_dir(path) {
+                Ok(()) => Undone::Removed,
+                Err(_) => Undone::LeftAlone,
+            });
+        };
+        if checkout.is_main() || Checkout::admin_dir_of(path).is_none() {
+            return Ok(Undone::LeftAlone);
+        }
+        // Files that are merely not there yet are all that a cut-off checkout shows.
+        let untouched = status(&checkout)?
+            .iter()
+            .all(|line| line.starts_with(b" D ") || line.starts_with(b"D  "));
+        if untouched {
+            self.git()
+                .args(["worktree", "remove", "--force", "--force", "--"])
+                .arg(path)
+                .deadline(SLOW)
+                .run()?;
+            return Ok(Undone::Removed);
+        }
+        let aside = parent(path).join(format!(
+            ".{}.aside-{}",
+            path.file_name().unwrap_or_default().to_string_lossy(),
+            found.inode
+        ));
+        rename_durably(path, &aside)?;
+        self.deregister_missing(path)?;
+        Ok(Undone::MovedAside { to: aside })
+    }
+
+    /// Removes git's record of a worktree whose directory is gone, and of no other.
+    fn deregister_missing(&self, path: &Path) -> Result<(), GitError> {
+        let listed = self
+            .worktrees()?
+            .into_iter()
+            .skip(1)
+            .any(|entry| entry.path == path);
+        if listed && FileIdentity::at(path)?.is_none() {
+            self.git()
+                .args(["worktree", "remove", "--force", "--force", "--"])
+                .arg(path)
+                .run()?;
+        }
+        Ok(())
+    }
+}
+
+/// What `dir` is to git: which repository, which checkout, which branch.
+pub(crate) fn worktree_of(dir: &Path) -> Result<WorktreeOf, GitError> {
+    let repo = Repo::discover(dir)?;
+    let command =
+        git()
+            .directory(dir)
+            .args(["rev-parse", "--path-format=absolute", "--show-toplevel"]);
+    let output = command.output()?;
+    if !output.success() {
+        // Inside a git directory, or a bare repository: there are no files to work on.
+        return Err(GitError::NotAWorktree {
+            path: dir.to_owned(),
+        });
+    }
+    let path = path_line(output.stdout);
+    let checkout = Checkout::live(&repo, &path)?;
+    Ok(WorktreeOf {
+        kind: if checkout.is_main() {
+            WorktreeKind::Main
+        } else {
+            WorktreeKind::Linked
+        },
+        branch: checkout.head_branch()?,
+        head: checkout.head_commit()?,
+        operation: checkout.operation_in_progress(),
+        repo,
+        path,
+    })
+}
+
+/// Every path that differs from a fresh checkout, ignored ones too.
+fn status(checkout: &Checkout) -> Result<Vec<Vec<u8>>, GitError> {
+    let listing = checkout
+        .git()
+        .args(["status", "--porcelain", "-z", "--untracked-files=all"])
+        .args(["--ignored=traditional", "--no-renames"])
+        .deadline(SLOW)
+        .run()?;
+    Ok(super::call::fields(&listing).map(<[u8]>::to_vec).collect())
+}
