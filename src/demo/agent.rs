@@ -48,7 +48,7 @@ pub(super) enum Input {
     FileRead(Option<String>),
     FileWritten(Result<(), String>),
     /// Nothing more will be typed: go when everything is done.
-    EndOfInput,
+    NoMore,
     Trouble(String),
 }
 
@@ -116,7 +116,7 @@ impl Agent {
             Input::CommandEnded(status) => self.command_ended(status, &mut effects),
             Input::FileRead(old) => self.file_read(old.as_deref(), &mut effects),
             Input::FileWritten(result) => self.file_written(result, &mut effects),
-            Input::EndOfInput => self.leaves_when_idle = true,
+            Input::NoMore => self.leaves_when_idle = true,
             Input::Trouble(text) => effects.push(Effect::Print(reply::note(
                 Ink::Bad,
                 &text,

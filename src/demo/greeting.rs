@@ -116,12 +116,12 @@ impl Opening {
 }
 
 fn replay(past: &[Entry], columns: usize) -> Vec<Line> {
-    let spoken: Vec<&Entry> = past
+    let told: Vec<&Entry> = past
         .iter()
-        .filter(|entry| matches!(entry.speaker, Speaker::User | Speaker::Assistant))
+        .filter(|entry| entry.speaker != Speaker::System && !entry.content.is_empty())
         .collect();
     let mut lines = Vec::new();
-    let left_out = spoken.len().saturating_sub(REPLAYED_ENTRIES);
+    let left_out = told.len().saturating_sub(REPLAYED_ENTRIES);
     if left_out > 0 {
         lines.push(Line::blank());
         lines.push(Line::new(
@@ -129,15 +129,17 @@ fn replay(past: &[Entry], columns: usize) -> Vec<Line> {
             &format!("  … {left_out} earlier entries"),
         ));
     }
-    for entry in spoken.iter().skip(left_out) {
+    for entry in told.iter().skip(left_out) {
+        let text = entry.content.trim_end_matches('\n');
         let (mark, ink) = match entry.speaker {
             Speaker::User => ((Ink::Dim, "❯ "), Ink::Bold),
-            Speaker::Assistant | Speaker::Tool | Speaker::System => {
-                ((Ink::Accent, "● "), Ink::Plain)
-            }
+            Speaker::Assistant => ((Ink::Accent, "● "), Ink::Plain),
+            Speaker::Tool | Speaker::System => ((Ink::Dim, "  ⎿  "), Ink::Dim),
         };
-        lines.push(Line::blank());
-        let text = entry.content.trim_end_matches('\n');
+        // What a tool did stands right below what was said of it.
+        if entry.speaker != Speaker::Tool {
+            lines.push(Line::blank());
+        }
         lines.extend(short_block(mark, ink, text, columns, REPLAYED_ROWS));
     }
     lines

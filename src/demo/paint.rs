@@ -67,6 +67,7 @@ impl Line {
         self
     }
 
+    #[cfg(test)]
     pub(super) fn text(&self) -> String {
         self.0.iter().map(|span| span.text.as_str()).collect()
     }

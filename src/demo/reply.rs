@@ -1,5 +1,7 @@
 //! What the agent says, and how it looks in the scrollback.
 
+use std::iter::once;
+
 use super::memory::{Memory, Todo};
 use super::paint::{Ink, Line, block, cut, width_of};
 use super::script::COMMANDS;
@@ -49,9 +51,9 @@ pub(super) fn streamed(row: &str) -> Line {
     }
 }
 
-/// The next word of a stream that is `length` bytes long already: the same each time.
-pub(super) fn stream_word(length: usize) -> &'static str {
-    WORDS[length % WORDS.len()]
+/// The word after `said` words of a stream: the same each time.
+pub(super) fn stream_word(said: usize) -> &'static str {
+    WORDS[said % WORDS.len()]
 }
 
 pub(super) fn todos(todos: &[Todo], columns: usize) -> Vec<Line> {
@@ -95,11 +97,10 @@ pub(super) fn recall(memory: &Memory) -> String {
     if earlier.is_empty() {
         return "This is the first thing you tell me.".to_owned();
     }
-    let mut text = "You told me:".to_owned();
-    for (number, prompt) in (1..).zip(earlier) {
-        text.push_str(&format!("\n{number}. {}", gist(prompt, 70)));
-    }
-    text
+    let heading = "You told me:".to_owned();
+    let prompts = (1..).zip(earlier);
+    let prompts = prompts.map(|(number, prompt)| format!("{number}. {}", gist(prompt, 70)));
+    once(heading).chain(prompts).collect::<Vec<_>>().join("\n")
 }
 
 /// The prompt in one short line.
@@ -123,13 +124,18 @@ pub(super) fn help() -> String {
         .map(|command| width_of(command))
         .max()
         .unwrap_or(0);
-    let mut text = "I do what a prompt's lines say, in order:".to_owned();
-    for (command, (_, _, what)) in commands.iter().zip(COMMANDS) {
-        let gap = " ".repeat(widest - width_of(command));
-        text.push_str(&format!("\n{command}{gap}  {what}"));
-    }
-    text.push_str("\nOr say hello for a short tour, or anything else for a chat.");
-    text
+    let rows = commands
+        .iter()
+        .zip(COMMANDS)
+        .map(|(command, (_, _, what))| {
+            let gap = " ".repeat(widest - width_of(command));
+            format!("{command}{gap}  {what}")
+        });
+    once("I do what a prompt's lines say, in order:".to_owned())
+        .chain(rows)
+        .chain(["Or say hello for a short tour, or anything else for a chat.".to_owned()])
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A friendly answer that shows what was heard and what is remembered.

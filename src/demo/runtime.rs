@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
@@ -193,10 +193,7 @@ impl Runtime {
         let change = view::next_change(&self.agent, now).map(|at| at.saturating_sub(now));
         let escape = self.keyboard.is_waiting().then_some(ESCAPE_TIME);
         match change.into_iter().chain(escape).min() {
-            Some(timeout) => match messages.recv_timeout(timeout) {
-                Ok(message) => Some(message),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            },
+            Some(timeout) => messages.recv_timeout(timeout).ok(),
             None => messages.recv().ok(),
         }
     }
@@ -210,7 +207,7 @@ impl Runtime {
             Message::Prompt(text) => {
                 self.give_typed(vec![Typed::Paste(text), Typed::Key(Key::Enter)]);
             }
-            Message::EndOfInput => self.give(Input::EndOfInput),
+            Message::EndOfInput => self.give(Input::NoMore),
             Message::Gone if self.ignoring.load(Ordering::SeqCst) => {
                 std::thread::sleep(FORSAKEN);
                 self.ends = Some(Ending::Signal(129));
@@ -300,6 +297,7 @@ impl Runtime {
             Effect::IgnoreSignals => self.ignoring.store(true, Ordering::SeqCst),
             Effect::Leave(code) => self.ends = Some(Ending::Leave(code)),
             Effect::Crash => {
+                self.draw();
                 // No core file: it would lie in the middle of somebody's worktree.
                 let none = rustix::process::Rlimit {
                     current: Some(0),
@@ -332,22 +330,23 @@ impl Runtime {
 
     fn end(mut self, ending: &Ending) -> u8 {
         self.stop_child();
-        let mut last = std::mem::take(&mut self.finished);
-        let code = match ending {
-            Ending::Leave(code) => {
-                if self.agent.memory.turns() > 0 && self.agent.audience == Audience::Terminal {
-                    last.push(Line::blank());
-                    last.push(Line::plain("Resume this session with:"));
-                    last.push(Line::plain(&self.farewell));
-                }
-                *code
+        let finished = std::mem::take(&mut self.finished);
+        let (code, last) = match ending {
+            Ending::Leave(code) if self.agent.memory.turns() > 0 => {
+                let resume = Line::plain(&self.farewell);
+                let last = [
+                    Line::blank(),
+                    Line::plain("Resume this session with:"),
+                    resume,
+                ];
+                (*code, last.to_vec())
             }
-            Ending::Signal(code) => *code,
+            Ending::Leave(code) | Ending::Signal(code) => (*code, Vec::new()),
         };
         // As above.
         drop(match self.agent.audience {
-            Audience::Terminal => self.screen.finish(&last),
-            Audience::Pipe => self.screen.print(&last),
+            Audience::Terminal => self.screen.finish(&finished, &last),
+            Audience::Pipe => self.screen.print(&finished),
         });
         drop(self.raw.take());
         code

@@ -43,7 +43,7 @@ impl<W: Write> Screen<W> {
         self.reflow(columns);
         if frame.title != self.title {
             // A title holds no control character: it is made from printable text.
-            bytes.push_str(&format!("\x1b]2;{}\x1b\\", frame.title));
+            bytes.extend([format!("\x1b]2;{}\x1b\\", frame.title)]);
             self.title = frame.title;
         }
         if finished.is_empty() && !resized && frame.lines.len() == self.drawn.len() {
@@ -85,10 +85,15 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Takes the live region away and leaves the cursor where it began.
-    pub(super) fn finish(&mut self, last: &[Line]) -> std::io::Result<()> {
+    /// Takes the live region away for good. The last words are left to the terminal to wrap: a
+    /// command among them can then be copied whole.
+    pub(super) fn finish(&mut self, finished: &[Line], last: &[Line]) -> std::io::Result<()> {
         let mut bytes = String::new();
-        self.redraw_all(last, &[], &mut bytes);
+        self.redraw_all(finished, &[], &mut bytes);
+        for line in last {
+            line.render(self.colour, &mut bytes);
+            bytes.push_str("\r\n");
+        }
         self.out.write_all(bytes.as_bytes())?;
         self.out.flush()
     }
@@ -106,7 +111,9 @@ impl<W: Write> Screen<W> {
     fn redraw_all(&mut self, finished: &[Line], lines: &[Line], bytes: &mut String) {
         self.move_to((0, 0), bytes);
         // Without wrapping, a character that is wider than we think costs itself and no row.
-        bytes.push_str("\x1b[?25l\x1b[?7l\x1b[J");
+        // And tmux takes "erase all below" in the first cell of the screen for "clear the screen",
+        // which pushes what is erased into the scrollback: so the first row is erased on its own.
+        bytes.push_str("\x1b[?25l\x1b[?7l\x1b[2K\x1b[C\x1b[J\r");
         for line in finished {
             line.render(self.colour, bytes);
             bytes.push_str("\r\n");
@@ -135,13 +142,13 @@ impl<W: Write> Screen<W> {
     fn move_to(&mut self, (row, column): (usize, usize), bytes: &mut String) {
         let (from, _) = self.cursor;
         if row < from {
-            bytes.push_str(&format!("\x1b[{}A", from - row));
+            bytes.extend([format!("\x1b[{}A", from - row)]);
         } else if row > from {
-            bytes.push_str(&format!("\x1b[{}B", row - from));
+            bytes.extend([format!("\x1b[{}B", row - from)]);
         }
         bytes.push('\r');
         if column > 0 {
-            bytes.push_str(&format!("\x1b[{column}C"));
+            bytes.extend([format!("\x1b[{column}C")]);
         }
         self.cursor = (row, column);
     }

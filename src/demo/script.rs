@@ -46,7 +46,7 @@ pub(super) enum Action {
     /// The end of the tour: what became of it.
     TourReport,
     /// Done only if nothing was declined in this turn.
-    IfAllowed(Box<Action>),
+    IfAllowed(Box<Self>),
     Complain(String),
     Exit(u8),
     Crash,

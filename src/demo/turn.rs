@@ -61,6 +61,7 @@ pub(super) struct Stream {
     /// The row that still grows.
     pub row: String,
     text: String,
+    said: usize,
     left: usize,
     pub next: Duration,
 }
@@ -141,6 +142,7 @@ impl Agent {
             Action::Stream(words) => self.step(Step::Streaming(Stream {
                 row: String::new(),
                 text: String::new(),
+                said: 0,
                 left: words,
                 next: now,
             })),
@@ -468,8 +470,9 @@ impl Agent {
         if stream.left == 0 {
             return self.end_stream(effects);
         }
-        let word = reply::stream_word(stream.text.len());
+        let word = reply::stream_word(stream.said);
         stream.left -= 1;
+        stream.said += 1;
         stream.next = now + WORD_EVERY;
         if !stream.text.is_empty() {
             stream.text.push(' ');

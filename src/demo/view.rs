@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::agent::{Agent, ExitKey};
+use super::agent::{Agent, ExitKey, Size};
 use super::dialog::Dialog;
 use super::paint::{Ink, Line, cut, width_of, wrap};
 use super::reply;
@@ -34,7 +34,7 @@ pub(super) struct Frame {
 
 pub(super) fn view(agent: &Agent, now: Duration) -> Frame {
     let (mut lines, mut cursor) = match agent.dialog() {
-        Some(dialog) => (dialog_rows(dialog, agent), None),
+        Some(dialog) => (dialog_rows(dialog, agent.size), None),
         None => prompt_rows(agent, now),
     };
     // Never taller than the screen: what scrolled off could not be erased any more.
@@ -151,49 +151,79 @@ fn footer(agent: &Agent) -> &'static str {
     }
 }
 
-fn dialog_rows(dialog: &Dialog, agent: &Agent) -> Vec<Line> {
-    let columns = agent.size.columns;
-    let text = columns.saturating_sub(2);
-    let mut head = vec![
-        Line::blank(),
-        rule('─', columns),
-        Line::new(Ink::Bold, &format!(" {}", dialog.heading)),
-    ];
+/// With blank rows and rules between its parts, or without where the screen is low.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Spacing {
+    Airy,
+    Tight,
+}
+
+fn dialog_rows(dialog: &Dialog, size: Size) -> Vec<Line> {
+    let airy = spaced_dialog_rows(dialog, size, Spacing::Airy);
+    if airy.len() <= size.rows {
+        return airy;
+    }
+    spaced_dialog_rows(dialog, size, Spacing::Tight)
+}
+
+fn spaced_dialog_rows(dialog: &Dialog, size: Size, spacing: Spacing) -> Vec<Line> {
+    let columns = size.columns;
+    let blank = |lines: &mut Vec<Line>| {
+        if spacing == Spacing::Airy {
+            lines.push(Line::blank());
+        }
+    };
+    let indented = |text: &str, lines: &mut Vec<Line>| {
+        lines.extend(
+            wrap(text, columns.saturating_sub(2)).map(|row| Line::plain(&format!(" {row}"))),
+        );
+    };
+    let mut head = Vec::new();
+    blank(&mut head);
+    head.push(rule('─', columns));
+    head.push(Line::new(Ink::Bold, &format!(" {}", dialog.heading)));
     if let Some(subject) = &dialog.subject {
-        head.extend(wrap(subject, text).map(|row| Line::plain(&format!(" {row}"))));
+        indented(subject, &mut head);
     }
     let mut foot = Vec::new();
     if dialog.body.is_empty() {
-        foot.push(Line::blank());
+        blank(&mut foot);
     }
-    foot.extend(wrap(&dialog.question, text).map(|row| Line::plain(&format!(" {row}"))));
+    indented(&dialog.question, &mut foot);
     for (index, choice) in dialog.choices.iter().enumerate() {
-        let (lead, ink) = if index == dialog.selected {
-            (" ❯ ", Ink::Accent)
-        } else {
-            ("   ", Ink::Plain)
-        };
-        let rows = wrap(choice, columns.saturating_sub(7)).enumerate();
-        foot.extend(rows.map(|(part, row)| match part {
-            0 => Line::new(ink, &format!("{lead}{}. {row}", index + 1)),
-            _ => Line::new(ink, &format!("      {row}")),
-        }));
+        foot.extend(choice_rows(
+            index,
+            choice,
+            dialog.selected == index,
+            columns,
+        ));
     }
-    foot.push(Line::blank());
+    blank(&mut foot);
     foot.push(Line::new(Ink::Dim, &cut(dialog.kind.footer(), columns)));
 
-    let taken = head.len() + foot.len();
-    head.extend(body_rows(
-        dialog,
-        columns,
-        agent.size.rows.saturating_sub(taken),
-    ));
+    let room = size.rows.saturating_sub(head.len() + foot.len());
+    head.extend(body_rows(dialog, columns, room, spacing));
     head.extend(foot);
     head
 }
 
+fn choice_rows(index: usize, choice: &str, selected: bool, columns: usize) -> Vec<Line> {
+    let (lead, ink) = if selected {
+        (" ❯ ", Ink::Accent)
+    } else {
+        ("   ", Ink::Plain)
+    };
+    wrap(choice, columns.saturating_sub(7))
+        .enumerate()
+        .map(|(part, row)| match part {
+            0 => Line::new(ink, &format!("{lead}{}. {row}", index + 1)),
+            _ => Line::new(ink, &format!("      {row}")),
+        })
+        .collect()
+}
+
 /// The command or diff between dashed rules, cut where the screen is too low for all of it.
-fn body_rows(dialog: &Dialog, columns: usize, room: usize) -> Vec<Line> {
+fn body_rows(dialog: &Dialog, columns: usize, room: usize, spacing: Spacing) -> Vec<Line> {
     if dialog.body.is_empty() {
         return Vec::new();
     }
@@ -204,15 +234,21 @@ fn body_rows(dialog: &Dialog, columns: usize, room: usize) -> Vec<Line> {
             wrap(text, columns.saturating_sub(2)).map(|row| Line::new(*ink, &format!(" {row}")))
         })
         .collect();
-    // Two for the rules; at least the first row and the word that there is more.
-    let room = room.saturating_sub(2).max(2);
+    let rules = match spacing {
+        Spacing::Airy => 2,
+        Spacing::Tight => 0,
+    };
+    // At least the first row, and the word that there is more.
+    let room = room.saturating_sub(rules).max(2);
     if rows.len() > room {
         let hidden = rows.len() - (room - 1);
         rows.truncate(room - 1);
         rows.push(Line::new(Ink::Dim, &format!(" … +{hidden} lines")));
     }
-    rows.insert(0, rule('╌', columns));
-    rows.push(rule('╌', columns));
+    if spacing == Spacing::Airy {
+        rows.insert(0, rule('╌', columns));
+        rows.push(rule('╌', columns));
+    }
     rows
 }
 
