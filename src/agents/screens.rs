@@ -1,7 +1,9 @@
 //! Recorded screens, each judged by the rules of its agent.
 
+use std::path::{Path, PathBuf};
+
 use super::Catalog;
-use crate::detect::{Draft, Screen};
+use crate::detect::{Draft, Screen, explain};
 use crate::model::Activity;
 
 const RULE: &str = "────────────────────────────────────────────────────────────────";
@@ -41,4 +43,73 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
     assert_eq!(asked.selected, Some(0));
     assert!(asked.complete, "{asked:?}");
     assert_eq!(demo.draft(&Screen::new(&boxed(""))), Some(Draft::Empty));
+}
+
+/// While an answer streams these agents show no sign of it but the title: without it they look idle.
+const NEEDS_TITLE: [&str; 3] = [
+    "codex/busy/busy-slow-0",
+    "codex/busy/busy-slow-1",
+    "codex/busy/busy-slow-2",
+];
+
+/// Every capture below `fixtures/screens`: agent, expected activity, file.
+fn recorded() -> Vec<(String, String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");
+    let mut found = Vec::new();
+    for agent in folder(&root) {
+        for activity in folder(&agent) {
+            let captures = folder(&activity).into_iter().filter(|file| {
+                let extension = file.extension().and_then(|extension| extension.to_str());
+                matches!(extension, Some("txt" | "ansi"))
+            });
+            for capture in captures {
+                found.push((name(&agent), name(&activity), capture));
+            }
+        }
+    }
+    found
+}
+
+fn folder(path: &Path) -> Vec<PathBuf> {
+    let entries =
+        std::fs::read_dir(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap().to_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_recorded_screen_is_judged_as_its_folder_says() {
+    let catalog = Catalog::built_in();
+    let mut wrong = Vec::new();
+    for (agent, expected, file) in recorded() {
+        let rules = catalog.require(&agent).unwrap().rules().clone();
+        let capture = std::fs::read_to_string(&file).unwrap();
+        let title = std::fs::read_to_string(file.with_extension("title")).ok();
+        let title = title.as_deref().map(str::trim_end);
+        let id = format!("{agent}/{expected}/{}", name(&file));
+        let mut check = |title: Option<&str>, expected: &str| {
+            let verdict = explain(&rules, &capture, title);
+            if verdict.activity.name() != expected {
+                wrong.push(format!(
+                    "{} with title {title:?}: {} by {:?}, not {expected}",
+                    file.display(),
+                    verdict.activity.name(),
+                    verdict.rule
+                ));
+            }
+        };
+        check(title, &expected);
+        let blind = if NEEDS_TITLE.contains(&id.as_str()) {
+            "idle"
+        } else {
+            &expected
+        };
+        check(None, blind);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
