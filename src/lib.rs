@@ -18,18 +18,5 @@ mod tmux;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {
-    let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == "__demo-agent") {
-        let name = std::ffi::OsString::from("biv __demo-agent");
-        let line = <DemoLine as clap::Parser>::parse_from(std::iter::once(name).chain(words));
-        return demo::run(line.args);
-    }
-    std::process::ExitCode::SUCCESS
-}
-
-/// Stands in for the command line until that room is built.
-#[derive(clap::Parser)]
-struct DemoLine {
-    #[command(flatten)]
-    args: demo::DemoArgs,
+    cli::run()
 }

@@ -16,6 +16,15 @@ impl Provider {
     pub(crate) fn installed(&self, host: &Host) -> Option<PathBuf> {
         program(self.file.command.first()?, host)
     }
+
+    /// The program that a launch with these arguments runs, and where it is.
+    pub(crate) fn program(&self, extra_args: &[String], host: &Host) -> (String, Option<PathBuf>) {
+        let from_args = extra_args.first().filter(|_| self.file.command_from_args);
+        let name = from_args.or_else(|| self.file.command.first());
+        let name = name.cloned().unwrap_or_default();
+        let path = program(&name, host);
+        (name, path)
+    }
 }
 
 /// Asks the agent itself. None where it is not installed, does not say, or takes too long.

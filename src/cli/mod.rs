@@ -1,1 +1,30 @@
-//! The command line: arguments in, engine call, words out.
+//! The command line: arguments in, engine call, words out. One file a command.
+
+mod adopt;
+mod agents;
+mod args;
+mod attach;
+mod completions;
+mod config;
+mod demo;
+mod detect;
+mod diff;
+mod doctor;
+mod instance;
+mod kill;
+mod list;
+mod main;
+mod man;
+mod new;
+mod output;
+mod peek;
+mod progress;
+mod report;
+mod runs;
+mod send;
+mod show;
+mod table;
+mod undo_kill;
+mod words;
+
+pub(crate) use main::run;

@@ -7,9 +7,8 @@ use crate::lifecycle::{Operation, Step};
 #[cfg(debug_assertions)]
 pub(super) fn point(operation: Operation, step: Step, moment: &str) {
     let here = format!("{}:{}:{moment}", operation.name(), step.name());
-    let wanted = std::env::var("BIV_CRASH_AT").is_ok_and(|places| {
-        places.split(',').any(|place| place == here)
-    });
+    let wanted = std::env::var("BIV_CRASH_AT")
+        .is_ok_and(|places| places.split(',').any(|place| place == here));
     if wanted {
         crate::process::Identity::of_this_process().signal(crate::process::Signal::KILL);
         // The signal is on its way; nothing more may happen here.

@@ -136,7 +136,9 @@ impl Drop for Gate {
 impl Waiting {
     /// Lets the launcher become the agent. The socket closes by itself when that has happened.
     pub(super) fn go(mut self) -> Result<(), LaunchError> {
-        self.stream.write_all(b"go\n").map_err(|_| LaunchError::Gone)?;
+        self.stream
+            .write_all(b"go\n")
+            .map_err(|_| LaunchError::Gone)?;
         let mut failure = String::new();
         match self.stream.read_to_string(&mut failure) {
             Ok(0) => Ok(()),
@@ -206,7 +208,11 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
 /// Prints what stood above the agent in its earlier life. Missing scrollback is no reason not to start.
 fn replay(orders: &Orders) {
     let mut screen = std::io::stdout().lock();
-    if let Some(text) = orders.replay.as_ref().and_then(|path| std::fs::read(path).ok()) {
+    if let Some(text) = orders
+        .replay
+        .as_ref()
+        .and_then(|path| std::fs::read(path).ok())
+    {
         drop(screen.write_all(&text));
         drop(screen.write_all(b"\x1b[0m\r\n"));
     }

@@ -1,1 +1,43 @@
-//! The verbs.
+//! The verbs: the one controller behind the command line, the terminal UI and the daemon.
+//!
+//! Here the rooms that talk to git, to tmux, to the disk and to the agents meet; none of them knows
+//! another. Every verb that changes something is an operation with a journal ([`operation`]); its
+//! steps are in [`steps`].
+
+mod attach;
+mod changes;
+mod core;
+mod crash;
+mod create;
+mod doctor;
+mod environment;
+mod error;
+mod events;
+mod kill;
+mod launch;
+mod names;
+mod observe;
+mod operation;
+mod peek;
+mod progress;
+mod recover;
+mod resolve;
+mod send;
+mod setup;
+mod socket;
+mod steps;
+mod view;
+mod watch;
+
+pub(crate) use crate::git::DiffOutput;
+pub(crate) use attach::Attached;
+pub(crate) use core::Engine;
+pub(crate) use create::{Adoption, NewInstance};
+pub(crate) use doctor::{Finding, Health};
+pub(crate) use error::Error;
+pub(crate) use kill::KillOptions;
+pub(crate) use launch::run_launcher;
+pub(crate) use progress::{Progress, Silent};
+pub(crate) use resolve::Scope;
+pub(crate) use setup::Consent;
+pub(crate) use view::{AgentView, InstanceView, Listing, PauseView};

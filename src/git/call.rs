@@ -87,6 +87,11 @@ pub(super) fn require_version() -> Result<(u32, u32), GitError> {
     Ok(*VERSION.get_or_init(|| version))
 }
 
+/// The version of the installed git, for people; an error if it will not do.
+pub(crate) fn installed_version() -> Result<String, GitError> {
+    require_version().map(|(major, minor)| format!("{major}.{minor}"))
+}
+
 fn parse_version(said: &str) -> Option<(u32, u32)> {
     let mut numbers = said.strip_prefix("git version ")?.split(['.', ' ', '-']);
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))

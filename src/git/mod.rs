@@ -33,6 +33,7 @@ mod snapshot;
 mod survey;
 mod worktree;
 
+pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::FileIdentity;
@@ -46,7 +47,8 @@ pub(crate) use retention::{
 };
 pub(crate) use snapshot::{SnapshotFact, Verification, take_snapshot, verify_snapshot};
 pub(crate) use worktree::{
-    AddWorktree, BranchPlan, MadeWorktree, WorktreeEntry, WorktreeKind, WorktreeOf, worktree_of,
+    AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeEntry, WorktreeKind, WorktreeOf,
+    worktree_of,
 };
 
 #[cfg(test)]

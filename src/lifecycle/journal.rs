@@ -115,19 +115,7 @@ impl Journal {
                 if format > Entry::FORMAT {
                     return Err(JournalError::Newer(format));
                 }
-                Self {
-                    id,
-                    plan,
-                    facts,
-                    started_at: at,
-                    by,
-                    done: Vec::new(),
-                    begun: None,
-                    undone: Vec::new(),
-                    crossed: false,
-                    turned: None,
-                    closed: false,
-                }
+                Self::begun(id, at, by, plan, facts).0
             }
             _ => return Err(JournalError::NoBeginning),
         };
@@ -135,6 +123,38 @@ impl Journal {
             journal.apply(&entry)?;
         }
         Ok(journal)
+    }
+
+    /// The journal of an operation that begins now.
+    pub(crate) fn begun(
+        id: OperationId,
+        at: Timestamp,
+        by: Identity,
+        plan: Plan,
+        facts: Facts,
+    ) -> (Self, Entry) {
+        let entry = Entry::Begin {
+            format: Entry::FORMAT,
+            id: id.clone(),
+            at,
+            by: by.clone(),
+            plan: plan.clone(),
+            facts: facts.clone(),
+        };
+        let journal = Self {
+            id,
+            plan,
+            facts,
+            started_at: at,
+            by,
+            done: Vec::new(),
+            begun: None,
+            undone: Vec::new(),
+            crossed: false,
+            turned: None,
+            closed: false,
+        };
+        (journal, entry)
     }
 
     /// Whether the operation has come to its end, one way or the other.

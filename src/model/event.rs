@@ -21,6 +21,22 @@ pub(crate) enum EventKind {
     Created,
     #[serde(rename = "instance:running")]
     Running,
+    #[serde(rename = "instance:pausing")]
+    Pausing,
+    #[serde(rename = "instance:paused")]
+    Paused,
+    #[serde(rename = "instance:resuming")]
+    Resuming,
+    #[serde(rename = "instance:resumed")]
+    Resumed,
+    #[serde(rename = "instance:completed")]
+    Completed,
+    #[serde(rename = "instance:failed")]
+    Failed,
     #[serde(rename = "instance:killed")]
     Killed,
+    #[serde(rename = "orchestrator:paused")]
+    CampPaused,
+    #[serde(rename = "orchestrator:resumed")]
+    CampResumed,
 }

@@ -37,6 +37,10 @@ pub(crate) struct InstanceRecord {
     /// Where the agent sits while it runs; the last place where it sat otherwise.
     pub seat: Option<Seat>,
     pub pause: Option<Pause>,
+    /// Where the work of a paused or killed instance is kept, in the words of the room that keeps it.
+    pub vault: Option<serde_json::Value>,
+    /// Numbers the snapshots of this instance; grows with each.
+    pub snapshots: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub last_active_at: Timestamp,

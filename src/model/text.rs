@@ -9,7 +9,7 @@ const LONGEST_SLUG: usize = 40;
 
 /// What a person calls an instance: any characters at all, so it never becomes a path, a ref, a
 /// tmux name or a shell word.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Title(String);
 

@@ -34,6 +34,10 @@ impl Timestamp {
             .to_string()
     }
 
+    pub(crate) fn from_epoch(seconds: i64) -> Option<Self> {
+        DateTime::from_timestamp(seconds, 0).map(Self)
+    }
+
     pub(crate) fn seconds_since_epoch(self) -> i64 {
         self.0.timestamp()
     }

@@ -164,6 +164,10 @@ impl InstanceDir {
         write_document(&path, record)
     }
 
+    pub(crate) fn has_record(&self) -> bool {
+        self.record_path().exists()
+    }
+
     pub(crate) fn journal(&self) -> JournalFile {
         JournalFile::new(self.path.join("journal.jsonl"))
     }

@@ -1,0 +1,58 @@
+//! `biv agents`
+
+use clap::Args;
+use serde_json::json;
+
+use super::main::CommandResult;
+use super::output::Output;
+use super::table::{table, terminal_width};
+use crate::engine::{AgentView, Engine};
+
+/// List the agents that biv knows, and what of each is supported
+#[derive(Debug, Args)]
+pub(super) struct AgentsArgs {}
+
+pub(super) fn run(_: &AgentsArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let agents = engine.agents()?;
+    Ok(output.result(&json!({ "agents": agents }), || describe(&agents)))
+}
+
+fn describe(agents: &[AgentView]) -> String {
+    let yes = |supported: bool| if supported { "yes" } else { "-" }.to_owned();
+    let rows: Vec<Vec<String>> = agents
+        .iter()
+        .map(|agent| {
+            let mark = if agent.default { " (default)" } else { "" };
+            vec![
+                format!("{}{mark}", agent.name),
+                if agent.installed { "yes" } else { "no" }.to_owned(),
+                agent.version.clone().unwrap_or_default(),
+                yes(agent.native_resume),
+                yes(agent.hooks),
+                yes(agent.transcript),
+                agent.about.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let headings = [
+        "AGENT",
+        "INSTALLED",
+        "VERSION",
+        "RESUME",
+        "HOOKS",
+        "TRANSCRIPT",
+        "",
+    ];
+    let mut text = table(&headings, &rows, terminal_width());
+    for agent in agents.iter().filter(|agent| !agent.limits.is_empty()) {
+        text.push('\n');
+        text.push_str(&agent.display);
+        text.push_str(":\n");
+        for limit in &agent.limits {
+            text.push_str("  - ");
+            text.push_str(limit);
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,80 @@
+//! What can be typed.
+
+use clap::{Args, Parser, Subcommand};
+
+use super::{
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, kill, list, man, new,
+    peek, runs, send, show, undo_kill,
+};
+
+/// Run many coding agents side by side, pause them and lose nothing
+#[derive(Debug, Parser)]
+#[command(
+    name = "biv",
+    version,
+    propagate_version = true,
+    subcommand_required = false,
+    after_help = "Start with `biv demo`, or `biv new -p \"what to do\"` inside a repository."
+)]
+pub(super) struct Cli {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// What every command takes.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Common {
+    /// Print one JSON document (a stream: JSON lines)
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but the result
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub verbose: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum ColorWhen {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    New(new::NewArgs),
+    Adopt(adopt::AdoptArgs),
+    #[command(visible_alias = "ls")]
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    #[command(visible_alias = "a")]
+    Attach(attach::AttachArgs),
+    Send(send::SendArgs),
+    Peek(peek::PeekArgs),
+    Diff(diff::DiffArgs),
+    Kill(kill::KillArgs),
+    UndoKill(undo_kill::UndoKillArgs),
+    Runs(runs::RunsArgs),
+    Detect(detect::DetectArgs),
+    Doctor(doctor::DoctorArgs),
+    Agents(agents::AgentsArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
+    Demo(demo::DemoArgs),
+    /// The program of a pane until it becomes the agent
+    #[command(name = "__launch", hide = true)]
+    Launch {
+        socket: std::ffi::OsString,
+    },
+    /// The built-in demo agent
+    #[command(name = "__demo-agent", hide = true)]
+    DemoAgent(crate::demo::DemoArgs),
+}

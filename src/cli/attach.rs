@@ -1,0 +1,30 @@
+//! `biv attach`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::instance::InstanceArg;
+use super::main::CommandResult;
+use super::output::Output;
+use crate::engine::Engine;
+
+/// Attach this terminal to an instance
+#[derive(Debug, Args)]
+pub(super) struct AttachArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+}
+
+pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let attached = engine.attach(&args.instance.instance)?;
+    if output.wants_json() {
+        return Ok(output.json(&engine.show(&args.instance.instance)?));
+    }
+    output.say(&if attached.detached {
+        format!("Left `{}`; the agent goes on.", attached.title)
+    } else {
+        format!("`{}` has ended.", attached.title)
+    });
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,35 @@
+//! `biv diff`
+
+use clap::Args;
+use serde_json::json;
+
+use super::instance::InstanceArg;
+use super::main::CommandResult;
+use super::output::Output;
+use crate::engine::{DiffOutput, Engine};
+
+/// Show what an instance changed against its base, committed or not
+#[derive(Debug, Args)]
+pub(super) struct DiffArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+    /// Only which files, and how much
+    #[arg(long)]
+    pub stat: bool,
+}
+
+pub(super) fn run(args: &DiffArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let what = if args.stat {
+        DiffOutput::Stat
+    } else {
+        DiffOutput::Patch
+    };
+    let coloured = output.is_coloured() && !output.wants_json();
+    let diff = engine.diff(&args.instance.instance, what, coloured)?;
+    if output.wants_json() {
+        let stat = engine.show(&args.instance.instance)?.diff;
+        let text = String::from_utf8_lossy(&diff);
+        return Ok(output.json(&json!({ "diff": text, "stat": stat })));
+    }
+    Ok(output.bytes(&diff))
+}

@@ -1,0 +1,35 @@
+//! An instance as it is named on the command line, with completion by live titles.
+
+use clap::Args;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use super::main::engine;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct InstanceArg {
+    /// Title, id, or a unique prefix of either
+    #[arg(value_name = "INSTANCE", add = candidates())]
+    pub instance: String,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct InstanceArgs {
+    /// Title, id, or a unique prefix of either (can be repeated)
+    #[arg(value_name = "INSTANCE", required = true, add = candidates())]
+    pub instances: Vec<String>,
+}
+
+fn candidates() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let Ok(engine) = engine() else {
+            return Vec::new();
+        };
+        engine
+            .names()
+            .into_iter()
+            .map(|(id, title)| {
+                CompletionCandidate::new(title.as_str()).help(Some(id.as_str().to_owned().into()))
+            })
+            .collect()
+    })
+}

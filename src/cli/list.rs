@@ -1,0 +1,77 @@
+//! `biv list`
+
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+
+use super::main::CommandResult;
+use super::output::Output;
+use super::table::{table, terminal_width};
+use super::words;
+use crate::engine::{Engine, Listing};
+use crate::model::{State, printable_line};
+
+/// List instances, newest activity first
+#[derive(Debug, Args)]
+pub(super) struct ListArgs {
+    /// Only those in this state
+    #[arg(long, value_parser = PossibleValuesParser::new(State::ALL.map(State::name)))]
+    pub state: Option<String>,
+    /// Only those of this repository
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let state = args
+        .state
+        .as_deref()
+        .and_then(|name| State::ALL.into_iter().find(|state| state.name() == name));
+    let listing = engine.list(state, args.repo.as_deref())?;
+    for unreadable in &listing.unreadable {
+        output.say(&format!(
+            "{} is left alone: {}",
+            unreadable.id, unreadable.reason
+        ));
+    }
+    Ok(output.result(&listing, || {
+        if listing.instances.is_empty() {
+            return "No instances. Start one with `biv new`, or see it all with `biv demo`."
+                .to_owned();
+        }
+        lines(&listing)
+    }))
+}
+
+fn lines(listing: &Listing) -> String {
+    let now = words::now();
+    let rows: Vec<Vec<String>> = listing
+        .instances
+        .iter()
+        .map(|view| {
+            vec![
+                view.title.to_string(),
+                words::shown_state(view, now),
+                view.agent.clone(),
+                view.branch
+                    .as_deref()
+                    .map(printable_line)
+                    .unwrap_or_default(),
+                words::shown_diff(view.diff),
+                words::ago(view.last_active_at, now),
+                view.last_line.clone().unwrap_or_default(),
+            ]
+        })
+        .collect();
+    let headings = [
+        "TITLE",
+        "STATE",
+        "AGENT",
+        "BRANCH",
+        "DIFF",
+        "ACTIVE",
+        "LAST LINE",
+    ];
+    table(&headings, &rows, terminal_width())
+}

@@ -1,0 +1,93 @@
+//! From the arguments of this process to its exit status.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use super::args::{Cli, Command, Common};
+use super::output::Output;
+use super::report::Report;
+use super::{
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, kill, list, man, new,
+    peek, runs, send, show, undo_kill,
+};
+use crate::config::Home;
+use crate::engine::{Engine, Error, run_launcher};
+
+/// What a command gives back: its exit status, or what went wrong.
+pub(super) type CommandResult = Result<ExitCode, Report>;
+
+pub(crate) fn run() -> ExitCode {
+    clap_complete::CompleteEnv::with_factory(Cli::command).complete();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let output = Output::new(&cli.common);
+    match dispatch(cli, &output) {
+        Ok(status) => status,
+        Err(report) => output.fail(&report),
+    }
+}
+
+fn dispatch(cli: Cli, output: &Output) -> CommandResult {
+    match cli.command {
+        None => Err(Report::usage(
+            "the terminal UI is not part of this version",
+            "`biv list` shows your instances, `biv --help` all commands",
+        )),
+        Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
+        Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
+        Some(Command::Completions(args)) => completions::run(&args, output),
+        Some(Command::Man(args)) => man::run(&args, output),
+        Some(Command::Demo(args)) => demo::run(&args, output),
+        Some(Command::Doctor(args)) => doctor::run(&args, output),
+        Some(Command::Config(args)) => config::run(&args, output),
+        Some(Command::New(args)) => new::run(args, &engine()?, output),
+        Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::List(args)) => list::run(&args, &engine()?, output),
+        Some(Command::Show(args)) => show::run(&args, &engine()?, output),
+        Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
+        Some(Command::Send(args)) => send::run(&args, &engine()?, output),
+        Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),
+        Some(Command::Diff(args)) => diff::run(&args, &engine()?, output),
+        Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
+        Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
+        Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
+        Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
+    }
+}
+
+/// The home of this process.
+pub(super) fn home() -> Result<Home, Error> {
+    let current = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    Ok(Home::from_environment(
+        std::env::var_os("BIV_HOME"),
+        &current,
+    )?)
+}
+
+pub(super) fn engine() -> Result<Engine, Error> {
+    Engine::open(home()?)
+}
+
+/// Help and versions go to standard output and are no error; everything else is.
+fn usage(error: &clap::Error) -> ExitCode {
+    let wants_json = std::env::args_os().any(|word| word == "--json");
+    if error.use_stderr() && wants_json {
+        let common = Common {
+            json: true,
+            quiet: false,
+            verbose: false,
+            color: super::args::ColorWhen::Never,
+        };
+        let message = error.render().to_string();
+        let first = message.lines().next().unwrap_or("wrong arguments");
+        let first = first.trim_start_matches("error: ").to_owned();
+        return Output::new(&common).fail(&Report::usage(first, "`biv --help` lists all commands"));
+    }
+    // Nothing to be done where even this cannot be printed.
+    drop(error.print());
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}

@@ -1,0 +1,202 @@
+//! `biv new`
+
+use std::io::Read;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::main::CommandResult;
+use super::output::Output;
+use super::progress::StepLine;
+use super::report::Report;
+use super::words::{self, BOLD, RESET};
+use crate::config::parse_duration;
+use crate::engine::{Consent, Engine, Error, InstanceView, NewInstance};
+
+/// Make a branch, a worktree and a session, and start an agent there
+#[derive(Debug, Args)]
+pub(super) struct NewArgs {
+    /// What to call it; a short readable title is made if you give none
+    pub title: Option<String>,
+    #[command(flatten)]
+    pub start: StartArgs,
+    /// The commit, branch or tag to start from [default: new.base]
+    #[arg(long, value_name = "REF")]
+    pub base: Option<String>,
+    /// The branch to work on; one that exists is taken as it is
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+    /// The repository [default: the one you are in]
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+    /// Run the repository's set-up command, now and from now on
+    #[arg(long, conflicts_with = "no_setup")]
+    pub trust_setup: bool,
+    /// Do not run the repository's set-up command
+    #[arg(long)]
+    pub no_setup: bool,
+}
+
+/// What `new` and `adopt` have in common.
+#[derive(Debug, Args)]
+pub(super) struct StartArgs {
+    /// The first prompt
+    #[arg(short, long, conflicts_with = "prompt_file")]
+    pub prompt: Option<String>,
+    /// A file with the first prompt, or `-` for standard input
+    #[arg(long, value_name = "FILE")]
+    pub prompt_file: Option<PathBuf>,
+    /// The agent [default: new.agent, else the first one installed]
+    #[arg(short, long)]
+    pub agent: Option<String>,
+    /// Answer its permission dialogs by the policy
+    #[arg(long)]
+    pub autoyes: bool,
+    /// Pause it when it was idle for this long (1m to 120m), or `off`
+    #[arg(long, value_name = "DURATION")]
+    pub idle_timeout: Option<String>,
+    /// Attach to it at once
+    #[arg(long)]
+    pub attach: bool,
+    /// More arguments for the agent; for `-a shell` the command itself
+    #[arg(last = true, value_name = "AGENT ARGS")]
+    pub agent_args: Vec<String>,
+}
+
+impl StartArgs {
+    pub(super) fn into_instance(
+        self,
+        title: Option<String>,
+        directory: PathBuf,
+    ) -> Result<NewInstance, Report> {
+        let prompt = match (self.prompt, self.prompt_file) {
+            (Some(prompt), _) => Some(prompt),
+            (None, Some(file)) => Some(read_prompt(&file)?),
+            (None, None) => None,
+        };
+        Ok(NewInstance {
+            title,
+            prompt: prompt.filter(|prompt| !prompt.is_empty()),
+            agent: self.agent,
+            base: None,
+            branch: None,
+            directory,
+            autoyes: self.autoyes,
+            idle_timeout_s: self
+                .idle_timeout
+                .as_deref()
+                .map(idle_timeout)
+                .transpose()?
+                .flatten(),
+            agent_args: self.agent_args,
+            consent: Consent::AsBefore,
+        })
+    }
+}
+
+pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let directory = match args.repo {
+        Some(directory) => directory,
+        None => current_dir()?,
+    };
+    let attach = args.start.attach;
+    let title = args.title.clone();
+    let mut asked = args.start.into_instance(args.title, directory)?;
+    asked.base = args.base;
+    asked.branch = args.branch;
+    asked.consent = match (args.trust_setup, args.no_setup) {
+        (true, _) => Consent::Given,
+        (_, true) => Consent::Refused,
+        _ => Consent::AsBefore,
+    };
+    let shown = title.as_deref().unwrap_or("new");
+    let mut progress = StepLine::new(output, shown);
+    let created = match engine.create(asked.clone(), &mut progress) {
+        Err(Error::ConsentNeeded { command }) if output.can_ask() => {
+            output.say(&format!(
+                "This repository asks to run a command in each new worktree:\n\n    {command}\n"
+            ));
+            asked.consent = if output.confirm("Run it, now and from now on?") {
+                Consent::Given
+            } else {
+                Consent::Refused
+            };
+            engine.create(asked, &mut progress)
+        }
+        other => other,
+    };
+    drop(progress);
+    announce(&created?, attach, engine, output)
+}
+
+/// Tells of a new instance, and attaches to it on request.
+pub(super) fn announce(
+    view: &InstanceView,
+    attach: bool,
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
+    let status = output.result(view, || {
+        let branch = view.branch.as_deref().unwrap_or("a detached HEAD");
+        format!(
+            "{BOLD}{}{RESET} is {} with {} on {branch}\n  worktree {}\n  attach with `biv attach {}`",
+            view.title,
+            view.state.name(),
+            view.agent,
+            words::tilde(&view.worktree),
+            view.id,
+        )
+    });
+    if attach {
+        engine.attach(view.id.as_str())?;
+    }
+    Ok(status)
+}
+
+pub(super) fn current_dir() -> Result<PathBuf, Report> {
+    std::env::current_dir().map_err(|error| {
+        Report::failed(
+            "no_directory",
+            format!("the current directory cannot be used: {error}"),
+            "change to a directory that exists",
+        )
+    })
+}
+
+/// The text of a prompt file, without the newline that editors put at the end.
+fn read_prompt(file: &std::path::Path) -> Result<String, Report> {
+    let bytes = if file.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    let unreadable = |why: String| {
+        Report::failed(
+            "no_prompt",
+            format!("the prompt in {} cannot be read: {why}", file.display()),
+            "give a UTF-8 text file, or `-` for standard input",
+        )
+    };
+    let text = String::from_utf8(bytes.map_err(|error| unreadable(error.to_string()))?)
+        .map_err(|_| unreadable("it is not UTF-8 text".to_owned()))?;
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+/// `off`, or 1 to 120 minutes.
+pub(super) fn idle_timeout(text: &str) -> Result<Option<u64>, Report> {
+    if text == "off" {
+        return Ok(None);
+    }
+    let allowed = Duration::from_secs(60)..=Duration::from_secs(120 * 60);
+    parse_duration(text)
+        .filter(|duration| allowed.contains(duration))
+        .map(|duration| Some(duration.as_secs()))
+        .ok_or_else(|| {
+            Report::usage(
+                format!("`{text}` is no idle timeout"),
+                "give 1m to 120m, or `off`",
+            )
+        })
+}

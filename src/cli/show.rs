@@ -1,0 +1,95 @@
+//! `biv show`
+
+use std::fmt::Write;
+
+use clap::Args;
+
+use super::instance::InstanceArg;
+use super::main::CommandResult;
+use super::output::Output;
+use super::words::{self, BOLD, RESET};
+use crate::engine::{Engine, InstanceView};
+use crate::model::printable_line;
+
+/// Show all that is known of one instance
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+}
+
+pub(super) fn run(args: &ShowArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let view = engine.show(&args.instance.instance)?;
+    Ok(output.result(&view, || describe(&view, output.is_verbose())))
+}
+
+fn describe(view: &InstanceView, verbose: bool) -> String {
+    let now = words::now();
+    let mut text = format!("{BOLD}{}{RESET}\n", view.title);
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            // Writing into a string cannot fail.
+            drop(writeln!(text, "  {name:<12} {value}"));
+        }
+    };
+    line("state", words::shown_state(view, now));
+    if verbose {
+        let rule = view.activity_source.as_deref().unwrap_or("no rule spoke");
+        line(
+            "activity",
+            format!("{} ({rule})", view.activity.map_or("-", |a| a.name())),
+        );
+    }
+    line("agent", view.agent.clone());
+    line("command", printable_line(&view.command.join(" ")));
+    line("session", view.session_ref.clone().unwrap_or_default());
+    line(
+        "branch",
+        view.branch
+            .as_deref()
+            .map(printable_line)
+            .unwrap_or_default(),
+    );
+    line("base", printable_line(&view.base));
+    line("repository", words::tilde(&view.repo));
+    let gone = if view.worktree_present {
+        ""
+    } else {
+        " (put away)"
+    };
+    line(
+        "worktree",
+        format!("{}{gone}", words::tilde(&view.worktree)),
+    );
+    line("changes", words::shown_diff(view.diff));
+    line("created", view.created_at.local_minute());
+    line("active", words::ago(view.last_active_at, now));
+    if let Some(pause) = &view.pause {
+        line(
+            "paused",
+            format!("{} ({})", pause.at.local_minute(), pause.reason.name()),
+        );
+        line(
+            "last action",
+            pause
+                .last_action
+                .as_deref()
+                .map(printable_line)
+                .unwrap_or_default(),
+        );
+        for task in &pause.pending_tasks {
+            line("to do", printable_line(task));
+        }
+        line("snapshot", pause.snapshot.clone().unwrap_or_default());
+    }
+    line(
+        "exit status",
+        view.exit_code
+            .map(|code| code.to_string())
+            .unwrap_or_default(),
+    );
+    line("id", view.id.to_string());
+    line("run", view.run_id.to_string());
+    line("last line", view.last_line.clone().unwrap_or_default());
+    text
+}

@@ -1,0 +1,25 @@
+//! `biv undo-kill`
+
+use clap::Args;
+
+use super::main::CommandResult;
+use super::output::Output;
+use crate::engine::Engine;
+
+/// Bring a killed instance back, as paused
+#[derive(Debug, Args)]
+pub(super) struct UndoKillArgs {
+    /// Title, id, or a unique prefix of either
+    #[arg(value_name = "INSTANCE")]
+    pub instance: String,
+}
+
+pub(super) fn run(args: &UndoKillArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let view = engine.undo_kill(&args.instance)?;
+    Ok(output.result(&view, || {
+        format!(
+            "`{}` is back, paused. Go on with: biv resume {}",
+            view.title, view.id
+        )
+    }))
+}

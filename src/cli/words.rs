@@ -1,0 +1,92 @@
+//! How states, times and counts are put into words.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::config::brief_duration;
+use crate::engine::InstanceView;
+use crate::model::{Activity, DiffStat, State, Timestamp};
+
+const GREEN: &str = "\x1b[32m";
+const YELLOW: &str = "\x1b[33m";
+const RED: &str = "\x1b[31m";
+const CYAN: &str = "\x1b[36m";
+const DIM: &str = "\x1b[2m";
+pub(super) const BOLD: &str = "\x1b[1m";
+pub(super) const RESET: &str = "\x1b[0m";
+
+/// What a person sees of state and activity together.
+pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
+    let (color, text) = match (view.state, view.activity) {
+        (State::Running, Some(Activity::Busy)) => (CYAN, "busy".to_owned()),
+        (State::Running, Some(Activity::Idle)) => (GREEN, "ready".to_owned()),
+        (State::Running, Some(Activity::Approval | Activity::Question)) => {
+            (YELLOW, "needs you".to_owned())
+        }
+        (State::Running, Some(Activity::Blocked)) => (YELLOW, "blocked".to_owned()),
+        (State::Running, _) => ("", "running".to_owned()),
+        (State::Paused, _) => (DIM, paused(view, now)),
+        (State::Pausing, _) => (CYAN, "PAUSING…".to_owned()),
+        (State::Resuming, _) => (CYAN, "RESUMING…".to_owned()),
+        (State::Failed, _) => (
+            RED,
+            match view.exit_code {
+                Some(code) => format!("failed ({code})"),
+                None => "failed".to_owned(),
+            },
+        ),
+        (state, _) => ("", state.name().to_owned()),
+    };
+    format!("{color}{text}{RESET}")
+}
+
+fn paused(view: &InstanceView, now: Timestamp) -> String {
+    let reason = view
+        .pause
+        .as_ref()
+        .map_or("user", |pause| pause.reason.name());
+    let since = view
+        .pause
+        .as_ref()
+        .map_or(view.updated_at, |pause| pause.at);
+    format!("⏸ PAUSED {} ({reason})", brief_duration(since.until(now)))
+}
+
+pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
+    match diff {
+        Some(DiffStat {
+            added: 0,
+            removed: 0,
+            files: 0,
+        })
+        | None => String::new(),
+        Some(DiffStat { added, removed, .. }) => {
+            format!("{GREEN}+{added}{RESET} {RED}−{removed}{RESET}")
+        }
+    }
+}
+
+pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
+    let passed = at.until(now);
+    if passed < Duration::from_secs(5) {
+        "now".to_owned()
+    } else {
+        format!("{} ago", brief_duration(passed))
+    }
+}
+
+/// A path as people write it.
+pub(super) fn tilde(path: &Path) -> String {
+    let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+    match home
+        .as_deref()
+        .and_then(|home| path.strip_prefix(home).ok())
+    {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
+    }
+}
+
+pub(super) fn now() -> Timestamp {
+    Timestamp::new(chrono::Utc::now())
+}

@@ -1,0 +1,98 @@
+//! What every verb works with.
+
+use std::path::PathBuf;
+
+use super::Error;
+use crate::agents::{Catalog, Host, Provider};
+use crate::config::{self, Home, Settings};
+use crate::model::{InstanceRecord, Timestamp};
+use crate::store::{Store, ensure_private};
+use crate::tmux::{Configuration, Server, validate_key_name};
+
+/// The file name of the socket that new sessions are opened on.
+const SOCKET: &str = "tmux.sock";
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    pub(super) home: Home,
+    pub(super) config: config::Loaded,
+    pub(super) store: Store,
+    pub(super) catalog: Catalog,
+    pub(super) host: Host,
+}
+
+impl Engine {
+    /// Reads the configuration of a home. Nothing is made or changed by that.
+    pub(crate) fn open(home: Home) -> Result<Self, Error> {
+        let config = config::load(&home.config_file())?;
+        validate_key_name(&config.settings.terminal.detach_key)?;
+        let agents = home.agents_dir();
+        let catalog = Catalog::load(agents.is_dir().then_some(agents.as_path()))?;
+        let host = Host {
+            biv: this_program(),
+            state: home.state.clone(),
+            shell: std::env::var_os("SHELL")
+                .map_or_else(|| PathBuf::from("/bin/sh"), PathBuf::from),
+            path: std::env::var_os("PATH"),
+        };
+        Ok(Self {
+            store: Store::new(home.state.clone()),
+            home,
+            config,
+            catalog,
+            host,
+        })
+    }
+
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(crate) fn config(&self) -> &config::Loaded {
+        &self.config
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.config.settings
+    }
+
+    /// Makes sure, before anything else is touched, that what is about to happen can be recorded.
+    pub(super) fn prepare(&self) -> Result<(), Error> {
+        self.store.prepare()?;
+        ensure_private(&self.home.run)?;
+        Ok(())
+    }
+
+    /// The server on which new sessions are opened.
+    pub(super) fn server(&self) -> Server {
+        self.server_at(SOCKET)
+    }
+
+    /// The server on which an instance sits: it stays where it was started.
+    pub(super) fn server_of(&self, record: &InstanceRecord) -> Server {
+        self.server_at(record.seat.as_ref().map_or(SOCKET, |seat| &seat.socket))
+    }
+
+    pub(super) fn provider_of(&self, record: &InstanceRecord) -> Result<&Provider, Error> {
+        Ok(self.catalog.require(&record.agent)?)
+    }
+
+    fn server_at(&self, socket: &str) -> Server {
+        let terminal = &self.settings().terminal;
+        let configuration = Configuration {
+            history: terminal.history,
+            detach_key: terminal.detach_key.clone(),
+        };
+        Server::new(&self.home.run, socket, configuration)
+    }
+}
+
+/// The time of day; durations are measured with `Instant`.
+pub(super) fn now() -> Timestamp {
+    Timestamp::new(chrono::Utc::now())
+}
+
+/// This very program, also after it was replaced by an upgrade.
+fn this_program() -> PathBuf {
+    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("biv"))
+}

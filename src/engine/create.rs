@@ -1,0 +1,367 @@
+//! A new instance: branch, worktree, session, agent, first prompt.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use super::core::now;
+use super::setup::{self, Consent};
+use super::steps::fact;
+use super::{Engine, Error, InstanceView, Progress, Scope};
+use crate::agents::Provider;
+use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{
+    Base, Branch, InstanceId, InstanceRecord, Repository, Resting, RunId, Title, Worktree,
+};
+use crate::process::{Identity, stop_tree};
+use crate::tmux::Server;
+
+/// How long a start without a prompt is watched for an agent that ends at once.
+const FIRST_LOOK: Duration = Duration::from_millis(350);
+
+/// What was asked for.
+#[derive(Debug, Clone)]
+pub(crate) struct NewInstance {
+    pub title: Option<String>,
+    pub prompt: Option<String>,
+    pub agent: Option<String>,
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    /// Any directory of the repository.
+    pub directory: PathBuf,
+    pub autoyes: bool,
+    pub idle_timeout_s: Option<u64>,
+    pub agent_args: Vec<String>,
+    pub consent: Consent,
+}
+
+/// A worktree that is there already, to be taken over as it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Adoption {
+    pub directory: PathBuf,
+    pub instance: NewInstance,
+}
+
+/// The names and places that were decided on.
+struct Decided {
+    repository: Repository,
+    branch: Option<Branch>,
+    base: Base,
+    worktree: Worktree,
+    facts: Facts,
+}
+
+impl Engine {
+    pub(crate) fn create(
+        &self,
+        asked: NewInstance,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        // Both are questions to other programs: asked at the same time, they cost one wait.
+        let (tmux, repository) = std::thread::scope(|scope| {
+            let tmux = scope.spawn(Server::installed_version);
+            let repository = Repo::discover(&asked.directory);
+            (tmux.join(), repository)
+        });
+        if let Ok(version) = tmux {
+            version?;
+        }
+        let repository = repository?;
+        let provider = self.choose_agent(&asked)?;
+        let wanted = self.wanted_setup(&repository, asked.consent)?;
+        self.begin(&asked, provider, progress, |id, title| {
+            let mut decided = self.decide(&asked, &repository, id, title)?;
+            if let Some(wanted) = &wanted {
+                decided.facts = decided.facts.with(setup::FACT, wanted);
+            }
+            Ok(decided)
+        })
+    }
+
+    pub(crate) fn adopt(
+        &self,
+        asked: Adoption,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        Server::installed_version()?;
+        let found = git::worktree_of(&asked.directory)?;
+        if found.kind == WorktreeKind::Main {
+            return Err(Error::MainCheckout { path: found.path });
+        }
+        if let Some(other) = self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .find(|other| other.record.worktree.path == found.path)
+        {
+            return Err(Error::AlreadyManaged {
+                path: found.path,
+                title: other.record.title,
+            });
+        }
+        let provider = self.choose_agent(&asked.instance)?;
+        let base = asked
+            .instance
+            .base
+            .clone()
+            .unwrap_or_else(|| self.settings().new.base.clone());
+        let base_commit = found.repo.resolve(&base)?;
+        self.begin(&asked.instance, provider, progress, |_, _| {
+            Ok(Decided {
+                repository: remember(&found.repo),
+                branch: found.branch.clone().map(|name| Branch {
+                    name,
+                    made_by_us: false,
+                }),
+                base: Base {
+                    name: base,
+                    commit: base_commit,
+                },
+                worktree: Worktree {
+                    path: found.path.clone(),
+                    adopted: true,
+                },
+                facts: Facts::none(),
+            })
+        })
+    }
+
+    /// Claims id and title, then makes everything else under the journal.
+    fn begin(
+        &self,
+        asked: &NewInstance,
+        provider: &Provider,
+        progress: &mut dyn Progress,
+        decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
+    ) -> Result<InstanceView, Error> {
+        let id = InstanceId::random();
+        let names = self.store.lock("names", Duration::from_secs(5), "new")?;
+        let title = self.choose_title(asked.title.as_deref())?;
+        let decided = decide(&id, &title)?;
+        let at = now();
+        let record = InstanceRecord {
+            format: InstanceRecord::FORMAT,
+            rev: 0,
+            id: id.clone(),
+            title,
+            repository: decided.repository,
+            branch: decided.branch,
+            base: decided.base,
+            worktree: decided.worktree,
+            agent: provider.name().to_owned(),
+            command: Vec::new(),
+            agent_args: asked.agent_args.clone(),
+            prompt: asked.prompt.clone(),
+            state: Resting::Running,
+            autoyes: asked.autoyes,
+            idle_timeout_s: asked.idle_timeout_s,
+            session_ref: None,
+            run: RunId::random(),
+            seat: None,
+            pause: None,
+            vault: None,
+            snapshots: 0,
+            created_at: at,
+            updated_at: at,
+            last_active_at: at,
+            paused_at: None,
+            resumed_at: None,
+            killed_at: None,
+        };
+        let dir = self.store.claim(&id)?;
+        let lock = dir.lock_operation("create")?;
+        let facts = decided.facts.with(fact::RECORD, &record);
+        let journal = self.begin_journal(&dir, Plan::create(), facts)?;
+        // The title is on disk now: the next in line can see it.
+        drop(names);
+        let record = self.carry_out(&lock, &dir, journal, record, progress)?;
+        drop(lock);
+        self.watch_first_moments(&record)?;
+        self.show(record.id.as_str())
+    }
+
+    fn choose_agent(&self, asked: &NewInstance) -> Result<&Provider, Error> {
+        let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
+        let provider = self
+            .catalog
+            .default_agent(asked.agent.as_deref().or(configured), &self.host)?;
+        let (program, path) = provider.program(&asked.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        Ok(provider)
+    }
+
+    fn decide(
+        &self,
+        asked: &NewInstance,
+        repository: &Repo,
+        id: &InstanceId,
+        title: &Title,
+    ) -> Result<Decided, Error> {
+        let base = asked
+            .base
+            .clone()
+            .unwrap_or_else(|| self.settings().new.base.clone());
+        let commit = match repository.resolve(&base)? {
+            Some(commit) => commit,
+            None if !repository.has_commits()? => {
+                return Err(Error::NoCommits {
+                    repository: repository.root().to_owned(),
+                });
+            }
+            None => {
+                return Err(Error::NoSuchBase {
+                    base,
+                    repository: repository.root().to_owned(),
+                });
+            }
+        };
+        let existing = match &asked.branch {
+            Some(name) => repository.branch_commit(name)?,
+            None => None,
+        };
+        let (plan, branch) = match (&asked.branch, existing) {
+            (Some(name), Some(_)) => {
+                if let Some(path) = repository.branch_in_use(name)? {
+                    return Err(git::GitError::BranchInUse {
+                        name: name.clone(),
+                        path,
+                    }
+                    .into());
+                }
+                (
+                    BranchPlan::Existing { name: name.clone() },
+                    made(name, false),
+                )
+            }
+            (wanted, _) => {
+                let name = match wanted {
+                    Some(name) => {
+                        repository.validate_branch_name(name)?;
+                        name.clone()
+                    }
+                    None => self.choose_branch(repository, title, id)?,
+                };
+                let branch = made(&name, true);
+                let start_commit = commit.clone();
+                (BranchPlan::New { name, start_commit }, branch)
+            }
+        };
+        let path = self.choose_directory(repository, title, id);
+        let plan = AddWorktree {
+            path: path.clone(),
+            branch: plan,
+            resume_partial: false,
+        };
+        Ok(Decided {
+            repository: remember(repository),
+            branch: Some(branch),
+            base: Base {
+                name: base,
+                commit: Some(commit),
+            },
+            worktree: Worktree {
+                path,
+                adopted: false,
+            },
+            facts: Facts::none().with(fact::WORKTREE_PLAN, &plan),
+        })
+    }
+
+    /// An agent that ends at once with an error has not begun to work: unless it has left something
+    /// in the worktree, the instance goes with it, and its last words are what the user gets.
+    fn watch_first_moments(&self, record: &InstanceRecord) -> Result<(), Error> {
+        let Some(seat) = &record.seat else {
+            return Ok(());
+        };
+        let watched = Instant::now();
+        while ended(&seat.agent, watched) == Some(false) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if seat.agent.is_alive() {
+            return Ok(());
+        }
+        let server = self.server_of(record);
+        let death = server
+            .panes()?
+            .into_iter()
+            .find(|pane| pane.id == seat.pane)
+            .and_then(|pane| pane.death);
+        let code = death.map_or(128, crate::tmux::Death::exit_code);
+        if code == 0 {
+            return Ok(());
+        }
+        let last_words = super::peek::last_words(&server, &seat.pane);
+        if self.is_untouched(record) {
+            self.dissolve(record)?;
+        }
+        Err(Error::AgentDied { code, last_words })
+    }
+
+    fn is_untouched(&self, record: &InstanceRecord) -> bool {
+        !record.worktree.adopted
+            && Repo::discover(&record.repository.root)
+                .and_then(|repository| {
+                    let start = repository.resolve_in(&record.worktree.path, "HEAD")?;
+                    git::diff_stat(&repository, &record.worktree.path, start.as_deref())
+                })
+                .is_ok_and(|stat| stat.files == 0)
+    }
+
+    /// Takes an instance out again that never did anything: no history, no snapshot.
+    fn dissolve(&self, record: &InstanceRecord) -> Result<(), Error> {
+        let dir = self.store.instance(&record.id);
+        let _lock = self.lock(&dir, record, "new")?;
+        stop_tree(None, &record.marker(), self.settings().pause.stop)?;
+        self.server_of(record).close_session(&record.id)?;
+        let repository = Repo::discover(&record.repository.root)?;
+        if let Some(plan) = plan_of(record) {
+            repository.undo_add_worktree(&plan, None)?;
+        }
+        Ok(dir.forget()?)
+    }
+}
+
+/// The plan by which the worktree of an instance was made.
+fn plan_of(record: &InstanceRecord) -> Option<AddWorktree> {
+    let branch = record.branch.as_ref()?;
+    let name = branch.name.clone();
+    Some(AddWorktree {
+        path: record.worktree.path.clone(),
+        branch: match &record.base.commit {
+            Some(commit) if branch.made_by_us => BranchPlan::New {
+                name,
+                start_commit: commit.clone(),
+            },
+            _ => BranchPlan::Existing { name },
+        },
+        resume_partial: false,
+    })
+}
+
+fn ended(agent: &Identity, watched: Instant) -> Option<bool> {
+    if !agent.is_alive() {
+        return Some(true);
+    }
+    (watched.elapsed() < FIRST_LOOK).then_some(false)
+}
+
+fn made(name: &str, made_by_us: bool) -> Branch {
+    Branch {
+        name: name.to_owned(),
+        made_by_us,
+    }
+}
+
+fn remember(repository: &Repo) -> Repository {
+    Repository {
+        root: repository.root().to_owned(),
+        common_dir: repository.common_dir().to_owned(),
+    }
+}

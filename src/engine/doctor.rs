@@ -1,0 +1,367 @@
+//! A look at everything that Bivouac depends on and owns. Always safe to run.
+
+use std::collections::{BTreeSet, HashSet};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{Engine, Error, Scope};
+use crate::git::{self, Repo};
+use crate::model::{InstanceId, Resting};
+use crate::store::ensure_private;
+use crate::tmux::Server;
+
+/// A launch takes a second; a socket of one that is this old belongs to nobody.
+const STALE_SOCKET: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Health {
+    Good,
+    Warning,
+    Problem,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Finding {
+    pub check: &'static str,
+    pub health: Health,
+    pub what: String,
+    /// How to mend it, where there is something to mend.
+    pub hint: Option<String>,
+    pub mended: bool,
+}
+
+impl Finding {
+    pub(crate) fn good(check: &'static str, what: String) -> Self {
+        Self {
+            check,
+            health: Health::Good,
+            what,
+            hint: None,
+            mended: false,
+        }
+    }
+
+    pub(crate) fn bad(
+        check: &'static str,
+        health: Health,
+        what: String,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            check,
+            health,
+            what,
+            hint: Some(hint.into()),
+            mended: false,
+        }
+    }
+}
+
+impl Engine {
+    /// Looks at everything; with `fix`, mends what can be mended without risk.
+    pub(crate) fn doctor(&self, fix: bool) -> Result<Vec<Finding>, Error> {
+        let mut findings = vec![check_tmux(), check_git()];
+        findings.extend(self.check_agents());
+        findings.extend(self.check_directories(fix));
+        findings.extend(self.check_operations()?);
+        findings.extend(self.check_records()?);
+        findings.extend(self.check_sessions()?);
+        findings.extend(self.check_worktrees()?);
+        findings.extend(self.check_refs()?);
+        findings.extend(self.check_sockets(fix));
+        Ok(findings)
+    }
+
+    fn check_agents(&self) -> Vec<Finding> {
+        let installed: Vec<&str> = self
+            .catalog
+            .iter()
+            .filter(|provider| !matches!(provider.name(), "shell" | "demo"))
+            .filter(|provider| provider.installed(&self.host).is_some())
+            .map(|provider| provider.name())
+            .collect();
+        vec![if installed.is_empty() {
+            Finding::bad(
+                "agents",
+                Health::Warning,
+                "no coding agent is on PATH".to_owned(),
+                "install one (`biv agents` lists them), or try `biv new -a demo`",
+            )
+        } else {
+            Finding::good("agents", format!("on PATH: {}", installed.join(", ")))
+        }]
+    }
+
+    fn check_directories(&self, fix: bool) -> Vec<Finding> {
+        [&self.home.state, &self.home.run]
+            .into_iter()
+            .filter(|directory| directory.exists())
+            .map(|directory| check_directory(directory, fix))
+            .collect()
+    }
+
+    fn check_operations(&self) -> Result<Vec<Finding>, Error> {
+        let unfinished = self.take_up_all()?;
+        if unfinished.is_empty() {
+            return Ok(vec![Finding::good(
+                "operations",
+                "none is interrupted".to_owned(),
+            )]);
+        }
+        Ok(unfinished
+            .into_iter()
+            .map(|unfinished| {
+                Finding::bad(
+                    "operations",
+                    Health::Problem,
+                    format!("`{}`: {}", unfinished.title, chain(&unfinished.error)),
+                    "mend the cause; the next command carries the operation on",
+                )
+            })
+            .collect())
+    }
+
+    fn check_records(&self) -> Result<Vec<Finding>, Error> {
+        let (found, unreadable) = self.all(Scope::Living)?;
+        let mut findings: Vec<Finding> = unreadable
+            .into_iter()
+            .map(|(id, error)| {
+                Finding::bad(
+                    "records",
+                    Health::Problem,
+                    format!("{id}: {error}"),
+                    "it is left alone; a newer biv may know it, or restore record.json from its .bak",
+                )
+            })
+            .collect();
+        for found in found {
+            let record = &found.record;
+            if record.state == Resting::Running && !record.worktree.path.is_dir() {
+                findings.push(Finding::bad(
+                    "records",
+                    Health::Problem,
+                    format!(
+                        "`{}` has lost its worktree {}",
+                        record.title,
+                        record.worktree.path.display()
+                    ),
+                    format!("bring the directory back, or `biv kill {}`", record.id),
+                ));
+            }
+        }
+        if findings.is_empty() {
+            findings.push(Finding::good("records", "all can be read".to_owned()));
+        }
+        Ok(findings)
+    }
+
+    fn check_sessions(&self) -> Result<Vec<Finding>, Error> {
+        let known: HashSet<InstanceId> = self.store.ids()?.into_iter().collect();
+        let server = self.server();
+        let orphans: Vec<Finding> = server
+            .panes()
+            .unwrap_or_default()
+            .into_iter()
+            .filter(|pane| pane.instance.as_ref().is_none_or(|id| !known.contains(id)))
+            .map(|pane| {
+                Finding::bad(
+                    "sessions",
+                    Health::Warning,
+                    format!("the session {} belongs to no instance", pane.session),
+                    format!(
+                        "look at it with `tmux -S {} attach -t ={}`, then end it there",
+                        server.socket_path().display(),
+                        pane.session
+                    ),
+                )
+            })
+            .collect();
+        Ok(or_good(orphans, "sessions", "each belongs to an instance"))
+    }
+
+    fn check_worktrees(&self) -> Result<Vec<Finding>, Error> {
+        let known: HashSet<PathBuf> = self
+            .all(Scope::WithKilled)?
+            .0
+            .into_iter()
+            .map(|found| found.record.worktree.path)
+            .collect();
+        let orphans: Vec<Finding> = directories(&self.home.worktrees)
+            .into_iter()
+            .flat_map(|repository| directories(&repository))
+            .filter(|directory| !known.contains(directory))
+            .map(|directory| {
+                Finding::bad(
+                    "worktrees",
+                    Health::Warning,
+                    format!("{} belongs to no instance", directory.display()),
+                    format!(
+                        "take it over with `biv adopt {}`, or remove it yourself",
+                        directory.display()
+                    ),
+                )
+            })
+            .collect();
+        Ok(or_good(orphans, "worktrees", "each belongs to an instance"))
+    }
+
+    fn check_refs(&self) -> Result<Vec<Finding>, Error> {
+        let known: HashSet<InstanceId> = self.store.ids()?.into_iter().collect();
+        let roots: BTreeSet<PathBuf> = self
+            .all(Scope::WithKilled)?
+            .0
+            .into_iter()
+            .map(|found| found.record.repository.root)
+            .collect();
+        let mut orphans = Vec::new();
+        for root in roots {
+            let Ok(repository) = Repo::discover(&root) else {
+                orphans.push(Finding::bad(
+                    "repositories",
+                    Health::Problem,
+                    format!("{} is not a repository any more", root.display()),
+                    "bring it back where it was; its instances wait for it",
+                ));
+                continue;
+            };
+            for snapshot in git::list_snapshots(&repository, None)? {
+                if snapshot.instance().is_none_or(|id| !known.contains(&id)) {
+                    orphans.push(Finding::bad(
+                        "snapshots",
+                        Health::Warning,
+                        format!(
+                            "{} in {} belongs to no instance of this home",
+                            snapshot.reference,
+                            root.display()
+                        ),
+                        format!(
+                            "it may be another home's; else `git update-ref -d {}`",
+                            snapshot.reference
+                        ),
+                    ));
+                }
+            }
+        }
+        Ok(or_good(
+            orphans,
+            "repositories",
+            "all are there, each snapshot belongs to an instance",
+        ))
+    }
+
+    fn check_sockets(&self, fix: bool) -> Vec<Finding> {
+        let stale: Vec<PathBuf> = std::fs::read_dir(&self.home.run)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                name.starts_with("launch-") && is_older_than(path, STALE_SOCKET)
+            })
+            .collect();
+        stale
+            .into_iter()
+            .map(|path| {
+                let mended = fix && std::fs::remove_file(&path).is_ok();
+                Finding {
+                    mended,
+                    ..Finding::bad(
+                        "sockets",
+                        Health::Warning,
+                        format!("{} was left by a launch that was cut off", path.display()),
+                        "`biv doctor --fix` removes it",
+                    )
+                }
+            })
+            .collect()
+    }
+}
+
+fn check_tmux() -> Finding {
+    match Server::installed_version() {
+        Ok(version) => Finding::good("tmux", format!("{version} is installed")),
+        Err(error) => Finding::bad(
+            "tmux",
+            Health::Problem,
+            error.to_string(),
+            "install tmux 3.2 or newer (Debian, Ubuntu: apt install tmux; macOS: brew install tmux)",
+        ),
+    }
+}
+
+fn check_git() -> Finding {
+    match git::installed_version() {
+        Ok(version) => Finding::good("git", format!("{version} is installed")),
+        Err(error) => Finding::bad(
+            "git",
+            Health::Problem,
+            error.to_string(),
+            "install a newer git (Debian, Ubuntu: apt install git; macOS: brew install git)",
+        ),
+    }
+}
+
+fn check_directory(directory: &Path, fix: bool) -> Finding {
+    let open = std::fs::metadata(directory)
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0);
+    if !open {
+        return Finding::good("permissions", format!("{} is private", directory.display()));
+    }
+    let mended = fix && ensure_private(directory).is_ok();
+    Finding {
+        mended,
+        ..Finding::bad(
+            "permissions",
+            Health::Problem,
+            format!("{} can be read by others", directory.display()),
+            format!("chmod 700 {}", directory.display()),
+        )
+    }
+}
+
+fn or_good(findings: Vec<Finding>, check: &'static str, good: &str) -> Vec<Finding> {
+    if findings.is_empty() {
+        vec![Finding::good(check, good.to_owned())]
+    } else {
+        findings
+    }
+}
+
+fn directories(parent: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(parent)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| {
+            path.is_dir()
+                && !path
+                    .file_name()
+                    .unwrap_or_default()
+                    .to_string_lossy()
+                    .starts_with('.')
+        })
+        .collect()
+}
+
+fn is_older_than(path: &Path, age: Duration) -> bool {
+    std::fs::metadata(path)
+        .and_then(|metadata| metadata.modified())
+        .is_ok_and(|modified| modified.elapsed().is_ok_and(|elapsed| elapsed > age))
+}
+
+/// An error with its causes, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,145 @@
+//! What can stand in the way of a verb. The faces turn these into words, hints and exit statuses.
+
+use std::path::PathBuf;
+
+use super::launch::LaunchError;
+use crate::agents::{CatalogError, UnknownAgent};
+use crate::config::{ConfigError, HomeError, RepositoryConfigError};
+use crate::git::GitError;
+use crate::lifecycle::{Operation, Step};
+use crate::model::{Activity, InstanceId, State, Title, TitleError};
+use crate::process::{Failure, Survivors};
+use crate::store::StoreError;
+use crate::tmux::{KeyNameError, TmuxError};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("there is no instance `{given}`")]
+    NoSuchInstance { given: String },
+    #[error("`{given}` could be several instances")]
+    Ambiguous {
+        given: String,
+        candidates: Vec<(InstanceId, Title)>,
+    },
+    #[error("cannot {verb} `{title}`: it is {}", state.name())]
+    WrongState {
+        verb: &'static str,
+        title: Title,
+        state: State,
+    },
+    #[error("`{title}` is busy: {holder}")]
+    Busy { title: Title, holder: String },
+    #[error("the title `{title}` is taken by another instance")]
+    TitleTaken { title: Title },
+    #[error(transparent)]
+    Title(#[from] TitleError),
+    #[error("`{base}` names no commit in {}", repository.display())]
+    NoSuchBase { base: String, repository: PathBuf },
+    #[error("the repository {} has no commit yet", repository.display())]
+    NoCommits { repository: PathBuf },
+    #[error("the agent {agent} is not installed: `{program}` was not found on PATH")]
+    AgentMissing { agent: String, program: String },
+    #[error("the agent ended at once, with exit status {code}")]
+    AgentDied { code: i32, last_words: String },
+    #[error("the agent was not ready for a prompt within {seconds} seconds")]
+    NotReady { seconds: u64 },
+    #[error("`{title}` waits for you: {} is open", dialog(*activity))]
+    NeedsPerson { title: Title, activity: Activity },
+    #[error("the prompt was typed but not submitted")]
+    NotSubmitted,
+    #[error("there is nothing to send")]
+    NothingToSend,
+    #[error("{} is the main checkout of its repository", path.display())]
+    MainCheckout { path: PathBuf },
+    #[error("{} is managed already, as `{title}`", path.display())]
+    AlreadyManaged { path: PathBuf, title: Title },
+    #[error("the repository's set-up command needs your consent: {command}")]
+    ConsentNeeded { command: String },
+    #[error("the repository's set-up command failed with {status}: {command}")]
+    SetupFailed {
+        command: String,
+        status: String,
+        output: String,
+    },
+    #[error("cannot {action} {}", path.display())]
+    Files {
+        action: &'static str,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("this needs a terminal")]
+    NoTerminal,
+    #[error("the saved work of `{title}` is not kept any more")]
+    NothingKept { title: Title },
+    #[error("{} and more cannot be saved", unsavable.join(", "))]
+    Unsavable { unsavable: Vec<String> },
+    #[error("there is not enough free space at {}", path.display())]
+    Space { path: PathBuf },
+    #[error("the saved work differs from the worktree: {}", paths.join(", "))]
+    SnapshotDiffers { paths: Vec<String> },
+    #[error("{} to be continued at the step {}", operation.name(), step.name())]
+    Stuck {
+        operation: Operation,
+        step: Step,
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
+    #[error("cannot {} `{title}`", operation.name())]
+    TakenBack {
+        operation: Operation,
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
+    #[error(transparent)]
+    Survivors(#[from] Survivors),
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Repository(#[from] RepositoryConfigError),
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    #[error(transparent)]
+    UnknownAgent(#[from] UnknownAgent),
+    #[error(transparent)]
+    AgentLaunch(#[from] crate::agents::LaunchError),
+    #[error(transparent)]
+    Key(#[from] KeyNameError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Tmux(#[from] TmuxError),
+    #[error(transparent)]
+    Process(#[from] Failure),
+}
+
+fn dialog(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Approval => "an approval dialog",
+        Activity::Question => "a question",
+        Activity::Blocked => "something that only you can settle",
+        Activity::Busy | Activity::Idle | Activity::Exited | Activity::Unknown => "a dialog",
+    }
+}
+
+impl Error {
+    pub(super) fn files(
+        action: &'static str,
+        path: &std::path::Path,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Files {
+            action,
+            path,
+            source,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The end of an instance, and its way back.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::core::now;
+use super::steps::{Vault, fact};
+use super::{Engine, Error, InstanceView, Progress, Scope};
+use crate::git::{self, ParkState};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{EventKind, Pause, PauseReason, Resting, RunState};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct KillOptions {
+    pub delete_branch: bool,
+}
+
+impl Engine {
+    /// Ends session, processes and worktree. The work is saved first and can be brought back.
+    pub(crate) fn kill(
+        &self,
+        given: &str,
+        options: KillOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        let found = self.settled(given, Scope::Living)?;
+        let lock = self.lock(&found.dir, &found.record, "kill")?;
+        let record = found.dir.record()?;
+        let facts = Facts::none().with(fact::KILL, &options);
+        let record = self.operate(&lock, &found.dir, record, Plan::kill(), facts, progress)?;
+        Ok(self.view_at_rest(&record))
+    }
+
+    /// Brings a killed instance back as paused, as long as its work is kept.
+    pub(crate) fn undo_kill(&self, given: &str) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        let found = self.find(given, Scope::Killed)?;
+        let lock = self.lock(&found.dir, &found.record, "undo-kill")?;
+        let mut record = found.dir.record()?;
+        if record.state != Resting::Killed {
+            return Err(Error::WrongState {
+                verb: "bring back",
+                title: record.title,
+                state: record.state.into(),
+            });
+        }
+        self.require_kept(&record)?;
+        let at = now();
+        let vault = Vault::of(&record);
+        record.state = Resting::Paused;
+        record.updated_at = at;
+        record.paused_at = record.paused_at.or(record.killed_at);
+        let killed_at = record.killed_at.take().unwrap_or(at);
+        // One that was paused when it was killed has its pause record still.
+        record.pause = record.pause.or_else(|| {
+            Some(Pause {
+                at: killed_at,
+                reason: PauseReason::User,
+                snapshot: vault.and_then(|vault| Some(vault.snapshot?.reference)),
+                scrollback_lines: 0,
+                last_action: None,
+                pending_tasks: Vec::new(),
+                summary: None,
+                forced: true,
+            })
+        });
+        found.dir.save(&mut record)?;
+        let mut run = found.dir.run(&record.run)?;
+        run.state = RunState::Paused;
+        run.paused_at = record.paused_at;
+        run.pause_reason = Some(PauseReason::User);
+        run.updated_at = at;
+        found.dir.save_run(&run)?;
+        drop(lock);
+        self.emit(
+            EventKind::Paused,
+            &record,
+            json!({ "reason": "user", "undo_kill": true }),
+        );
+        Ok(self.view_at_rest(&record))
+    }
+
+    fn require_kept(&self, record: &crate::model::InstanceRecord) -> Result<(), Error> {
+        let kept = Vault::of(record).is_some_and(|vault| match (&vault.parking, &vault.snapshot) {
+            (Some(place), _) => git::park_state(place).is_ok_and(|state| state != ParkState::Lost),
+            // An adopted worktree was left where it stood.
+            (None, _) => record.worktree.path.is_dir(),
+        });
+        if kept {
+            Ok(())
+        } else {
+            Err(Error::NothingKept {
+                title: record.title.clone(),
+            })
+        }
+    }
+}

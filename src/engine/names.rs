@@ -1,0 +1,112 @@
+//! Titles, branches and directories for new instances.
+
+use std::path::PathBuf;
+
+use super::steps::fact;
+use super::{Engine, Error};
+use crate::git::{GitError, Repo};
+use crate::model::{InstanceId, InstanceRecord, Resting, Title, slug};
+use crate::store::Loaded;
+
+impl Engine {
+    /// The wanted title, or a short readable one. No two living instances share a title.
+    pub(super) fn choose_title(&self, wanted: Option<&str>) -> Result<Title, Error> {
+        let taken = self.taken_titles()?;
+        let Some(wanted) = wanted else {
+            return self.invent_title(&taken);
+        };
+        let title = Title::new(wanted)?;
+        if taken.contains(&title) {
+            return Err(Error::TitleTaken { title });
+        }
+        Ok(title)
+    }
+
+    /// The titles of the living, and of those that are just being made.
+    fn taken_titles(&self) -> Result<Vec<Title>, Error> {
+        let mut taken = Vec::new();
+        for id in self.store.ids()? {
+            match self.store.instance(&id).load() {
+                Loaded::Known { record, .. } if record.state != Resting::Killed => {
+                    taken.push(record.title);
+                }
+                Loaded::Unborn { journal } => {
+                    let record = journal.facts.read::<InstanceRecord>(fact::RECORD);
+                    taken.extend(record.map(|record| record.title));
+                }
+                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+            }
+        }
+        Ok(taken)
+    }
+
+    fn invent_title(&self, taken: &[Title]) -> Result<Title, Error> {
+        // The id ends the search where all readable names are taken, which has yet to be seen.
+        let invented = (0..100)
+            .filter_map(|_| petname::petname(2, "-"))
+            .chain([InstanceId::random().as_str().to_owned()]);
+        for name in invented {
+            let title = Title::new(&name)?;
+            if !taken.contains(&title) {
+                return Ok(title);
+            }
+        }
+        Ok(Title::new(InstanceId::random().as_str())?)
+    }
+
+    /// A branch after the title; with a piece of the id where that one is taken.
+    pub(super) fn choose_branch(
+        &self,
+        repository: &Repo,
+        title: &Title,
+        id: &InstanceId,
+    ) -> Result<String, Error> {
+        let prefix = &self.settings().new.branch_prefix;
+        let plain = slug(title.as_str());
+        let long = format!("{prefix}{}", with_id(&plain, id));
+        if plain.is_empty() {
+            return self.free_branch(repository, long);
+        }
+        let short = format!("{prefix}{plain}");
+        match repository.validate_branch_name(&short) {
+            Ok(()) if repository.branch_commit(&short)?.is_none() => Ok(short),
+            Ok(()) | Err(GitError::BranchExists { .. } | GitError::BranchPrefix { .. }) => {
+                self.free_branch(repository, long)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn free_branch(&self, repository: &Repo, name: String) -> Result<String, Error> {
+        repository.validate_branch_name(&name)?;
+        Ok(name)
+    }
+
+    /// A directory that is free: `<worktrees>/<repository>/<title>-<piece of the id>`.
+    pub(super) fn choose_directory(
+        &self,
+        repository: &Repo,
+        title: &Title,
+        id: &InstanceId,
+    ) -> PathBuf {
+        let repository = repository
+            .root()
+            .file_name()
+            .map(|name| slug(name.to_string_lossy().trim_end_matches(".git")))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "repository".to_owned());
+        self.home
+            .worktrees
+            .join(repository)
+            .join(with_id(&slug(title.as_str()), id))
+    }
+}
+
+fn with_id(slug: &str, id: &InstanceId) -> String {
+    let id = id.as_str();
+    if slug.is_empty() {
+        id.to_owned()
+    } else {
+        format!("{slug}-{}", id.get(..5).unwrap_or(id))
+    }
+}

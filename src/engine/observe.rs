@@ -1,0 +1,258 @@
+//! What all instances are doing, asked of tmux as few times as can be.
+
+use std::path::Path;
+
+use super::recover::state_of;
+use super::resolve::Found;
+use super::steps::Vault;
+use super::view::Unreadable;
+use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
+use crate::agents::version;
+use crate::detect::{Screen, Verdict};
+use crate::git::{self, Repo};
+use crate::model::{
+    Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
+};
+use crate::tmux::{Pane, Server, Shot, TmuxError};
+
+impl Engine {
+    /// All living instances, newest activity first.
+    pub(crate) fn list(
+        &self,
+        state: Option<State>,
+        repository: Option<&Path>,
+    ) -> Result<Listing, Error> {
+        self.take_up_all()?;
+        let (found, unreadable) = self.all(Scope::Living)?;
+        let server = self.server();
+        let panes = match found
+            .iter()
+            .any(|found| found.record.state == Resting::Running)
+        {
+            true => seen(server.panes())?,
+            false => Vec::new(),
+        };
+        let live: Vec<&str> = panes
+            .iter()
+            .filter(|pane| pane.instance.is_some())
+            .map(|pane| pane.id.as_str())
+            .collect();
+        let shots = server.look(&live)?;
+        let repository = repository
+            .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
+            .transpose()?;
+        let mut instances = Vec::new();
+        for found in found {
+            if repository
+                .as_ref()
+                .is_some_and(|wanted| *wanted != found.record.repository.common_dir)
+            {
+                continue;
+            }
+            let pane = panes
+                .iter()
+                .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
+            let shot = pane.and_then(|pane| shots.iter().find(|shot| shot.pane == pane.id));
+            let found = self.settle(found, pane)?;
+            let view = self.view(&found, pane, shot);
+            if state.is_none_or(|wanted| wanted == view.state) {
+                instances.push(view);
+            }
+        }
+        instances.sort_by(|a, b| {
+            b.last_active_at
+                .cmp(&a.last_active_at)
+                .then_with(|| a.title.cmp(&b.title))
+        });
+        let unreadable = unreadable
+            .into_iter()
+            .map(|(id, error)| Unreadable {
+                id,
+                reason: error.to_string(),
+            })
+            .collect();
+        Ok(Listing {
+            instances,
+            unreadable,
+        })
+    }
+
+    /// One instance, killed ones too.
+    pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
+        let found = self
+            .settled(given, Scope::Living)
+            .or_else(|error| match error {
+                Error::NoSuchInstance { .. } => self.settled(given, Scope::WithKilled),
+                other => Err(other),
+            })?;
+        let server = self.server_of(&found.record);
+        let pane = seen(server.pane_of(&found.record.id))?;
+        let shot = match &pane {
+            Some(pane) => server.look(&[&pane.id])?.into_iter().next(),
+            None => None,
+        };
+        Ok(self.view(&found, pane.as_ref(), shot.as_ref()))
+    }
+
+    /// The history of an instance, oldest run first.
+    pub(crate) fn runs(&self, given: &str) -> Result<Vec<RunRecord>, Error> {
+        let found = self.settled(given, Scope::WithKilled)?;
+        Ok(found.dir.runs()?)
+    }
+
+    /// The agents that are known, with what is installed of them.
+    pub(crate) fn agents(&self) -> Result<Vec<AgentView>, Error> {
+        let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
+        let default = self
+            .catalog
+            .default_agent(configured, &self.host)?
+            .name()
+            .to_owned();
+        // Each is asked for its version, and some take seconds to say it.
+        let providers: Vec<_> = self.catalog.iter().collect();
+        let versions: Vec<Option<String>> = std::thread::scope(|scope| {
+            let asked: Vec<_> = providers
+                .iter()
+                .map(|provider| {
+                    scope.spawn(|| {
+                        provider.installed(&self.host)?;
+                        version(provider, &self.host).map(|version| version.to_string())
+                    })
+                })
+                .collect();
+            asked
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or(None))
+                .collect()
+        });
+        Ok(providers
+            .into_iter()
+            .zip(versions)
+            .map(|(provider, version)| {
+                let path = provider.installed(&self.host);
+                let capabilities = provider.capabilities();
+                AgentView {
+                    name: provider.name().to_owned(),
+                    display: provider.display().to_owned(),
+                    about: provider.about().map(str::to_owned),
+                    installed: path.is_some(),
+                    path,
+                    version,
+                    native_resume: capabilities.native_resume,
+                    hooks: capabilities.hooks,
+                    transcript: capabilities.transcript,
+                    limits: provider.limits().to_vec(),
+                    default: provider.name() == default,
+                }
+            })
+            .collect())
+    }
+
+    /// What an agent's screen shows, by the rules of that agent.
+    pub(crate) fn detect(
+        &self,
+        agent: &str,
+        capture: &str,
+        title: Option<&str>,
+    ) -> Result<Verdict, Error> {
+        let provider = self.catalog.require(agent)?;
+        Ok(crate::detect::explain(provider.rules(), capture, title))
+    }
+
+    /// An instance that has no pane to look at.
+    pub(super) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
+        let found = Found {
+            dir: self.store.instance(&record.id),
+            record: record.clone(),
+            journal: None,
+        };
+        self.view(&found, None, None)
+    }
+
+    fn view(&self, found: &Found, pane: Option<&Pane>, shot: Option<&Shot>) -> InstanceView {
+        let Found {
+            dir,
+            record,
+            journal,
+        } = found;
+        let state = state_of(record, journal.as_ref());
+        let verdict = shot.and_then(|shot| {
+            let provider = self.catalog.find(&record.agent)?;
+            Some(provider.judge(&Screen::new(&shot.text), Some(&shot.title)))
+        });
+        let activity = match record.state {
+            Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
+            Resting::Completed | Resting::Failed => Some(Activity::Exited),
+            Resting::Paused | Resting::Killed => None,
+        };
+        let last_active_at = pane
+            .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+            .map_or(record.last_active_at, |at| at.max(record.last_active_at));
+        let run = dir.run(&record.run).ok();
+        InstanceView {
+            id: record.id.clone(),
+            title: record.title.clone(),
+            repo: record.repository.root.clone(),
+            branch: record.branch.as_ref().map(|branch| branch.name.clone()),
+            base: record.base.name.clone(),
+            worktree: record.worktree.path.clone(),
+            worktree_present: record.worktree.path.is_dir(),
+            agent: record.agent.clone(),
+            command: record.command.clone(),
+            tmux_session: pane.map(|pane| pane.session.clone()),
+            state,
+            activity,
+            autoyes: record.autoyes,
+            idle_timeout_s: record.idle_timeout_s,
+            session_ref: record.session_ref.clone(),
+            resumable: run.as_ref().is_some_and(|run| run.resumable),
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+            last_active_at,
+            paused_at: record.paused_at,
+            resumed_at: record.resumed_at,
+            pause: record.pause.as_ref().map(|pause| PauseView {
+                at: pause.at,
+                reason: pause.reason,
+                snapshot: pause.snapshot.clone(),
+                scrollback_lines: pause.scrollback_lines,
+                last_action: pause.last_action.clone(),
+                pending_tasks: pause.pending_tasks.clone(),
+                forced: pause.forced,
+            }),
+            diff: self.difference(found, pane),
+            queue: None,
+            run_id: record.run.clone(),
+            last_line: shot.and_then(|shot| last_line(&shot.text)),
+            exit_code: run.and_then(|run| run.exit_code),
+            activity_source: verdict.and_then(|verdict| verdict.rule),
+        }
+    }
+
+    fn difference(&self, found: &Found, pane: Option<&Pane>) -> Option<DiffStat> {
+        let record = &found.record;
+        if record.worktree.path.is_dir() {
+            return changes::count(&found.dir, record, pane);
+        }
+        let snapshot = Vault::of(record)?.snapshot?;
+        let repository = Repo::discover(&record.repository.root).ok()?;
+        git::snapshot_diff_stat(&repository, &snapshot, record.base.commit.as_deref()).ok()
+    }
+}
+
+/// Without tmux there are no panes; that is a matter for `doctor`, not for looking.
+fn seen<T: Default>(answer: Result<T, TmuxError>) -> Result<T, Error> {
+    match answer {
+        Err(TmuxError::Missing | TmuxError::NoServer) => Ok(T::default()),
+        other => Ok(other?),
+    }
+}
+
+fn last_line(screen: &str) -> Option<String> {
+    screen
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .map(printable_line)
+}

@@ -1,0 +1,109 @@
+//! An operation from its first line in the journal to its end.
+
+use super::core::now;
+use super::steps::Work;
+use super::{Engine, Error, Progress};
+use crate::lifecycle::{Facts, Journal, Operation, Outcome, Plan, drive};
+use crate::model::{InstanceRecord, OperationId};
+use crate::process::Identity;
+use crate::store::{InstanceDir, Lock};
+
+impl Engine {
+    /// Writes the plan down and carries it out, under the instance's lock.
+    pub(super) fn operate(
+        &self,
+        lock: &Lock,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        plan: Plan,
+        asked: Facts,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        let journal = self.begin_journal(dir, plan, asked)?;
+        self.carry_out(lock, dir, journal, record, progress)
+    }
+
+    /// Writes the plan down, which is when the operation begins for everyone else.
+    pub(super) fn begin_journal(
+        &self,
+        dir: &InstanceDir,
+        plan: Plan,
+        asked: Facts,
+    ) -> Result<Journal, Error> {
+        let (journal, entry) = Journal::begun(
+            OperationId::random(),
+            now(),
+            Identity::of_this_process(),
+            plan,
+            asked,
+        );
+        dir.journal().begin(&entry)?;
+        Ok(journal)
+    }
+
+    pub(super) fn carry_out(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        journal: Journal,
+        record: InstanceRecord,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        self.carry(dir, journal, Work::fresh(self, dir, record, progress))
+    }
+
+    /// Takes up an operation whose process is gone: before its line it is taken back, after it
+    /// carried on.
+    pub(super) fn take_up(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        mut entries: Journal,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        if let Some(turn) = entries.on_abandoned() {
+            dir.journal().append(&turn)?;
+            entries = match dir.journal().read()? {
+                Some(journal) => journal,
+                None => return Ok(record),
+            };
+        }
+        self.carry(dir, entries, Work::recovering(self, dir, record, progress))
+    }
+
+    fn carry(
+        &self,
+        dir: &InstanceDir,
+        mut journal: Journal,
+        mut work: Work<'_>,
+    ) -> Result<InstanceRecord, Error> {
+        let operation = journal.plan.operation;
+        work.operation = operation;
+        let outcome = drive(&mut journal, &mut work)?;
+        let title = work.record.title.clone();
+        match outcome {
+            Outcome::Committed => Ok(work.record),
+            Outcome::TakenBack(turned_by) => {
+                // What never came to be leaves no trace.
+                if operation == Operation::Create {
+                    dir.forget()?;
+                }
+                match turned_by {
+                    None => Ok(work.record),
+                    Some((_, source)) => Err(Error::TakenBack {
+                        operation,
+                        title,
+                        source: Box::new(source),
+                    }),
+                }
+            }
+            Outcome::Stuck(step, source) => Err(Error::Stuck {
+                operation,
+                step,
+                title,
+                source: Box::new(source),
+            }),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The screen of an agent as text, and the difference it has made.
+
+use super::{Engine, Error, Scope};
+use crate::git::{self, DiffOutput, Repo};
+use crate::model::{Resting, printable};
+use crate::tmux::Server;
+
+/// Lines that are shown of an agent that has ended.
+const LAST_WORDS: usize = 15;
+
+impl Engine {
+    /// The last lines of an agent's screen; of one that does not run, from what was saved.
+    pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let server = self.server_of(&found.record);
+        let text = match server.pane_of(&found.record.id)? {
+            // Enough above the screen: wrapped lines are joined, empty ones cut off.
+            Some(pane) => server.tail(&pane.id, lines, true)?,
+            None => {
+                let path = found.dir.terminal().join("scrollback");
+                match std::fs::read(&path) {
+                    Ok(saved) => String::from_utf8_lossy(&saved).into_owned(),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+                    Err(error) => return Err(Error::files("read", &path)(error)),
+                }
+            }
+        };
+        let text = last_lines(text.trim_end(), lines);
+        Ok(if colours { text } else { plain(&text) })
+    }
+
+    /// What the instance changed against its base, committed or not.
+    pub(crate) fn diff(
+        &self,
+        given: &str,
+        output: DiffOutput,
+        coloured: bool,
+    ) -> Result<Vec<u8>, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let record = found.record;
+        let base = record.base.commit.as_deref();
+        let repository = Repo::discover(&record.repository.root)?;
+        if record.state == Resting::Paused
+            && let Some(snapshot) =
+                super::steps::Vault::of(&record).and_then(|vault| vault.snapshot)
+        {
+            return Ok(git::snapshot_diff_text(
+                &repository,
+                &snapshot,
+                base,
+                output,
+                coloured,
+            )?);
+        }
+        Ok(git::diff_text(
+            &repository,
+            &record.worktree.path,
+            base,
+            output,
+            coloured,
+        )?)
+    }
+}
+
+/// What an agent that has ended said last.
+pub(super) fn last_words(server: &Server, pane: &str) -> String {
+    let screen = server.tail(pane, LAST_WORDS, false).unwrap_or_default();
+    let words: Vec<&str> = screen
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with("Pane is dead"))
+        .collect();
+    let start = words.len().saturating_sub(LAST_WORDS);
+    printable(&words[start..].join("\n"))
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// Without colours, and without anything else that a terminal would obey.
+fn plain(text: &str) -> String {
+    printable(&anstream::adapter::strip_str(text).to_string())
+}

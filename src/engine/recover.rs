@@ -1,0 +1,233 @@
+//! Every command first brings to rest what a crash, an exit or a dead server has left behind.
+
+use serde_json::json;
+
+use super::core::now;
+use super::resolve::Found;
+use super::{Engine, Error, Scope, Silent};
+use crate::lifecycle::{Journal, Operation};
+use crate::model::{EventKind, InstanceRecord, Resting, RunState};
+use crate::store::{InstanceDir, Loaded, Lock, StoreError, replace_file};
+use crate::tmux::Pane;
+
+/// What was found out of order and could not be mended now.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    pub title: String,
+    pub error: Error,
+}
+
+impl Engine {
+    /// The instance that is meant, at rest: an abandoned operation has been taken up, an agent that
+    /// has ended is recorded as such.
+    pub(super) fn settled(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        self.take_up_unborn();
+        let found = self.find(given, scope)?;
+        let found = self.take_up_abandoned(found)?;
+        let pane = match found.record.state {
+            Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
+            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Killed => None,
+        };
+        self.settle(found, pane.as_ref())
+    }
+
+    /// Takes up every abandoned operation of this home, as far as that goes now.
+    pub(crate) fn take_up_all(&self) -> Result<Vec<Unfinished>, Error> {
+        self.take_up_unborn();
+        let mut unfinished = Vec::new();
+        for found in self.all(Scope::WithKilled)?.0 {
+            let title = found.record.title.to_string();
+            if let Err(error) = self.take_up_abandoned(found) {
+                unfinished.push(Unfinished { title, error });
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Creations that were cut off before they had a record: taken back without a trace.
+    fn take_up_unborn(&self) {
+        for id in self.store.ids().unwrap_or_default() {
+            let dir = self.store.instance(&id);
+            if dir.has_record() {
+                continue;
+            }
+            // Whoever is just making it holds the lock.
+            let Ok(lock) = dir.try_lock_operation("recovery") else {
+                continue;
+            };
+            match dir.load() {
+                Loaded::Unborn { journal } => {
+                    if let Some(record) = journal
+                        .facts
+                        .read::<InstanceRecord>(super::steps::fact::RECORD)
+                    {
+                        // What cannot be taken back now is tried again by the next command.
+                        drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
+                    }
+                }
+                // Claimed and never written into.
+                Loaded::Unreadable(StoreError::Io { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound =>
+                {
+                    drop(dir.forget());
+                }
+                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+            }
+        }
+    }
+
+    fn take_up_abandoned(&self, found: Found) -> Result<Found, Error> {
+        let Some(journal) = found.journal.filter(|journal| !journal.is_closed()) else {
+            return Ok(Found {
+                journal: None,
+                ..found
+            });
+        };
+        let lock = match found.dir.try_lock_operation("recovery") {
+            Ok(lock) => lock,
+            // Not abandoned: it is under way.
+            Err(StoreError::Busy { .. }) => {
+                return Ok(Found {
+                    journal: Some(journal),
+                    ..found
+                });
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // It may have come to its end between the look and the lock.
+        let Some(journal) = found
+            .dir
+            .journal()
+            .read()?
+            .filter(|journal| !journal.is_closed())
+        else {
+            return Ok(Found {
+                record: found.dir.record()?,
+                dir: found.dir,
+                journal: None,
+            });
+        };
+        let operation = journal.plan.operation;
+        let record = found.dir.record()?;
+        let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
+        if operation == Operation::Create && !found.dir.has_record() {
+            return Err(Error::NoSuchInstance {
+                given: record.title.to_string(),
+            });
+        }
+        Ok(Found {
+            dir: found.dir,
+            record,
+            journal: None,
+        })
+    }
+
+    /// Writes down that an agent has ended, with its exit status and its last screen: the server
+    /// that remembers both may be gone tomorrow.
+    pub(super) fn settle(&self, found: Found, pane: Option<&Pane>) -> Result<Found, Error> {
+        let Found {
+            dir,
+            mut record,
+            journal,
+        } = found;
+        let alive = pane.is_some_and(|pane| pane.death.is_none());
+        if journal.is_some() || record.state != Resting::Running || alive {
+            return Ok(Found {
+                dir,
+                record,
+                journal,
+            });
+        }
+        // Busy or read-only: what is shown is right all the same, and the next command writes it.
+        let lock = dir.try_lock_operation("settle");
+        let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
+        let state = if exit_code == Some(0) {
+            Resting::Completed
+        } else {
+            Resting::Failed
+        };
+        if let Ok(_lock) = &lock
+            && let Ok(on_disk) = dir.record()
+            && on_disk.state == Resting::Running
+        {
+            record = on_disk;
+            record.state = state;
+            drop(self.write_end(&dir, &mut record, exit_code, pane));
+        }
+        record.state = state;
+        Ok(Found {
+            dir,
+            record,
+            journal,
+        })
+    }
+
+    fn write_end(
+        &self,
+        dir: &InstanceDir,
+        record: &mut InstanceRecord,
+        exit_code: Option<i32>,
+        pane: Option<&Pane>,
+    ) -> Result<(), Error> {
+        if let Some(pane) = pane
+            && let Ok(history) = self.server_of(record).history(&pane.id)
+            && !history.trim_end().is_empty()
+        {
+            replace_file(
+                &dir.terminal().join("scrollback"),
+                history.trim_end().as_bytes(),
+            )?;
+        }
+        record.updated_at = now();
+        dir.save(record)?;
+        let completed = record.state == Resting::Completed;
+        let mut run = dir.run(&record.run)?;
+        run.state = if completed {
+            RunState::Completed
+        } else {
+            RunState::Failed
+        };
+        run.exit_code = exit_code;
+        run.updated_at = record.updated_at;
+        dir.save_run(&run)?;
+        let kind = if completed {
+            EventKind::Completed
+        } else {
+            EventKind::Failed
+        };
+        self.emit(kind, record, json!({ "exit_code": exit_code }));
+        Ok(())
+    }
+
+    /// The lock under which an instance is changed, with words for whoever finds it taken.
+    pub(super) fn lock(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        purpose: &str,
+    ) -> Result<Lock, Error> {
+        let lock = dir.lock_operation(purpose).map_err(|error| match error {
+            StoreError::Busy { holder, .. } => Error::Busy {
+                title: record.title.clone(),
+                holder,
+            },
+            other => other.into(),
+        })?;
+        // Under the lock an open journal can only be an abandoned one.
+        match dir.journal().read()? {
+            Some(journal) if !journal.is_closed() => {
+                self.take_up(&lock, dir, dir.record()?, journal, &mut Silent)?;
+            }
+            _ => {}
+        }
+        Ok(lock)
+    }
+}
+
+/// What an instance is, from its journal and its record.
+pub(super) fn state_of(record: &InstanceRecord, journal: Option<&Journal>) -> crate::model::State {
+    match journal {
+        Some(journal) if !journal.is_closed() => journal.plan.operation.state(),
+        _ => record.state.into(),
+    }
+}

@@ -1,0 +1,107 @@
+//! From what a person typed to the instance that is meant.
+
+use super::{Engine, Error};
+use crate::lifecycle::Journal;
+use crate::model::{InstanceId, InstanceRecord, Resting, Title};
+use crate::store::{InstanceDir, Loaded, StoreError};
+
+/// Which instances a command can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Living,
+    /// For the history and for bringing one back.
+    WithKilled,
+    Killed,
+}
+
+/// An instance with what is on disk about it.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub dir: InstanceDir,
+    pub record: InstanceRecord,
+    pub journal: Option<Journal>,
+}
+
+impl Engine {
+    /// The instance of this title or id, or of a prefix of either that only one has. A whole title
+    /// wins over a prefix.
+    pub(super) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        let mut exact = Vec::new();
+        let mut prefixed = Vec::new();
+        for found in self.all(scope)?.0 {
+            let (id, title) = (found.record.id.as_str(), found.record.title.as_str());
+            if id == given || title == given {
+                exact.push(found);
+            } else if !given.is_empty() && (id.starts_with(given) || title.starts_with(given)) {
+                prefixed.push(found);
+            }
+        }
+        let mut matches = if exact.is_empty() { prefixed } else { exact };
+        match (matches.pop(), matches.is_empty()) {
+            (Some(found), true) => Ok(found),
+            (Some(last), false) => {
+                matches.push(last);
+                let mut candidates: Vec<(InstanceId, Title)> = matches
+                    .into_iter()
+                    .map(|found| (found.record.id, found.record.title))
+                    .collect();
+                candidates.sort();
+                Err(Error::Ambiguous {
+                    given: given.to_owned(),
+                    candidates,
+                })
+            }
+            (None, _) => Err(Error::NoSuchInstance {
+                given: given.to_owned(),
+            }),
+        }
+    }
+
+    /// Everything on disk in this scope, and what of it could not be read.
+    pub(super) fn all(
+        &self,
+        scope: Scope,
+    ) -> Result<(Vec<Found>, Vec<(InstanceId, StoreError)>), Error> {
+        let mut found = Vec::new();
+        let mut unreadable = Vec::new();
+        for id in self.store.ids()? {
+            let dir = self.store.instance(&id);
+            match dir.load() {
+                Loaded::Known { record, journal } => {
+                    let killed = record.state == Resting::Killed;
+                    let wanted = match scope {
+                        Scope::Living => !killed,
+                        Scope::WithKilled => true,
+                        Scope::Killed => killed,
+                    };
+                    if wanted {
+                        found.push(Found {
+                            dir,
+                            record: *record,
+                            journal: journal.map(|journal| *journal),
+                        });
+                    }
+                }
+                // Its creation has just begun, or was cut off and is about to be taken back.
+                Loaded::Unborn { .. } => {}
+                // A directory that was claimed and not yet written into.
+                Loaded::Unreadable(StoreError::Io { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound => {}
+                Loaded::Unreadable(error) => unreadable.push((id, error)),
+            }
+        }
+        Ok((found, unreadable))
+    }
+
+    /// Titles and ids of the living, for completion.
+    pub(crate) fn names(&self) -> Vec<(InstanceId, Title)> {
+        self.all(Scope::Living)
+            .map(|(found, _)| {
+                found
+                    .into_iter()
+                    .map(|found| (found.record.id, found.record.title))
+                    .collect()
+            })
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,33 @@
+//! What each step of an operation does to the world.
+
+mod agent;
+mod naming;
+mod recording;
+mod saving;
+mod session;
+mod terminal;
+mod worktree;
+mod world;
+
+pub(super) use recording::Vault;
+pub(super) use world::Work;
+
+/// The names under which steps leave what they have learned. Each has one writer.
+pub(super) mod fact {
+    /// The record of an instance that is being created, until it is on disk.
+    pub(in crate::engine) const RECORD: &str = "record";
+    /// What was asked of a kill.
+    pub(in crate::engine) const KILL: &str = "kill";
+    pub(in crate::engine) const WORKTREE_PLAN: &str = "worktree-plan";
+    pub(in crate::engine) const WORKTREE: &str = "worktree";
+    pub(in crate::engine) const SESSION_REF: &str = "session-ref";
+    pub(in crate::engine) const COMMAND: &str = "command";
+    pub(in crate::engine) const SEAT: &str = "seat";
+    pub(in crate::engine) const PROMPT_BEGUN: &str = "prompt-begun";
+    pub(in crate::engine) const PROMPT_UNSURE: &str = "prompt-unsure";
+    pub(in crate::engine) const SNAPSHOT_NUMBER: &str = "snapshot-number";
+    pub(in crate::engine) const SNAPSHOT: &str = "snapshot";
+    pub(in crate::engine) const PARKING: &str = "parking";
+    pub(in crate::engine) const TERMINAL: &str = "terminal";
+    pub(in crate::engine) const EXIT_CODE: &str = "exit-code";
+}

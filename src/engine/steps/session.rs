@@ -1,0 +1,90 @@
+//! The tmux session: opened with a launcher in it, closed.
+
+use super::{Work, fact};
+use crate::agents::{LaunchContext, LaunchKind, Provider};
+use crate::engine::Error;
+use crate::engine::environment;
+use crate::engine::launch::{Gate, Orders};
+use crate::lifecycle::{Facts, Operation};
+use crate::model::{Seat, printable_line};
+use crate::process::Identity;
+use crate::tmux::SessionOptions;
+
+impl Work<'_> {
+    /// The reference of the conversation is chosen before the agent exists, where it can be.
+    pub(super) fn intend_open_session(&self, facts: &Facts) -> Result<Facts, Error> {
+        let provider = self.engine.provider_of(&self.record)?;
+        if !provider.mints_session() || facts.read::<String>(fact::SESSION_REF).is_some() {
+            return Ok(Facts::none());
+        }
+        Ok(Facts::none().with(fact::SESSION_REF, &uuid::Uuid::new_v4().to_string()))
+    }
+
+    pub(super) fn open_session(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let server = self.engine.server();
+        // One that an earlier attempt has left behind is ours to replace.
+        if self.recovering || self.operation != Operation::Create {
+            server.close_session(&self.record.id)?;
+        }
+        let session_ref = facts.read::<String>(fact::SESSION_REF);
+        let plan = self.provider()?.launch(&LaunchContext {
+            host: &self.engine.host,
+            cwd: &self.record.worktree.path,
+            kind: LaunchKind::Fresh {
+                session: session_ref.as_deref(),
+            },
+            prompt: None,
+            extra_args: &self.record.agent_args,
+        })?;
+        let terminal = &self.engine.settings().terminal;
+        let gate = Gate::open(&self.engine.home.run)?;
+        let branch = self.record.branch.as_ref();
+        let session = server.open_session(&SessionOptions {
+            instance: &self.record.id,
+            columns: terminal.columns,
+            rows: terminal.rows,
+            title: &printable_line(self.record.title.as_str()),
+            branch: &branch.map_or_else(String::new, |branch| printable_line(&branch.name)),
+            argv: &gate.launcher(&self.engine.host.biv),
+        })?;
+        let orders = Orders {
+            environment: environment::of_agent(
+                &self.record.id,
+                &self.record.worktree.path,
+                &plan.env,
+            ),
+            directory: self.record.worktree.path.clone(),
+            argv: plan.argv.clone(),
+            replay: None,
+            banner: None,
+        };
+        let agent = Identity::of_pid(session.pane_pid);
+        self.waiting = Some(gate.admit(session.pane_pid, &orders)?);
+        let seat = agent.map(|agent| Seat {
+            socket: server.socket().to_owned(),
+            server: session.server,
+            session: self.record.session_name().as_str().to_owned(),
+            pane: session.pane,
+            agent,
+        });
+        Ok(Facts::none()
+            .with(fact::SEAT, &seat)
+            .with(fact::COMMAND, &plan.argv))
+    }
+
+    pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {
+        // The launcher ends when its gate is gone; the session goes with it.
+        self.waiting = None;
+        Ok(self.engine.server().close_session(&self.record.id)?)
+    }
+
+    pub(super) fn close_session(&mut self) -> Result<Facts, Error> {
+        let server = self.engine.server_of(&self.record);
+        server.close_session(&self.record.id)?;
+        Ok(Facts::none())
+    }
+
+    pub(super) fn provider(&self) -> Result<&Provider, Error> {
+        self.engine.provider_of(&self.record)
+    }
+}

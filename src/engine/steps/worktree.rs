@@ -1,0 +1,137 @@
+//! The worktree: made, set up, moved aside.
+
+use std::time::Duration;
+
+use super::{Work, fact};
+use crate::engine::Error;
+use crate::engine::kill::KillOptions;
+use crate::engine::setup;
+use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo};
+use crate::lifecycle::{Facts, Operation};
+use crate::store::Lock;
+
+/// Worktrees of one repository are made one after another: git's own `worktree add` races with itself.
+const REPOSITORY_WAIT: Duration = Duration::from_secs(60);
+
+impl Work<'_> {
+    pub(super) fn repository(&self) -> Result<Repo, Error> {
+        Ok(Repo::discover(&self.record.repository.root)?)
+    }
+
+    pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(Facts::none());
+        };
+        let plan = AddWorktree {
+            resume_partial: self.recovering,
+            ..plan
+        };
+        Ok(Facts::none().with(fact::WORKTREE_PLAN, &plan))
+    }
+
+    pub(super) fn add_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        // An adopted worktree is there already.
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(Facts::none());
+        };
+        let repository = self.repository()?;
+        if let Some(parent) = plan.path.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::files("make", parent))?;
+        }
+        let _lock = self.lock_repository()?;
+        let made = repository.add_worktree(&plan)?;
+        Ok(Facts::none().with(fact::WORKTREE, &made))
+    }
+
+    pub(super) fn undo_add_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(());
+        };
+        let made = facts.read::<MadeWorktree>(fact::WORKTREE);
+        let _lock = self.lock_repository()?;
+        match self.repository()?.undo_add_worktree(&plan, made.as_ref())? {
+            git::Undone::Removed => {}
+            git::Undone::MovedAside { to } => self.progress.note(&format!(
+                "the unfinished worktree held files and was moved to {}",
+                to.display()
+            )),
+            git::Undone::LeftAlone => self.progress.note(&format!(
+                "{} was not made by biv and was left alone",
+                plan.path.display()
+            )),
+        }
+        Ok(())
+    }
+
+    pub(super) fn setup_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+            setup::perform(&wanted, &self.record, self.progress)?;
+        }
+        Ok(Facts::none())
+    }
+
+    pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
+        if self.keeps_worktree() || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
+            return Ok(Facts::none());
+        }
+        let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
+        let place = git::choose_parking(
+            &self.repository()?,
+            &self.record.worktree.path,
+            &self.record.id,
+            number,
+        )?;
+        Ok(Facts::none().with(fact::PARKING, &place))
+    }
+
+    pub(super) fn free_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
+            return Ok(Facts::none());
+        };
+        let _lock = self.lock_repository()?;
+        git::park(&place)?;
+        Ok(Facts::none())
+    }
+
+    /// Only a branch that biv made, only on request, and only where the work behind it was saved:
+    /// the snapshot's first parent is the commit that the branch stood on.
+    pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let wanted = facts
+            .read::<KillOptions>(fact::KILL)
+            .is_some_and(|options| options.delete_branch);
+        if let (true, Some(branch)) = (wanted, self.record.branch.as_ref().filter(|b| b.made_by_us))
+        {
+            let repository = self.repository()?;
+            if let Some(commit) = repository.branch_commit(&branch.name)? {
+                repository.delete_branch(&branch.name, &commit)?;
+            }
+        }
+        Ok(Facts::none())
+    }
+
+    /// An adopted worktree is somebody else's: it is never moved or removed.
+    pub(super) fn keeps_worktree(&self) -> bool {
+        self.record.worktree.adopted && self.operation == Operation::Kill
+    }
+
+    pub(super) fn lock_repository(&self) -> Result<Lock, Error> {
+        let name = repository_lock(&self.record.repository.common_dir);
+        Ok(self
+            .engine
+            .store
+            .lock(&name, REPOSITORY_WAIT, self.operation.name())?)
+    }
+}
+
+/// A file name for a repository: what FNV makes of its path is plenty for telling locks apart.
+fn repository_lock(common_dir: &std::path::Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let hash = common_dir
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("repo-{hash:016x}")
+}

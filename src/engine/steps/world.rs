@@ -1,0 +1,143 @@
+//! The real world behind an operation.
+
+use crate::engine::launch::Waiting;
+use crate::engine::{Engine, Error, Progress, crash};
+use crate::lifecycle::{Entry, Facts, Operation, Step, World};
+use crate::model::InstanceRecord;
+use crate::store::InstanceDir;
+
+/// One operation at work on one instance.
+pub(in crate::engine) struct Work<'a> {
+    pub engine: &'a Engine,
+    pub dir: InstanceDir,
+    /// As it was when the operation began, and as it is once the step `record` has written it.
+    pub record: InstanceRecord,
+    pub operation: Operation,
+    pub progress: &'a mut dyn Progress,
+    /// A launcher that stands ready. Lost with the process: recovery starts another.
+    pub(super) waiting: Option<Waiting>,
+    /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
+    pub(super) recovering: bool,
+}
+
+impl<'a> Work<'a> {
+    pub(in crate::engine) fn fresh(
+        engine: &'a Engine,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            engine,
+            dir: dir.clone(),
+            record,
+            operation: Operation::Create,
+            progress,
+            waiting: None,
+            recovering: false,
+        }
+    }
+
+    pub(in crate::engine) fn recovering(
+        engine: &'a Engine,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            recovering: true,
+            ..Self::fresh(engine, dir, record, progress)
+        }
+    }
+}
+
+impl World for Work<'_> {
+    type Error = Error;
+
+    fn intend(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
+        match step {
+            Step::AddWorktree => self.intend_add_worktree(facts),
+            Step::OpenSession => Ok(self.intend_open_session(facts)?),
+            Step::SendPrompt => Ok(self.intend_send_prompt(facts)),
+            Step::Snapshot => Ok(self.intend_snapshot(facts)),
+            Step::FreeWorktree => self.intend_free_worktree(facts),
+            Step::ClaimNames
+            | Step::SetupWorktree
+            | Step::StartAgent
+            | Step::Quiesce
+            | Step::SaveConversation
+            | Step::SaveTerminal
+            | Step::StopAgent
+            | Step::VerifySnapshot
+            | Step::CloseSession
+            | Step::BringWorktree
+            | Step::VerifyRestore
+            | Step::AwaitReady
+            | Step::DeleteBranch
+            | Step::Record
+            | Step::ReleaseSnapshot => Ok(Facts::none()),
+        }
+    }
+
+    fn perform(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
+        self.progress.step(self.operation, step);
+        crash::point(self.operation, step, "before");
+        let learned = match step {
+            Step::ClaimNames => self.claim_names(),
+            Step::AddWorktree => self.add_worktree(facts),
+            Step::SetupWorktree => self.setup_worktree(facts),
+            Step::OpenSession => self.open_session(facts),
+            Step::StartAgent => self.start_agent(facts),
+            Step::SendPrompt => self.send_prompt(facts),
+            Step::SaveTerminal => self.save_terminal(),
+            Step::StopAgent => self.stop_agent(),
+            Step::Snapshot => self.take_snapshot(facts),
+            Step::VerifySnapshot => self.verify_snapshot(facts),
+            Step::CloseSession => self.close_session(),
+            Step::FreeWorktree => self.free_worktree(facts),
+            Step::DeleteBranch => self.delete_branch(facts),
+            Step::Record => self.record_result(facts),
+            Step::Quiesce
+            | Step::SaveConversation
+            | Step::BringWorktree
+            | Step::VerifyRestore
+            | Step::AwaitReady
+            | Step::ReleaseSnapshot => Ok(Facts::none()),
+        }?;
+        crash::point(self.operation, step, "after");
+        Ok(learned)
+    }
+
+    fn undo(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
+        crash::point(self.operation, step, "undo");
+        match step {
+            Step::AddWorktree => self.undo_add_worktree(facts),
+            Step::OpenSession => self.undo_open_session(),
+            // What was copied, saved or written down does no harm, and what was stopped for a kill
+            // was to be stopped.
+            Step::ClaimNames
+            | Step::SetupWorktree
+            | Step::Quiesce
+            | Step::SaveConversation
+            | Step::SaveTerminal
+            | Step::StopAgent
+            | Step::Snapshot
+            | Step::VerifySnapshot
+            | Step::BringWorktree
+            | Step::VerifyRestore
+            // Never before the line.
+            | Step::StartAgent
+            | Step::SendPrompt
+            | Step::CloseSession
+            | Step::FreeWorktree
+            | Step::AwaitReady
+            | Step::DeleteBranch
+            | Step::Record
+            | Step::ReleaseSnapshot => Ok(()),
+        }
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
+        Ok(self.dir.journal().append(entry)?)
+    }
+}

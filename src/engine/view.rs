@@ -1,0 +1,81 @@
+//! What the faces are shown. The names are the stable JSON of `show`, `list` and `agents`.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+
+use crate::model::{Activity, DiffStat, InstanceId, PauseReason, RunId, State, Timestamp, Title};
+
+/// One instance, as far as it is known right now.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct InstanceView {
+    pub id: InstanceId,
+    pub title: Title,
+    pub repo: PathBuf,
+    pub branch: Option<String>,
+    pub base: String,
+    pub worktree: PathBuf,
+    pub worktree_present: bool,
+    pub agent: String,
+    pub command: Vec<String>,
+    pub tmux_session: Option<String>,
+    pub state: State,
+    pub activity: Option<Activity>,
+    pub autoyes: bool,
+    pub idle_timeout_s: Option<u64>,
+    pub session_ref: Option<String>,
+    pub resumable: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub last_active_at: Timestamp,
+    pub paused_at: Option<Timestamp>,
+    pub resumed_at: Option<Timestamp>,
+    pub pause: Option<PauseView>,
+    pub diff: Option<DiffStat>,
+    pub queue: Option<u64>,
+    pub run_id: RunId,
+    pub last_line: Option<String>,
+    pub exit_code: Option<i32>,
+    /// Which rule said what the agent is doing.
+    pub activity_source: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PauseView {
+    pub at: Timestamp,
+    pub reason: PauseReason,
+    pub snapshot: Option<String>,
+    pub scrollback_lines: u64,
+    pub last_action: Option<String>,
+    pub pending_tasks: Vec<String>,
+    pub forced: bool,
+}
+
+/// All instances, and what could not be read.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Listing {
+    pub instances: Vec<InstanceView>,
+    pub unreadable: Vec<Unreadable>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Unreadable {
+    pub id: InstanceId,
+    pub reason: String,
+}
+
+/// One agent that Bivouac knows.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct AgentView {
+    pub name: String,
+    pub display: String,
+    pub about: Option<String>,
+    pub installed: bool,
+    pub path: Option<PathBuf>,
+    pub version: Option<String>,
+    pub native_resume: bool,
+    pub hooks: bool,
+    pub transcript: bool,
+    pub limits: Vec<String>,
+    pub default: bool,
+}
