@@ -45,11 +45,15 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
     assert_eq!(demo.draft(&Screen::new(&boxed(""))), Some(Draft::Empty));
 }
 
-/// While an answer streams these agents show no sign of it but the title: without it they look idle.
-const NEEDS_TITLE: [&str; 3] = [
-    "codex/busy/busy-slow-0",
-    "codex/busy/busy-slow-1",
-    "codex/busy/busy-slow-2",
+/// What only the title tells: while an answer streams these agents look idle without it, and a
+/// spinner that was printed where a live one stands looks busy.
+const WITHOUT_TITLE: [(&str, &str); 6] = [
+    ("codex/busy/busy-slow-0", "idle"),
+    ("codex/busy/busy-slow-1", "idle"),
+    ("codex/busy/busy-slow-2", "idle"),
+    ("demo/busy/quoted-while-streaming-80", "idle"),
+    ("demo/busy/streaming", "idle"),
+    ("demo/idle/quoted-printed-in-the-first-column-80", "busy"),
 ];
 
 /// Every capture below `fixtures/screens`: agent, expected activity, file.
@@ -104,12 +108,39 @@ fn every_recorded_screen_is_judged_as_its_folder_says() {
             }
         };
         check(title, &expected);
-        let blind = if NEEDS_TITLE.contains(&id.as_str()) {
-            "idle"
-        } else {
-            &expected
-        };
-        check(None, blind);
+        let blind = WITHOUT_TITLE.iter().find(|(known, _)| *known == id);
+        check(
+            None,
+            blind.map_or(expected.as_str(), |(_, activity)| activity),
+        );
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every capture below `fixtures/dialogs` has beside it, as JSON, what is to be read from it.
+#[test]
+fn every_dialog_is_read_as_written_beside_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialogs");
+    let catalog = Catalog::built_in();
+    let mut wrong = Vec::new();
+    for agent in folder(&root) {
+        let provider = catalog.require(&name(&agent)).unwrap();
+        for file in folder(&agent) {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                continue;
+            }
+            let capture = std::fs::read_to_string(&file).unwrap();
+            let dialog = explain(provider.rules(), &capture, None).dialog;
+            let read = serde_json::to_value(&dialog).unwrap();
+            let expected = std::fs::read_to_string(file.with_extension("json")).unwrap_or_default();
+            if serde_json::from_str(&expected).ok() != Some(read) {
+                let read = serde_json::to_string_pretty(&dialog).unwrap();
+                wrong.push(format!("{}\n{read}", file.display()));
+            }
+        }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
