@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::launch::PLACEHOLDERS;
 use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,6 +29,8 @@ pub(crate) struct ProviderFile {
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
+    /// Tried before `rules`: a user's own, beside the built-in ones.
+    pub extra_rules: Vec<Rule>,
     pub rules: Vec<Rule>,
     pub dialogs: Vec<DialogSpec>,
 }
@@ -212,7 +215,16 @@ impl ProviderFile {
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;
         }
-        Rules::new(self.rules.clone(), self.dialogs.clone()).check()
+        for (key, words) in self.templates() {
+            for (at, word) in words.iter().enumerate() {
+                placeholders(&format!("{key}[{at}]"), word)?;
+            }
+        }
+        for (name, value) in &self.env {
+            placeholders(&format!("env.{name}"), value)?;
+        }
+        Rules::check(&self.extra_rules, "extra_rules", &[])?;
+        Rules::check(&self.rules, "rules", &self.dialogs)
     }
 
     /// What must be there once built-in and user's file are one.
@@ -241,6 +253,39 @@ impl ProviderFile {
         if self.input.verify == Verify::Draft && self.input.draft.is_none() {
             return fault("input.verify", "verifying by `draft` needs [input.draft]");
         }
-        Ok(())
+        Rules::check_dialogs(&self.extra_rules, "extra_rules", &self.dialogs)?;
+        Rules::check_dialogs(&self.rules, "rules", &self.dialogs)
     }
+
+    fn templates(&self) -> [(&str, &[String]); 6] {
+        [
+            ("command", &self.command),
+            ("args", &self.args),
+            ("version_command", &self.version_command),
+            ("session.fresh", &self.session.fresh),
+            ("session.resume", &self.session.resume),
+            ("input.prompt", &self.input.prompt),
+        ]
+    }
+}
+
+/// A word in braces that looks like a placeholder must be one; JSON and the like may have braces.
+fn placeholders(key: &str, word: &str) -> Result<(), Fault> {
+    for part in word.split('{').skip(1) {
+        let Some((name, _)) = part.split_once('}') else {
+            continue;
+        };
+        let looks_like_one =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        if looks_like_one && !PLACEHOLDERS.contains(&format!("{{{name}}}").as_str()) {
+            return Err(Fault {
+                key: key.to_owned(),
+                message: format!(
+                    "unknown placeholder `{{{name}}}`; known are {}",
+                    PLACEHOLDERS.join(", ")
+                ),
+            });
+        }
+    }
+    Ok(())
 }

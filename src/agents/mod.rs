@@ -9,6 +9,8 @@ mod file;
 mod install;
 mod launch;
 mod mistake;
+#[cfg(test)]
+mod override_tests;
 mod provider;
 #[cfg(test)]
 mod screens;

@@ -60,7 +60,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         paths,
         choices: found.choices,
         selected: found.selected,
-        complete: found.whole && !cut && named && (top.is_some() || spec.top.is_none()),
+        complete: found.whole && !cut && named && top.is_some(),
     }
 }
 
@@ -71,8 +71,8 @@ fn top(spec: &DialogSpec, above: &[Framed<'_>]) -> Option<usize> {
         // Without a mark: the paragraph above the choices.
         None => {
             let end = above.iter().rposition(|row| !row.is_blank())?;
-            let blank = above.iter().take(end).rposition(Framed::is_blank);
-            Some(blank.map_or(0, |blank| blank + 1))
+            let blank = above.iter().take(end).rposition(Framed::is_blank)?;
+            Some(blank + 1)
         }
     }
 }
