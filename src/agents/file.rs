@@ -48,6 +48,8 @@ pub(crate) struct Session {
     pub turnless: Turnless,
     /// What the agent prints when it does not know the conversation.
     pub unknown: Vec<Pattern>,
+    /// What it prints as it ends, with the reference as its group.
+    pub farewell: Vec<Pattern>,
 }
 
 /// How the agent's own name for a conversation is had.
@@ -66,10 +68,10 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Discovery {
-    /// The lock file that the process holds open, named after the id; else its rollout file.
+    /// The lock file that the process holds open, named after the id.
     CodexLock,
-    /// The newest session of the worktree's directory in the agent's database.
-    OpencodeDatabase,
+    /// The newest session of the worktree's directory in the list that the agent prints.
+    OpencodeList,
 }
 
 /// How a conversation is brought back.
@@ -209,8 +211,14 @@ pub(crate) struct Capabilities {
 impl ProviderFile {
     /// What the types cannot tell.
     pub(crate) fn check(&self) -> Result<(), Fault> {
-        for (at, pattern) in self.session.unknown.iter().enumerate() {
-            pattern.check(&format!("session.unknown[{at}]"))?;
+        let session = [
+            ("unknown", &self.session.unknown),
+            ("farewell", &self.session.farewell),
+        ];
+        for (field, patterns) in session {
+            for (at, pattern) in patterns.iter().enumerate() {
+                pattern.check(&format!("session.{field}[{at}]"))?;
+            }
         }
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;

@@ -5,6 +5,7 @@
 //! their configuration. Nothing here knows of a particular agent.
 
 mod catalog;
+mod discover;
 mod file;
 mod install;
 mod launch;
@@ -16,6 +17,7 @@ mod provider;
 mod screens;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
+pub(crate) use discover::Traces;
 pub(crate) use file::{
     Capabilities, Discovery, Paste, Reference, StopBy, Strategy, Transcript, TranscriptFormat,
     Turnless, Verify,
