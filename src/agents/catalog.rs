@@ -296,7 +296,20 @@ mod tests {
                 id
             ]
         );
+        for (agent, expected) in [
+            ("claude", "claude --resume ID -v"),
+            (
+                "codex",
+                "codex --no-daemon --no-alt-screen resume -C /work tree ID -v",
+            ),
+            ("gemini", "gemini --resume ID -v"),
+            ("opencode", "opencode --session ID -v"),
+        ] {
+            let argv = launch(agent, LaunchKind::Resume { session: "ID" }, &["-v"]);
+            assert_eq!(argv.join(" "), expected);
+        }
         let fresh = LaunchKind::Fresh { session: None };
+        assert_eq!(launch("aider", fresh, &["--yes"]), ["aider", "--yes"]);
         assert_eq!(launch("shell", fresh, &[]), ["/bin/sh"]);
         assert_eq!(launch("shell", fresh, &["make", "-j2"]), ["make", "-j2"]);
     }

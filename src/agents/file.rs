@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::launch::PLACEHOLDERS;
 use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules};
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -28,6 +29,8 @@ pub(crate) struct ProviderFile {
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
+    /// Tried before `rules`: a user's own, beside the built-in ones.
+    pub extra_rules: Vec<Rule>,
     pub rules: Vec<Rule>,
     pub dialogs: Vec<DialogSpec>,
 }
@@ -45,6 +48,8 @@ pub(crate) struct Session {
     pub turnless: Turnless,
     /// What the agent prints when it does not know the conversation.
     pub unknown: Vec<Pattern>,
+    /// What it prints as it ends, with the reference as its group.
+    pub farewell: Vec<Pattern>,
 }
 
 /// How the agent's own name for a conversation is had.
@@ -63,10 +68,10 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Discovery {
-    /// The lock file that the process holds open, named after the id; else its rollout file.
+    /// The lock file that the process holds open, named after the id.
     CodexLock,
-    /// The newest session of the worktree's directory in the agent's database.
-    OpencodeDatabase,
+    /// The newest session of the worktree's directory in the list that the agent prints.
+    OpencodeList,
 }
 
 /// How a conversation is brought back.
@@ -206,13 +211,28 @@ pub(crate) struct Capabilities {
 impl ProviderFile {
     /// What the types cannot tell.
     pub(crate) fn check(&self) -> Result<(), Fault> {
-        for (at, pattern) in self.session.unknown.iter().enumerate() {
-            pattern.check(&format!("session.unknown[{at}]"))?;
+        let session = [
+            ("unknown", &self.session.unknown),
+            ("farewell", &self.session.farewell),
+        ];
+        for (field, patterns) in session {
+            for (at, pattern) in patterns.iter().enumerate() {
+                pattern.check(&format!("session.{field}[{at}]"))?;
+            }
         }
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;
         }
-        Rules::new(self.rules.clone(), self.dialogs.clone()).check()
+        for (key, words) in self.templates() {
+            for (at, word) in words.iter().enumerate() {
+                placeholders(&format!("{key}[{at}]"), word)?;
+            }
+        }
+        for (name, value) in &self.env {
+            placeholders(&format!("env.{name}"), value)?;
+        }
+        Rules::check(&self.extra_rules, "extra_rules", &[])?;
+        Rules::check(&self.rules, "rules", &self.dialogs)
     }
 
     /// What must be there once built-in and user's file are one.
@@ -241,6 +261,39 @@ impl ProviderFile {
         if self.input.verify == Verify::Draft && self.input.draft.is_none() {
             return fault("input.verify", "verifying by `draft` needs [input.draft]");
         }
-        Ok(())
+        Rules::check_dialogs(&self.extra_rules, "extra_rules", &self.dialogs)?;
+        Rules::check_dialogs(&self.rules, "rules", &self.dialogs)
     }
+
+    fn templates(&self) -> [(&str, &[String]); 6] {
+        [
+            ("command", &self.command),
+            ("args", &self.args),
+            ("version_command", &self.version_command),
+            ("session.fresh", &self.session.fresh),
+            ("session.resume", &self.session.resume),
+            ("input.prompt", &self.input.prompt),
+        ]
+    }
+}
+
+/// A word in braces that looks like a placeholder must be one; JSON and the like may have braces.
+fn placeholders(key: &str, word: &str) -> Result<(), Fault> {
+    for part in word.split('{').skip(1) {
+        let Some((name, _)) = part.split_once('}') else {
+            continue;
+        };
+        let looks_like_one =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        if looks_like_one && !PLACEHOLDERS.contains(&format!("{{{name}}}").as_str()) {
+            return Err(Fault {
+                key: key.to_owned(),
+                message: format!(
+                    "unknown placeholder `{{{name}}}`; known are {}",
+                    PLACEHOLDERS.join(", ")
+                ),
+            });
+        }
+    }
+    Ok(())
 }

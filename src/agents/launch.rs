@@ -164,7 +164,7 @@ impl Provider {
 }
 
 /// The words in braces that stand for something; all other braces are left alone.
-const PLACEHOLDERS: [&str; 6] = [
+pub(super) const PLACEHOLDERS: [&str; 6] = [
     "{biv}",
     "{state}",
     "{shell}",

@@ -5,15 +5,19 @@
 //! their configuration. Nothing here knows of a particular agent.
 
 mod catalog;
+mod discover;
 mod file;
 mod install;
 mod launch;
 mod mistake;
+#[cfg(test)]
+mod override_tests;
 mod provider;
 #[cfg(test)]
 mod screens;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
+pub(crate) use discover::Traces;
 pub(crate) use file::{
     Capabilities, Discovery, Paste, Reference, StopBy, Strategy, Transcript, TranscriptFormat,
     Turnless, Verify,

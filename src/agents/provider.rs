@@ -26,7 +26,8 @@ pub(crate) enum Readiness {
 
 impl Provider {
     pub(super) fn new(name: &str, file: ProviderFile) -> Self {
-        let rules = Rules::new(file.rules.clone(), file.dialogs.clone());
+        let rules = [file.extra_rules.as_slice(), &file.rules].concat();
+        let rules = Rules::new(rules, file.dialogs.clone());
         Self {
             name: name.to_owned(),
             file,

@@ -45,11 +45,15 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
     assert_eq!(demo.draft(&Screen::new(&boxed(""))), Some(Draft::Empty));
 }
 
-/// While an answer streams these agents show no sign of it but the title: without it they look idle.
-const NEEDS_TITLE: [&str; 3] = [
-    "codex/busy/busy-slow-0",
-    "codex/busy/busy-slow-1",
-    "codex/busy/busy-slow-2",
+/// What only the title tells: while an answer streams these agents look idle without it, and a
+/// spinner that was printed where a live one stands looks busy.
+const WITHOUT_TITLE: [(&str, &str); 6] = [
+    ("codex/busy/busy-slow-0", "idle"),
+    ("codex/busy/busy-slow-1", "idle"),
+    ("codex/busy/busy-slow-2", "idle"),
+    ("demo/busy/quoted-while-streaming-80", "idle"),
+    ("demo/busy/streaming", "idle"),
+    ("demo/idle/quoted-printed-in-the-first-column-80", "busy"),
 ];
 
 /// Every capture below `fixtures/screens`: agent, expected activity, file.
@@ -104,12 +108,158 @@ fn every_recorded_screen_is_judged_as_its_folder_says() {
             }
         };
         check(title, &expected);
-        let blind = if NEEDS_TITLE.contains(&id.as_str()) {
-            "idle"
-        } else {
-            &expected
-        };
-        check(None, blind);
+        let blind = WITHOUT_TITLE.iter().find(|(known, _)| *known == id);
+        check(
+            None,
+            blind.map_or(expected.as_str(), |(_, activity)| activity),
+        );
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Every capture below `fixtures/dialogs` has beside it, as JSON, what is to be read from it.
+#[test]
+fn every_dialog_is_read_as_written_beside_it() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialogs");
+    let catalog = Catalog::built_in();
+    let mut wrong = Vec::new();
+    for agent in folder(&root) {
+        let provider = catalog.require(&name(&agent)).unwrap();
+        for file in folder(&agent) {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                continue;
+            }
+            let capture = std::fs::read_to_string(&file).unwrap();
+            let dialog = explain(provider.rules(), &capture, None).dialog;
+            let read = serde_json::to_value(&dialog).unwrap();
+            let expected = std::fs::read_to_string(file.with_extension("json")).unwrap_or_default();
+            if serde_json::from_str(&expected).ok() != Some(read) {
+                let read = serde_json::to_string_pretty(&dialog).unwrap();
+                wrong.push(format!("{}\n{read}", file.display()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn capture(id: &str) -> Screen {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/screens")
+        .join(id);
+    Screen::new(&std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{id}: {error}")))
+}
+
+#[test]
+fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
+    let catalog = Catalog::built_in();
+    for (agent, id, expected) in [
+        ("claude", "claude/idle/idle-empty", ""),
+        ("claude", "claude/idle/idle-typed", "hello typed text"),
+        (
+            "claude",
+            "claude/idle/pasted-5k",
+            "[Pasted text #7 +102 lines]",
+        ),
+        ("claude", "claude/busy/busy-queued-prompt", ""),
+        ("codex", "codex/idle/idle-empty", ""),
+        ("codex", "codex/idle/idle-typed", "hello typed"),
+        (
+            "codex",
+            "codex/idle/pasted-5k",
+            "[Pasted Content 4657 chars]",
+        ),
+        ("gemini", "gemini/idle/idle-empty", ""),
+        ("gemini", "gemini/idle/idle-typed", "hello typed"),
+        (
+            "gemini",
+            "gemini/idle/pasted-5k",
+            "[Pasted Text: 103 lines]",
+        ),
+    ] {
+        let provider = catalog.require(agent).unwrap();
+        let expected = match expected {
+            "" => Draft::Empty,
+            text => Draft::Text(text.to_owned()),
+        };
+        for extension in ["txt", "ansi"] {
+            let draft = provider.draft(&capture(&format!("{id}.{extension}")));
+            assert_eq!(draft, Some(expected.clone()), "{id}.{extension}");
+        }
+    }
+    let claude = catalog.require("claude").unwrap();
+    let dialog = capture("claude/approval/perm-bash.txt");
+    assert_eq!(claude.draft(&dialog), Some(Draft::Hidden));
+}
+
+#[test]
+fn an_agent_that_does_not_know_the_session_is_understood() {
+    let catalog = Catalog::built_in();
+    for (agent, id) in [
+        ("claude", "resume-unknown-id"),
+        ("claude", "resume-before-first-turn"),
+        ("codex", "resume-unknown-id"),
+        ("gemini", "resume-unknown-id"),
+        ("gemini", "resume-other-cwd"),
+        ("gemini", "resume-before-first-turn"),
+        ("opencode", "resume-unknown-id"),
+        ("demo", "unknown-session"),
+    ] {
+        let file = format!("fixtures/screens/{agent}/exited/{id}.txt");
+        let output =
+            std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
+        let provider = catalog.require(agent).unwrap();
+        assert!(provider.says_unknown_session(&output), "{agent}/{id}");
+        assert!(!provider.says_unknown_session("Error: the network is down\n"));
+    }
+}
+
+/// Screens are cut anywhere and hold anything: whatever stands there is judged without a panic,
+/// and a dialog that lost its upper part is never called complete.
+#[test]
+fn a_screen_that_is_cut_anywhere_is_still_judged() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialogs");
+    let catalog = Catalog::built_in();
+    for agent in folder(&root) {
+        let provider = catalog.require(&name(&agent)).unwrap();
+        for file in folder(&agent) {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file).unwrap();
+            let whole = explain(provider.rules(), &text, None).dialog.unwrap();
+            for (at, _) in text.char_indices().step_by(7) {
+                drop(explain(provider.rules(), &text[..at], None));
+            }
+            for (at, _) in text.match_indices('\n') {
+                let lower = explain(provider.rules(), &text[at + 1..], None).dialog;
+                let Some(lower) = lower.filter(|dialog| dialog.complete) else {
+                    continue;
+                };
+                assert_eq!(
+                    lower.command,
+                    whole.command,
+                    "{} from byte {at}",
+                    file.display()
+                );
+                assert_eq!(
+                    lower.paths,
+                    whole.paths,
+                    "{} from byte {at}",
+                    file.display()
+                );
+                assert_eq!(
+                    lower.choices,
+                    whole.choices,
+                    "{} from byte {at}",
+                    file.display()
+                );
+            }
+        }
+    }
 }

@@ -10,6 +10,7 @@ use super::args::DemoArgs;
 use super::editor::Editor;
 use super::memory::Memory;
 use super::paint::{Ink, Line, cut, short_block};
+use super::reply;
 use super::session::{Entry, SessionFile, Speaker};
 
 /// Of an earlier conversation, so many entries are shown again, and so many rows of each.
@@ -82,10 +83,7 @@ impl Opening {
             return lines;
         }
         lines.extend(replay(&self.past, columns));
-        let turns = match self.memory.turns() {
-            1 => "one turn".to_owned(),
-            turns => format!("{turns} turns"),
-        };
+        let turns = reply::count(self.memory.turns(), "turn");
         if self.memory.open_turn {
             lines.push(Line::new(
                 Ink::Bad,

@@ -22,6 +22,7 @@
 mod agent;
 mod args;
 mod child;
+mod command;
 mod dialog;
 mod diff;
 mod editor;
@@ -29,12 +30,18 @@ mod greeting;
 mod keyboard;
 mod memory;
 mod paint;
+mod perform;
 mod reply;
 mod runtime;
+#[cfg(test)]
+mod scenario;
 mod screen;
 mod script;
 mod session;
+mod signals;
+mod stream;
 mod terminal;
+mod tool;
 mod turn;
 mod view;
 

@@ -2,9 +2,9 @@
 
 use std::iter::once;
 
+use super::command::COMMANDS;
 use super::memory::{Memory, Todo};
 use super::paint::{Ink, Line, block, cut, width_of};
-use super::script::COMMANDS;
 
 const WORDS: &[&str] = &[
     "the",
@@ -110,7 +110,7 @@ pub(super) fn gist(prompt: &str, columns: usize) -> String {
     let first = cut(first, columns);
     match more {
         0 => first,
-        more => format!("{first} (+{more} lines)"),
+        more => format!("{first} (+{})", count(more, "line")),
     }
 }
 
@@ -176,6 +176,14 @@ pub(super) fn tour_report(declined: bool) -> &'static str {
         "All right, I left things as they are. Tell me when you want to try it after all."
     } else {
         "Done: hello.sh is there and it runs. Now pause me, come back tomorrow, and ask me what you told me."
+    }
+}
+
+/// `1 line`, `2 lines`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
     }
 }
 

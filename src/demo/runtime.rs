@@ -7,25 +7,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
-use signal_hook::iterator::Signals;
-
-use super::agent::{Agent, Audience, Effect, Input};
+use super::agent::{Agent, Audience, Input};
 use super::args::DemoArgs;
-use super::child::{self, Child};
+use super::child::Child;
 use super::keyboard::{Key, Keyboard, Typed};
 use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
 use super::terminal::{self, RawTerminal};
-use super::{greeting, view};
+use super::{greeting, signals, view};
 
 /// Messages that may wait; whoever sends more waits as well.
 const BACKLOG: usize = 1024;
 /// An escape that nothing follows for so long is the key itself.
 const ESCAPE_TIME: Duration = Duration::from_millis(25);
-/// How long the loop has for a clean end after a signal.
-const END_TIME: Duration = Duration::from_secs(1);
 /// An agent that ignores signals and has lost its terminal gives up at last: nobody may be left
 /// with a process that only SIGKILL ends.
 const FORSAKEN: Duration = Duration::from_secs(600);
@@ -80,7 +75,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
     };
     let (sender, messages) = sync_channel(BACKLOG);
     let ignoring = Arc::new(AtomicBool::new(false));
-    watch_signals(sender.clone(), ignoring.clone()).map_err(|error| error.to_string())?;
+    signals::watch(sender.clone(), ignoring.clone()).map_err(|error| error.to_string())?;
     match audience {
         Audience::Terminal => terminal::read_keys(sender.clone()),
         Audience::Pipe => terminal::read_lines(sender.clone()),
@@ -113,44 +108,25 @@ fn milliseconds(variable: &str, default: u64) -> Duration {
     Duration::from_millis(value.and_then(|text| text.parse().ok()).unwrap_or(default))
 }
 
-/// Ends the process itself should the loop be stuck, in a write to a terminal that takes nothing.
-fn watch_signals(messages: SyncSender<Message>, ignoring: Arc<AtomicBool>) -> std::io::Result<()> {
-    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH])?;
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGWINCH {
-                // With a full backlog the loop is about to look at the size anyway.
-                drop(messages.try_send(Message::Resized));
-            } else if !ignoring.load(Ordering::SeqCst) {
-                let code = 128 + u8::try_from(signal).unwrap_or(0);
-                drop(messages.try_send(Message::Signal(code)));
-                std::thread::sleep(END_TIME);
-                std::process::exit(code.into());
-            }
-        }
-    });
-    Ok(())
-}
-
-struct Runtime {
+pub(super) struct Runtime {
     agent: Agent,
-    file: SessionFile,
-    screen: Screen<std::fs::File>,
+    pub file: SessionFile,
+    pub screen: Screen<std::fs::File>,
     keyboard: Keyboard,
-    sender: SyncSender<Message>,
-    ignoring: Arc<AtomicBool>,
-    child: Option<Child>,
-    children: u64,
+    pub sender: SyncSender<Message>,
+    pub ignoring: Arc<AtomicBool>,
+    pub child: Option<Child>,
+    pub children: u64,
     began: Instant,
     /// Lines that wait to be shown.
-    finished: Vec<Line>,
+    pub finished: Vec<Line>,
     /// How the process ends, once that is settled.
-    ends: Option<Ending>,
+    pub ends: Option<Ending>,
     raw: Option<RawTerminal>,
     farewell: String,
 }
 
-enum Ending {
+pub(super) enum Ending {
     /// By its own will, with a word of goodbye.
     Leave(u8),
     /// Told to by a signal: at once.
@@ -236,7 +212,7 @@ impl Runtime {
     }
 
     /// Lets the agent decide, and does what it decided.
-    fn give(&mut self, input: Input) {
+    pub(super) fn give(&mut self, input: Input) {
         for effect in self.agent.update(input, self.began.elapsed()) {
             if self.ends.is_none() {
                 self.perform(effect);
@@ -244,72 +220,7 @@ impl Runtime {
         }
     }
 
-    fn perform(&mut self, effect: Effect) {
-        match effect {
-            Effect::Print(lines) => self.finished.extend(lines),
-            Effect::Record(entry) => {
-                if let Err(error) = self.file.append(&entry) {
-                    self.give(Input::Trouble(format!(
-                        "The session file cannot be written: {error}"
-                    )));
-                }
-            }
-            Effect::RunCommand(command) => {
-                self.children += 1;
-                match Child::start(self.children, &command, &self.sender) {
-                    Ok(child) => self.child = Some(child),
-                    Err(error) => {
-                        self.give(Input::Trouble(format!(
-                            "The command cannot be started: {error}"
-                        )));
-                        self.give(Input::CommandEnded(None));
-                    }
-                }
-            }
-            Effect::StopCommand => self.stop_child(),
-            Effect::ReadFile(path) => {
-                let bytes = std::fs::read(path).ok();
-                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                self.give(Input::FileRead(text));
-            }
-            Effect::WriteFile { path, text } => {
-                let path = std::path::Path::new(&path);
-                let result = path
-                    .parent()
-                    .map_or(Ok(()), std::fs::create_dir_all)
-                    .and_then(|()| std::fs::write(path, text));
-                self.give(Input::FileWritten(
-                    result.map_err(|error| error.to_string()),
-                ));
-            }
-            Effect::StartBackground(script) => {
-                if let Err(error) = child::start_background(&script) {
-                    self.give(Input::Trouble(format!(
-                        "The child cannot be started: {error}"
-                    )));
-                }
-            }
-            Effect::ClearScreen => {
-                self.finished.clear();
-                // A terminal that is gone is noticed where its keys are read.
-                drop(self.screen.clear());
-            }
-            Effect::IgnoreSignals => self.ignoring.store(true, Ordering::SeqCst),
-            Effect::Leave(code) => self.ends = Some(Ending::Leave(code)),
-            Effect::Crash => {
-                self.draw();
-                // No core file: it would lie in the middle of somebody's worktree.
-                let none = rustix::process::Rlimit {
-                    current: Some(0),
-                    maximum: Some(0),
-                };
-                let _ = rustix::process::setrlimit(rustix::process::Resource::Core, none);
-                std::process::abort();
-            }
-        }
-    }
-
-    fn draw(&mut self) {
+    pub(super) fn draw(&mut self) {
         let finished = std::mem::take(&mut self.finished);
         let columns = self.agent.size.columns;
         // A terminal that is gone is noticed where its keys are read.
@@ -322,7 +233,7 @@ impl Runtime {
         });
     }
 
-    fn stop_child(&mut self) {
+    pub(super) fn stop_child(&mut self) {
         if let Some(child) = self.child.take() {
             child.stop();
         }

@@ -5,28 +5,24 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::agent::{Agent, Audience, Effect};
-use super::dialog::{Dialog, Outcome, YES, YES_ALWAYS};
-use super::diff;
+use super::agent::{Agent, Effect};
+use super::dialog::Dialog;
 use super::memory::Todo;
-use super::paint::{Ink, Line, width_of, wrap};
+use super::paint::{Ink, Line, wrap};
 use super::reply;
 use super::script::{Action, actions_for};
 use super::session::Entry;
-
-/// Between two words of `/stream`.
-const WORD_EVERY: Duration = Duration::from_millis(60);
-/// Of a command's output, so many lines are shown, and so many bytes kept.
-const SHOWN_OUTPUT: usize = 200;
-const KEPT_OUTPUT: usize = 64 * 1024;
+use super::stream::Stream;
+use super::tool::{Command, Edit, Purpose};
 
 #[derive(Debug)]
 pub(super) struct Turn {
     pub number: usize,
     pub began: Duration,
     pub step: Step,
+    /// Whether the person has said no to something.
+    pub declined: bool,
     actions: VecDeque<Action>,
-    declined: bool,
 }
 
 /// What the turn is at.
@@ -44,43 +40,29 @@ pub(super) enum Step {
     Streaming(Stream),
     Running(Command),
     /// The file's old text has been asked for.
-    Reading {
-        path: String,
-        text: String,
-    },
-    /// The file is being written.
-    Writing {
-        path: String,
-        text: String,
-    },
+    Reading(Edit),
+    Writing(Edit),
     Asking(Dialog, Purpose),
 }
 
-#[derive(Debug)]
-pub(super) struct Stream {
-    /// The row that still grows.
-    pub row: String,
-    text: String,
-    said: usize,
-    left: usize,
-    pub next: Duration,
+/// How a turn came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TurnEnd {
+    Done,
+    Interrupted,
+    UsageLimit,
+    Exit,
 }
 
-#[derive(Debug)]
-pub(super) struct Command {
-    command: String,
-    output: String,
-    lines: usize,
-}
-
-/// What a dialog is about, and so what follows from its answer.
-#[derive(Debug)]
-pub(super) enum Purpose {
-    Run(String),
-    Write { path: String, text: String },
-    Answer,
-    Trust,
-    Limit,
+impl TurnEnd {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Interrupted => "interrupted",
+            Self::UsageLimit => "usage_limit",
+            Self::Exit => "exit",
+        }
+    }
 }
 
 impl Turn {
@@ -104,8 +86,8 @@ impl Agent {
             | Step::Muted { .. }
             | Step::Streaming(_)
             | Step::Running(_)
-            | Step::Reading { .. }
-            | Step::Writing { .. } => None,
+            | Step::Reading(_)
+            | Step::Writing(_) => None,
         }
     }
 
@@ -115,7 +97,7 @@ impl Agent {
             match &turn.step {
                 Step::Ready => match turn.actions.pop_front() {
                     Some(action) => self.begin(action, now, effects),
-                    None => self.end_turn("done", now, effects),
+                    None => self.end_turn(TurnEnd::Done, now, effects),
                 },
                 Step::Busy { until } | Step::Muted { until } if now >= *until => {
                     turn.step = Step::Ready;
@@ -125,34 +107,28 @@ impl Agent {
                 | Step::Muted { .. }
                 | Step::Streaming(_)
                 | Step::Running(_)
-                | Step::Reading { .. }
-                | Step::Writing { .. }
+                | Step::Reading(_)
+                | Step::Writing(_)
                 | Step::Asking(..) => return,
             }
         }
     }
 
-    fn begin(&mut self, action: Action, now: Duration, effects: &mut Vec<Effect>) {
+    pub(super) fn begin(&mut self, action: Action, now: Duration, effects: &mut Vec<Effect>) {
         match action {
             Action::Think => self.step(Step::Busy {
                 until: now + self.think,
             }),
             Action::Busy(time) => self.step(Step::Busy { until: now + time }),
             Action::Mute(time) => self.step(Step::Muted { until: now + time }),
-            Action::Stream(words) => self.step(Step::Streaming(Stream {
-                row: String::new(),
-                text: String::new(),
-                said: 0,
-                left: words,
-                next: now,
-            })),
+            Action::Stream(words) => self.step(Step::Streaming(Stream::new(words, now))),
             Action::Run(command) if self.memory.allowed => self.run(command, effects),
             Action::Run(command) => {
                 self.ask(Dialog::command(&command), Purpose::Run(command), effects)
             }
             Action::Write { path, text } => {
                 effects.push(Effect::ReadFile(path.clone()));
-                self.step(Step::Reading { path, text });
+                self.step(Step::Reading(Edit { path, text }));
             }
             Action::Ask { question, choices } => {
                 self.ask(
@@ -208,7 +184,7 @@ impl Agent {
             }
             Action::Complain(text) => self.say(&text, effects),
             Action::Exit(code) => {
-                self.end_turn("exit", now, effects);
+                self.end_turn(TurnEnd::Exit, now, effects);
                 self.queue.clear();
                 effects.push(Effect::Leave(code));
             }
@@ -244,259 +220,9 @@ impl Agent {
         }
     }
 
-    fn step(&mut self, step: Step) {
+    pub(super) fn step(&mut self, step: Step) {
         if let Some(turn) = &mut self.turn {
             turn.step = step;
-        }
-    }
-
-    /// Opens the dialog; where nobody can answer, the answer is no.
-    fn ask(&mut self, dialog: Dialog, purpose: Purpose, effects: &mut Vec<Effect>) {
-        let heading = dialog.heading.clone();
-        self.step(Step::Asking(dialog, purpose));
-        match self.audience {
-            Audience::Terminal => {}
-            Audience::Pipe => {
-                self.show_note(
-                    Ink::Dim,
-                    &format!("{heading}: there is no terminal to ask on."),
-                    effects,
-                );
-                self.decline(effects);
-            }
-        }
-    }
-
-    /// The person has decided on the open dialog.
-    pub(super) fn decided(&mut self, outcome: Outcome, now: Duration, effects: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        let Step::Asking(dialog, purpose) = std::mem::replace(&mut turn.step, Step::Ready) else {
-            return;
-        };
-        let chosen = match outcome {
-            Outcome::Chose(choice) => choice,
-            Outcome::Open => return self.step(Step::Asking(dialog, purpose)),
-            Outcome::Cancelled if matches!(purpose, Purpose::Trust) => {
-                return self.begin(Action::Exit(0), now, effects);
-            }
-            Outcome::Cancelled | Outcome::Amend => {
-                let subject = dialog.subject.unwrap_or_else(|| dialog.question.clone());
-                self.record(
-                    Entry::tool(
-                        "cancelled",
-                        json!({ "tool": dialog.heading, "subject": subject }),
-                    ),
-                    effects,
-                );
-                return self.stop_turn(now, effects);
-            }
-        };
-        match purpose {
-            Purpose::Run(_) | Purpose::Write { .. } if chosen > YES_ALWAYS => {
-                self.show_note(Ink::Dim, "Declined: I leave it.", effects);
-                self.decline(effects);
-            }
-            Purpose::Run(command) => {
-                self.allow_if(chosen, effects);
-                self.run(command, effects);
-            }
-            Purpose::Write { path, text } => {
-                self.allow_if(chosen, effects);
-                self.write(path, text, effects);
-            }
-            Purpose::Answer => {
-                let choice = dialog.choices.get(chosen).cloned().unwrap_or_default();
-                self.record(
-                    Entry::tool(
-                        &choice,
-                        json!({ "tool": "question", "question": dialog.question }),
-                    ),
-                    effects,
-                );
-                self.say(&format!("You chose: {choice}"), effects);
-            }
-            // In both, the first choice is the safe one.
-            Purpose::Trust if chosen == 0 => self.begin(Action::Exit(1), now, effects),
-            Purpose::Trust => self.say("Thank you for your trust.", effects),
-            Purpose::Limit if chosen == 0 => self.end_turn("limit", now, effects),
-            Purpose::Limit => self.say("On we go.", effects),
-        }
-    }
-
-    fn allow_if(&mut self, chosen: usize, effects: &mut Vec<Effect>) {
-        if chosen != YES {
-            self.record(Entry::system("", json!({ "event": "allow" })), effects);
-        }
-    }
-
-    fn decline(&mut self, effects: &mut Vec<Effect>) {
-        if let Some(turn) = &mut self.turn {
-            turn.declined = true;
-            turn.step = Step::Ready;
-        }
-        self.record(
-            Entry::tool("declined", json!({ "declined": true })),
-            effects,
-        );
-    }
-
-    fn run(&mut self, command: String, effects: &mut Vec<Effect>) {
-        self.show_block(&format!("Bash({command})"), effects);
-        effects.push(Effect::RunCommand(command.clone()));
-        self.step(Step::Running(Command {
-            command,
-            output: String::new(),
-            lines: 0,
-        }));
-    }
-
-    pub(super) fn command_said(&mut self, text: &str, effects: &mut Vec<Effect>) {
-        let columns = self.size.columns;
-        let Some(Turn {
-            step: Step::Running(running),
-            ..
-        }) = &mut self.turn
-        else {
-            return;
-        };
-        if running.lines < SHOWN_OUTPUT {
-            effects.push(Effect::Print(reply::output(
-                running.lines == 0,
-                text,
-                columns,
-            )));
-        }
-        running.lines += 1;
-        if running.output.len() + text.len() < KEPT_OUTPUT {
-            running.output.push_str(text);
-            running.output.push('\n');
-        }
-    }
-
-    pub(super) fn command_ended(&mut self, status: Option<i32>, effects: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        let Step::Running(ran) = std::mem::replace(&mut turn.step, Step::Ready) else {
-            return;
-        };
-        let columns = self.size.columns;
-        if ran.lines == 0 {
-            effects.push(Effect::Print(reply::output(true, "(no output)", columns)));
-        } else if ran.lines > SHOWN_OUTPUT {
-            let more = format!("… +{} lines", ran.lines - SHOWN_OUTPUT);
-            effects.push(Effect::Print(reply::output(false, &more, columns)));
-        }
-        if status != Some(0) {
-            let how = status.map_or("killed".to_owned(), |code| format!("exit status {code}"));
-            effects.push(Effect::Print(reply::output(false, &how, columns)));
-        }
-        self.record(
-            Entry::tool(
-                &ran.output,
-                json!({ "tool": "Bash", "command": ran.command, "status": status }),
-            ),
-            effects,
-        );
-    }
-
-    pub(super) fn file_read(&mut self, old: Option<&str>, effects: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        let Step::Reading { path, text } = std::mem::replace(&mut turn.step, Step::Ready) else {
-            return;
-        };
-        if self.memory.allowed {
-            return self.write(path, text, effects);
-        }
-        let dialog = Dialog::edit(&path, diff::rows(old, &text));
-        self.ask(dialog, Purpose::Write { path, text }, effects);
-    }
-
-    fn write(&mut self, path: String, text: String, effects: &mut Vec<Effect>) {
-        self.show_block(&format!("Write({path})"), effects);
-        effects.push(Effect::WriteFile {
-            path: path.clone(),
-            text: text.clone(),
-        });
-        self.step(Step::Writing { path, text });
-    }
-
-    pub(super) fn file_written(&mut self, result: Result<(), String>, effects: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        let Step::Writing { path, text } = std::mem::replace(&mut turn.step, Step::Ready) else {
-            return;
-        };
-        let outcome = match result {
-            Ok(()) => format!("Wrote {} lines to {path}", text.lines().count()),
-            Err(error) => format!("Could not write {path}: {error}"),
-        };
-        effects.push(Effect::Print(reply::output(
-            true,
-            &outcome,
-            self.size.columns,
-        )));
-        self.record(
-            Entry::tool(&outcome, json!({ "tool": "Write", "path": path })),
-            effects,
-        );
-    }
-
-    fn finish_todo(&mut self, place: usize, effects: &mut Vec<Effect>) {
-        match self.memory.todos.get_mut(place) {
-            Some(todo) => {
-                todo.done = true;
-                self.show_todos(effects);
-            }
-            None => self.say("There is no such todo.", effects),
-        }
-    }
-
-    fn show_todos(&mut self, effects: &mut Vec<Effect>) {
-        effects.push(Effect::Print(reply::todos(
-            &self.memory.todos,
-            self.size.columns,
-        )));
-        let entry = self.memory.todo_entry();
-        self.record(entry, effects);
-    }
-
-    fn stream_on(&mut self, now: Duration, effects: &mut Vec<Effect>) {
-        let columns = self.size.columns.saturating_sub(3);
-        let Some(Turn {
-            step: Step::Streaming(stream),
-            ..
-        }) = &mut self.turn
-        else {
-            return;
-        };
-        if stream.left == 0 {
-            return self.end_stream(effects);
-        }
-        let word = reply::stream_word(stream.said);
-        stream.left -= 1;
-        stream.said += 1;
-        stream.next = now + WORD_EVERY;
-        if !stream.text.is_empty() {
-            stream.text.push(' ');
-        }
-        stream.text.push_str(word);
-        if stream.row.is_empty() {
-            // A blank row sets the answer off; printed now, so that the live region need not.
-            effects.push(Effect::Print(vec![Line::blank()]));
-            stream.row = format!("● {word}");
-        } else if width_of(&stream.row) + 1 + word.len() > columns {
-            // A full row does not change any more: it belongs to the scrollback.
-            let full = std::mem::replace(&mut stream.row, format!("  {word}"));
-            effects.push(Effect::Print(vec![reply::streamed(&full)]));
-        } else {
-            stream.row.push(' ');
-            stream.row.push_str(word);
-        }
-    }
-
-    fn end_stream(&mut self, effects: &mut Vec<Effect>) {
-        let Some(turn) = &mut self.turn else { return };
-        if let Step::Streaming(stream) = std::mem::replace(&mut turn.step, Step::Ready) {
-            effects.push(Effect::Print(vec![reply::streamed(&stream.row)]));
-            self.record(Entry::assistant(self.memory.turns(), &stream.text), effects);
         }
     }
 
@@ -507,7 +233,7 @@ impl Agent {
         }
     }
 
-    fn stop_turn(&mut self, now: Duration, effects: &mut Vec<Effect>) {
+    pub(super) fn stop_turn(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         match self.turn.as_ref().map(|turn| &turn.step) {
             Some(Step::Streaming(_)) => self.end_stream(effects),
             Some(Step::Running(_)) => {
@@ -530,20 +256,20 @@ impl Agent {
             .filter(|text| !text.is_empty())
             .collect();
         self.editor.paste(drafts.join("\n"));
-        self.end_turn("interrupted", now, effects);
+        self.end_turn(TurnEnd::Interrupted, now, effects);
     }
 
-    fn end_turn(&mut self, outcome: &str, now: Duration, effects: &mut Vec<Effect>) {
+    pub(super) fn end_turn(&mut self, end: TurnEnd, now: Duration, effects: &mut Vec<Effect>) {
         let Some(turn) = self.turn.take() else { return };
         let seconds = now.saturating_sub(turn.began).as_secs();
-        if outcome == "done" {
+        if end == TurnEnd::Done {
             effects.push(Effect::Print(vec![
                 Line::blank(),
                 Line::new(Ink::Dim, &format!("✻ Worked for {seconds}s")),
             ]));
         }
         self.record(
-            Entry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": outcome, "seconds": seconds })),
+            Entry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": end.name(), "seconds": seconds })),
             effects,
         );
         if let Some(prompt) = self.queue.pop_front() {

@@ -58,7 +58,7 @@ pub(super) fn next_change(agent: &Agent, now: Duration) -> Option<Duration> {
         Step::Muted { until } => Some(*until),
         Step::Streaming(stream) => Some(stream.next.min(tick_after(now, TITLE_EVERY))),
         Step::Running(_) => Some(tick_after(now, SPINNER_EVERY)),
-        Step::Ready | Step::Reading { .. } | Step::Writing { .. } | Step::Asking(..) => None,
+        Step::Ready | Step::Reading(_) | Step::Writing(_) | Step::Asking(..) => None,
     });
     hint.into_iter().chain(turn).min()
 }
@@ -128,8 +128,8 @@ fn progress_rows(turn: &Turn, now: Duration) -> Vec<Line> {
         Step::Streaming(stream) => return vec![reply::streamed(&stream.row)],
         Step::Muted { .. }
         | Step::Ready
-        | Step::Reading { .. }
-        | Step::Writing { .. }
+        | Step::Reading(_)
+        | Step::Writing(_)
         | Step::Asking(..) => return Vec::new(),
     };
     let frame = phase(now.saturating_sub(turn.began), SPINNER_EVERY) as usize;

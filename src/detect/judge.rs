@@ -77,22 +77,32 @@ impl Rules {
         }
     }
 
-    /// What a user may have got wrong and the types cannot tell.
-    pub(crate) fn check(&self) -> Result<(), Fault> {
-        for (at, rule) in self.rules.iter().enumerate() {
-            let key = format!("rules[{at}]");
-            rule.check(&key)?;
+    /// What is wrong with the rules and dialogs of one file by itself.
+    pub(crate) fn check(rules: &[Rule], key: &str, dialogs: &[DialogSpec]) -> Result<(), Fault> {
+        for (at, rule) in rules.iter().enumerate() {
+            rule.check(&format!("{key}[{at}]"))?;
+        }
+        for (at, dialog) in dialogs.iter().enumerate() {
+            dialog.check(&format!("dialogs[{at}]"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether every dialog that a rule names is there, once all files are laid over each other.
+    pub(crate) fn check_dialogs(
+        rules: &[Rule],
+        key: &str,
+        dialogs: &[DialogSpec],
+    ) -> Result<(), Fault> {
+        for (at, rule) in rules.iter().enumerate() {
             if let Some(name) = &rule.dialog
-                && !self.dialogs.iter().any(|dialog| dialog.name == *name)
+                && !dialogs.iter().any(|dialog| dialog.name == *name)
             {
                 return Err(Fault {
-                    key: format!("{key}.dialog"),
+                    key: format!("{key}[{at}].dialog"),
                     message: format!("there is no dialog named `{name}` in [[dialogs]]"),
                 });
             }
-        }
-        for (at, dialog) in self.dialogs.iter().enumerate() {
-            dialog.check(&format!("dialogs[{at}]"))?;
         }
         Ok(())
     }

@@ -79,7 +79,9 @@ fn draw(parameters: &str, pen: &mut Look) {
             22 => pen.dim = false,
             7 => pen.reverse = true,
             27 => pen.reverse = false,
-            38 => drop(colour(&mut numbers)),
+            38 => {
+                colour(&mut numbers);
+            }
             40..=47 | 100..=107 => pen.ground = number,
             48 => pen.ground = colour(&mut numbers),
             49 => pen.ground = 0,

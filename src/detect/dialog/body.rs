@@ -28,22 +28,18 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
             .capture(text)
             .map(|text| text.trim().to_owned())
     });
-    let tool = spec.tools.iter().find_map(|tool| {
-        let at = block.iter().position(|row| tool.head.is_match(row.text));
-        let asked = question
-            .as_deref()
-            .is_some_and(|asked| tool.head.is_match(asked));
-        (at.is_some() || asked).then_some((tool, at))
-    });
+    let tool = tool(spec, block, question.as_deref());
 
     let subject = subject(spec, block, asking);
     let cut = subject
         .iter()
         .any(|row| spec.cut.iter().any(|mark| mark.is_match(row)));
     let holds = tool.map_or(Holds::Nothing, |(tool, _)| tool.holds);
-    let command_rows = match holds {
-        Holds::Command => subject,
-        Holds::Path | Holds::Nothing => Vec::new(),
+    let command_rows = match (holds, tool) {
+        (Holds::Command, _) => subject,
+        // The heading has left the screen: what is left of the subject is still worth looking at.
+        (_, None) if top.is_none() => subject,
+        (Holds::Path | Holds::Nothing, _) => Vec::new(),
     };
     let command = (!command_rows.is_empty())
         .then(|| wrap::join(&command_rows, columns(spec, width), spec.wrap));
@@ -64,7 +60,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         paths,
         choices: found.choices,
         selected: found.selected,
-        complete: found.whole && !cut && named && (top.is_some() || spec.top.is_none()),
+        complete: found.whole && !cut && named && top.is_some(),
     }
 }
 
@@ -72,14 +68,33 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
 fn top(spec: &DialogSpec, above: &[Framed<'_>]) -> Option<usize> {
     match &spec.top {
         Some(top) => above.iter().rposition(|row| top.is_match(row.row.text())),
-        // Without a mark: the paragraph right above the choices.
-        None => Some(
-            above
-                .iter()
-                .rposition(Framed::is_blank)
-                .map_or(0, |blank| blank + 1),
-        ),
+        // Without a mark: the paragraph above the choices.
+        None => {
+            let end = above.iter().rposition(|row| !row.is_blank())?;
+            let blank = above.iter().take(end).rposition(Framed::is_blank)?;
+            Some(blank + 1)
+        }
     }
+}
+
+/// The tool that the topmost heading names; else the one that the question names.
+fn tool<'d>(
+    spec: &'d DialogSpec,
+    block: &[Framed<'_>],
+    question: Option<&str>,
+) -> Option<(&'d Tool, Option<usize>)> {
+    let headed = block.iter().enumerate().find_map(|(at, row)| {
+        let mut tools = spec.tools.iter();
+        tools
+            .find(|tool| tool.head.is_match(row.text))
+            .map(|tool| (tool, Some(at)))
+    });
+    headed.or_else(|| {
+        let mut tools = spec.tools.iter();
+        tools
+            .find(|tool| question.is_some_and(|asked| tool.head.is_match(asked)))
+            .map(|tool| (tool, None))
+    })
 }
 
 fn question_row(spec: &DialogSpec, block: &[Framed<'_>]) -> Option<usize> {
@@ -129,10 +144,7 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
 
 fn path(spec: &DialogSpec, tool: &Tool, at: Option<usize>, block: &[Framed<'_>]) -> Option<String> {
     let found = match (&tool.path, tool.holds, at) {
-        (Some(path), _, _) => block.iter().find_map(|row| {
-            let text = path.is_match(row.text).then_some(row.text)?;
-            path.capture(text)
-        }),
+        (Some(path), _, _) => block.iter().find_map(|row| path.capture(row.text)),
         (None, Holds::Path, Some(at)) => block
             .iter()
             .skip(at + 1)

@@ -25,7 +25,8 @@ pub(crate) struct Dialog {
     pub question: Option<String>,
     /// The command in one piece, joined from the rows it was wrapped over.
     pub command: Option<String>,
-    /// The rows as they stood, for readers who must consider every way of joining them.
+    /// The rows as they stood. A row break may be a line end of the command or only the edge of the
+    /// screen, and not every break tells which: see [`Self::readings`].
     #[serde(skip)]
     pub rows: Vec<String>,
     pub paths: Vec<String>,
@@ -54,6 +55,21 @@ pub(crate) enum ChoiceKind {
     YesAlways,
     No,
     Other,
+}
+
+impl Dialog {
+    /// Every command that the rows may stand for, the most likely one first. Whoever refuses by
+    /// pattern looks at all of them; whoever allows must be content with each.
+    pub(crate) fn readings(&self) -> Vec<String> {
+        let mut readings: Vec<String> = self.command.iter().cloned().collect();
+        for seam in [" ", "", "\n"] {
+            let reading = self.rows.join(seam);
+            if !self.rows.is_empty() && !readings.contains(&reading) {
+                readings.push(reading);
+            }
+        }
+        readings
+    }
 }
 
 fn joined<S: serde::Serializer>(keys: &[Key], serializer: S) -> Result<S::Ok, S::Error> {
