@@ -127,6 +127,11 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Unsavable { .. } => ("unsavable", 1),
         Error::Space { .. } => ("disk_full", 1),
         Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),
+        Error::Cancelled => ("cancelled", 1),
+        Error::WorktreeMissing { .. } => ("worktree_missing", 1),
+        Error::CannotResume { .. } => ("cannot_resume", 5),
+        Error::RepositoryMoved { .. } => ("repository_moved", 1),
+        Error::Conflict { .. } => ("conflict", 6),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
@@ -204,6 +209,18 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Space { .. } => "free some space; nothing was touched".to_owned(),
         Error::SnapshotDiffers { .. } => {
             "something writes into the worktree; end it and try again".to_owned()
+        }
+        Error::WorktreeMissing { .. } => {
+            "bring the directory back, or `biv kill` the instance; its branch is still there".to_owned()
+        }
+        Error::Cancelled => "the agent goes on as before".to_owned(),
+        Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {title}`"),
+        Error::RepositoryMoved { recorded, found } => match found {
+            Some(found) => format!("{} is now another repository; put the right one back", found.display()),
+            None => format!("put it back at {}", recorded.display()),
+        },
+        Error::Conflict { .. } => {
+            "`biv resume --on-conflict markers` writes both versions; `--on-conflict keep` the branch's".to_owned()
         }
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
@@ -316,6 +333,14 @@ fn details(error: &Error) -> Option<serde_json::Value> {
             "last_words": last_words,
         })),
         Error::SetupFailed { output, .. } => Some(json!({ "output": output })),
+        Error::CannotResume { title, run, provider, reference, reason } => Some(json!({
+            "instance": title,
+            "run_id": run,
+            "provider": provider,
+            "provider_session_ref": reference,
+            "reason": reason,
+        })),
+        Error::Conflict { files } => Some(json!({ "files": files })),
         _ => None,
     }
 }

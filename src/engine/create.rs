@@ -172,7 +172,10 @@ impl Engine {
         };
         let dir = self.store.claim(&id)?;
         let lock = dir.lock_operation("create")?;
-        let facts = decided.facts.with(fact::RECORD, &record);
+        let facts = decided
+            .facts
+            .with(fact::RECORD, &record)
+            .with(fact::PROMPT, &record.prompt);
         let journal = self.begin_journal(&dir, Plan::create(), facts)?;
         // The title is on disk now: the next in line can see it.
         drop(names);

@@ -7,7 +7,7 @@ use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::git::GitError;
 use crate::lifecycle::{Operation, Step};
-use crate::model::{Activity, InstanceId, State, Title, TitleError};
+use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
 use crate::process::{Failure, Survivors};
 use crate::store::StoreError;
 use crate::tmux::{KeyNameError, TmuxError};
@@ -78,6 +78,25 @@ pub(crate) enum Error {
     Space { path: PathBuf },
     #[error("the saved work differs from the worktree: {}", paths.join(", "))]
     SnapshotDiffers { paths: Vec<String> },
+    #[error("the worktree {} is gone", path.display())]
+    WorktreeMissing { path: PathBuf },
+    #[error("the pause was taken back")]
+    Cancelled,
+    #[error("`{title}` cannot be resumed: {reason}")]
+    CannotResume {
+        title: Title,
+        run: RunId,
+        provider: String,
+        reference: Option<String>,
+        reason: String,
+    },
+    #[error("the repository of this instance is not at {}", recorded.display())]
+    RepositoryMoved {
+        recorded: PathBuf,
+        found: Option<PathBuf>,
+    },
+    #[error("the saved changes conflict with the branch in {}", files.join(", "))]
+    Conflict { files: Vec<String> },
     #[error("{} to be continued at the step {}", operation.name(), step.name())]
     Stuck {
         operation: Operation,

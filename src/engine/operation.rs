@@ -83,7 +83,10 @@ impl Engine {
         let outcome = drive(&mut journal, &mut work)?;
         let title = work.record.title.clone();
         match outcome {
-            Outcome::Committed => Ok(work.record),
+            Outcome::Committed => match work.refusal {
+                None => Ok(work.record),
+                Some(refusal) => Err(refusal),
+            },
             Outcome::TakenBack(turned_by) => {
                 // What never came to be leaves no trace.
                 if operation == Operation::Create {

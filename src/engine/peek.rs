@@ -17,7 +17,7 @@ impl Engine {
             // Enough above the screen: wrapped lines are joined, empty ones cut off.
             Some(pane) => server.tail(&pane.id, lines, true)?,
             None => {
-                let path = found.dir.terminal().join("scrollback");
+                let path = super::steps::scrollback(&found.dir);
                 match std::fs::read(&path) {
                     Ok(saved) => String::from_utf8_lossy(&saved).into_owned(),
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

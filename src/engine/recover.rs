@@ -7,7 +7,7 @@ use super::resolve::Found;
 use super::{Engine, Error, Scope, Silent};
 use crate::lifecycle::{Journal, Operation};
 use crate::model::{EventKind, InstanceRecord, Resting, RunState};
-use crate::store::{InstanceDir, Loaded, Lock, StoreError, replace_file};
+use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
 
 /// What was found out of order and could not be mended now.
@@ -169,14 +169,8 @@ impl Engine {
         exit_code: Option<i32>,
         pane: Option<&Pane>,
     ) -> Result<(), Error> {
-        if let Some(pane) = pane
-            && let Ok(history) = self.server_of(record).history(&pane.id)
-            && !history.trim_end().is_empty()
-        {
-            replace_file(
-                &dir.terminal().join("scrollback"),
-                history.trim_end().as_bytes(),
-            )?;
+        if let Some(pane) = pane {
+            super::steps::archive(&self.server_of(record), &pane.id, dir)?;
         }
         record.updated_at = now();
         dir.save(record)?;

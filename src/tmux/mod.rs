@@ -6,6 +6,7 @@
 
 mod configuration;
 mod error;
+mod harmless;
 mod pane;
 mod screen;
 mod server;
@@ -14,6 +15,7 @@ mod version;
 
 pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
 pub(crate) use error::TmuxError;
+pub(crate) use harmless::harmless;
 pub(crate) use pane::{Death, Pane};
 pub(crate) use screen::Shot;
 pub(crate) use server::{OpenSession, Server, SessionOptions};

@@ -19,6 +19,10 @@ pub(crate) struct Shot {
 const PART: char = '\u{1e}';
 const FIELD: char = '\u{1f}';
 
+/// Lines of history that are captured in one go, without a slice's risk of cutting a wrapped line.
+const WHOLE: usize = 12_000;
+const SLICE: usize = 5_000;
+
 /// Panes asked about in one call: the words of a command are limited to 16 kB.
 const AT_ONCE: usize = 60;
 
@@ -37,22 +41,35 @@ impl Server {
         Ok(shots)
     }
 
-    /// The whole scrollback and the screen below it, with colours.
+    /// The whole scrollback and the screen below it, with colours. A long one is taken in slices:
+    /// while the server prints one, every other session waits.
     pub(crate) fn history(&self, pane: &str) -> Result<String, TmuxError> {
+        let lines: usize = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, "#{history_size}"])
+            .text()
+            .map_err(|error| no_pane(error, pane))?
+            .trim()
+            .parse()
+            .unwrap_or(0);
+        if lines <= WHOLE {
+            return self.slice(pane, "-", "-");
+        }
+        let mut text = String::new();
+        for start in (1..=lines).rev().step_by(SLICE) {
+            let end = start.saturating_sub(SLICE - 1).max(1);
+            text.push_str(&self.slice(pane, &format!("-{start}"), &format!("-{end}"))?);
+            // Colours are told anew at the beginning of each slice.
+            text.push_str("\x1b[0m\n");
+        }
+        text.push_str(&self.slice(pane, "0", "-")?);
+        Ok(text)
+    }
+
+    fn slice(&self, pane: &str, start: &str, end: &str) -> Result<String, TmuxError> {
         self.client()
-            .args([
-                "-N",
-                "capture-pane",
-                "-p",
-                "-e",
-                "-J",
-                "-S",
-                "-",
-                "-E",
-                "-",
-                "-t",
-                pane,
-            ])
+            .args(["-N", "capture-pane", "-p", "-e", "-J", "-S", start, "-E", end])
+            .args(["-t", pane])
             .text()
             .map_err(|error| no_pane(error, pane))
     }

@@ -3,10 +3,13 @@
 use std::time::{Duration, Instant};
 
 use super::{Work, fact};
+use crate::agents::Strategy;
 use crate::engine::Error;
-use crate::engine::send::{Patience, deliver};
-use crate::lifecycle::Facts;
-use crate::model::Seat;
+use crate::engine::core::now;
+use crate::engine::resume::Launch;
+use crate::engine::send::{Patience, await_ready, deliver};
+use crate::lifecycle::{Facts, Operation};
+use crate::model::{Resting, Seat};
 use crate::process::stop_tree;
 
 /// How long a step that nobody asked for again may wait for an agent.
@@ -42,10 +45,13 @@ impl Work<'_> {
     }
 
     pub(super) fn send_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let (Some(prompt), Some(seat)) = (self.record.prompt.clone(), self.record.seat.clone())
-        else {
+        let prompt: Option<String> = facts.read(fact::PROMPT).unwrap_or(None);
+        let (Some(prompt), Some(seat)) = (prompt, self.record.seat.clone()) else {
             return Ok(Facts::none());
         };
+        if facts.read::<String>(fact::NOT_RESUMED).is_some() {
+            return Ok(Facts::none());
+        }
         if facts.read::<bool>(fact::PROMPT_UNSURE).is_some() {
             self.progress
                 .note("the first prompt may not have been sent: look, and send it again if not");
@@ -80,6 +86,59 @@ impl Work<'_> {
         let leader = self.record.seat.as_ref().map(|seat| &seat.agent);
         stop_tree(leader, &self.record.marker(), grace)?;
         Ok(Facts::none())
+    }
+
+    /// An agent that was stopped for something that is taken back goes on where it was, by its own
+    /// resume. One that was to be killed stays dead.
+    pub(super) fn undo_stop_agent(&mut self) -> Result<(), Error> {
+        let was_running = self.record.state == Resting::Running;
+        let alive = self.record.seat.as_ref().is_some_and(|seat| seat.agent.is_alive());
+        if self.operation == Operation::Kill || !was_running || alive {
+            return Ok(());
+        }
+        let reference = self.record.session_ref.clone();
+        let launch = match (self.provider()?.strategy(), &reference) {
+            (Strategy::Native, Some(_)) => Launch::Native,
+            _ => Launch::Fresh,
+        };
+        self.engine.server().close_session(&self.record.id)?;
+        let opened = self.open(launch, reference.as_deref())?;
+        if let Some(waiting) = self.waiting.take() {
+            waiting.go()?;
+        }
+        self.record.seat = opened.read(fact::SEAT).unwrap_or(None);
+        self.record.updated_at = now();
+        Ok(self.dir.save(&mut self.record)?)
+    }
+
+    /// Waits until a resumed agent is there. One that ends at once was not resumed; one that asks
+    /// something (to be trusted, to log in) is there and needs its person.
+    pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(seat) = facts.read::<Option<Seat>>(fact::SEAT).flatten() else {
+            return Ok(Facts::none());
+        };
+        let ready = if self.recovering {
+            RECOVERY_PATIENCE
+        } else {
+            self.engine.settings().resume.ready
+        };
+        let server = self.engine.server();
+        let provider = self.provider()?;
+        let patience = Patience { starting: ready, busy: Some(ready) };
+        match await_ready(&server, &seat.pane, provider, &self.record.title, patience) {
+            Ok(()) | Err(Error::NeedsPerson { .. } | Error::NotReady { .. }) => Ok(Facts::none()),
+            // A plain command may well be done by now.
+            Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => Ok(Facts::none()),
+            Err(Error::AgentDied { code, last_words }) => {
+                let why = if provider.says_unknown_session(&last_words) {
+                    format!("the agent does not know this session any more: {last_words}")
+                } else {
+                    format!("the agent ended with exit status {code}: {last_words}")
+                };
+                Ok(Facts::none().with(fact::NOT_RESUMED, &why))
+            }
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -1,7 +1,9 @@
 //! What each step of an operation does to the world.
 
 mod agent;
+mod bringing;
 mod naming;
+mod quiesce;
 mod recording;
 mod saving;
 mod session;
@@ -10,12 +12,15 @@ mod worktree;
 mod world;
 
 pub(super) use recording::Vault;
+pub(super) use terminal::{archive, scrollback};
 pub(super) use world::Work;
 
 /// The names under which steps leave what they have learned. Each has one writer.
 pub(super) mod fact {
     /// The record of an instance that is being created, until it is on disk.
     pub(in crate::engine) const RECORD: &str = "record";
+    /// What was asked of a pause.
+    pub(in crate::engine) const PAUSE: &str = "pause";
     /// What was asked of a kill.
     pub(in crate::engine) const KILL: &str = "kill";
     pub(in crate::engine) const WORKTREE_PLAN: &str = "worktree-plan";
@@ -30,4 +35,16 @@ pub(super) mod fact {
     pub(in crate::engine) const PARKING: &str = "parking";
     pub(in crate::engine) const TERMINAL: &str = "terminal";
     pub(in crate::engine) const EXIT_CODE: &str = "exit-code";
+    /// How a resumed or restarted agent is launched.
+    pub(in crate::engine) const LAUNCH: &str = "launch";
+    pub(in crate::engine) const ON_CONFLICT: &str = "on-conflict";
+    /// What the agent is told when it is ready.
+    pub(in crate::engine) const PROMPT: &str = "prompt";
+    pub(in crate::engine) const NEW_RUN: &str = "new-run";
+    /// How the agent was brought to rest before it was stopped.
+    pub(in crate::engine) const QUIESCED: &str = "quiesced";
+    /// The snapshot that a resume no longer needs.
+    pub(in crate::engine) const RELEASE: &str = "release";
+    /// Why a relaunched agent did not come up.
+    pub(in crate::engine) const NOT_RESUMED: &str = "not-resumed";
 }

@@ -3,12 +3,19 @@
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::quiesce::Quiesced;
+use super::terminal::SavedTerminal;
 use super::{Work, fact};
+use crate::agents::Strategy;
 use crate::engine::Error;
 use crate::engine::core::now;
+use crate::engine::pause::PauseOptions;
 use crate::git::{ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{EventKind, InstanceRecord, Resting, RunState};
+use crate::model::{
+    EventKind, InstanceRecord, Pause, Resting, RunId, RunRecord, RunState,
+};
+use crate::process::stop_tree;
 
 /// Where the work of an instance that does not run is kept.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -26,51 +33,187 @@ impl Vault {
 impl Work<'_> {
     pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
         match self.operation {
-            Operation::Create => self.record_running(facts),
+            Operation::Create => self.record_created(facts),
+            Operation::Pause => self.record_paused(facts),
+            Operation::Resume => self.record_resumed(facts),
+            Operation::Restart => self.record_restarted(facts),
             Operation::Kill => self.record_killed(facts),
-            Operation::Pause | Operation::Resume | Operation::Restart | Operation::UndoKill => {
-                Ok(Facts::none())
-            }
+            Operation::UndoKill => Ok(Facts::none()),
         }
     }
 
-    fn record_running(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
-        self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
+    fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        self.seat(facts);
         self.record.session_ref = facts.read(fact::SESSION_REF);
-        self.record.state = Resting::Running;
-        self.record.updated_at = now();
-        self.record.last_active_at = now();
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
-        run.provider_session_ref
-            .clone_from(&self.record.session_ref);
-        run.resumable = run.provider_session_ref.is_some();
-        run.updated_at = now();
+        run.provider_session_ref.clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
+        run.updated_at = self.record.updated_at;
         self.dir.save_run(&run)?;
         self.engine.emit(
             EventKind::Created,
             &self.record,
             json!({ "agent": self.record.agent }),
         );
-        self.engine
-            .emit(EventKind::Running, &self.record, json!({}));
+        self.engine.emit(EventKind::Running, &self.record, json!({}));
         Ok(Facts::none())
+    }
+
+    fn record_paused(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(options) = facts.read::<PauseOptions>(fact::PAUSE) else {
+            return Ok(Facts::none());
+        };
+        let at = now();
+        let quiesced: Quiesced = facts.read(fact::QUIESCED).unwrap_or_default();
+        let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
+        let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT);
+        self.record.pause = Some(Pause {
+            at,
+            reason: options.reason,
+            snapshot: snapshot.as_ref().map(|snapshot| snapshot.reference.clone()),
+            scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
+            last_action: quiesced.asked,
+            pending_tasks: Vec::new(),
+            summary: None,
+            forced: quiesced.forced,
+        });
+        self.put_away(snapshot, facts);
+        self.record.state = Resting::Paused;
+        self.record.paused_at = Some(at);
+        self.record.updated_at = at;
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Paused;
+        run.paused_at = Some(at);
+        run.pause_reason = Some(options.reason);
+        run.updated_at = at;
+        self.dir.save_run(&run)?;
+        self.engine.emit(
+            EventKind::Paused,
+            &self.record,
+            json!({ "reason": options.reason, "forced": quiesced.forced }),
+        );
+        Ok(Facts::none())
+    }
+
+    /// Back, or not: an agent that did not come up leaves a paused instance, with its worktree in
+    /// place and the snapshot kept.
+    fn record_resumed(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(reason) = facts.read::<String>(fact::NOT_RESUMED) {
+            self.engine.server().close_session(&self.record.id)?;
+            stop_tree(None, &self.record.marker(), self.engine.settings().pause.stop)?;
+            let snapshot = facts.read::<Option<SnapshotFact>>(fact::RELEASE).flatten();
+            self.record.vault = serde_json::to_value(Vault { snapshot, parking: None }).ok();
+            self.record.state = Resting::Paused;
+            self.record.updated_at = now();
+            self.dir.save(&mut self.record)?;
+            self.refusal = Some(Error::CannotResume {
+                title: self.record.title.clone(),
+                run: self.record.run.clone(),
+                provider: self.record.agent.clone(),
+                reference: self.record.session_ref.clone(),
+                reason,
+            });
+            return Ok(Facts::none());
+        }
+        self.seat(facts);
+        let reference = facts.read::<String>(fact::SESSION_REF);
+        let renewed = reference.is_some() && reference != self.record.session_ref;
+        self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
+        self.record.resumed_at = Some(self.record.updated_at);
+        self.record.pause = None;
+        self.record.vault = None;
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Running;
+        run.exit_code = None;
+        run.provider_session_ref.clone_from(&self.record.session_ref);
+        if renewed {
+            run.resumed_from_run_id = Some(run.run_id.clone());
+        }
+        run.updated_at = self.record.updated_at;
+        self.dir.save_run(&run)?;
+        self.engine.emit(EventKind::Resumed, &self.record, json!({}));
+        Ok(Facts::none())
+    }
+
+    fn record_restarted(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(new_run) = facts.read::<RunId>(fact::NEW_RUN) else {
+            return Ok(Facts::none());
+        };
+        self.seat(facts);
+        let mut old = self.dir.run(&self.record.run)?;
+        // Written twice after a crash: then the record names the new run already.
+        if old.run_id != new_run {
+            old.state = RunState::Superseded;
+            old.superseded_by_run_id = Some(new_run.clone());
+            old.updated_at = self.record.updated_at;
+            self.dir.save_run(&old)?;
+        }
+        self.record.session_ref = facts.read(fact::SESSION_REF);
+        self.dir.save_run(&RunRecord {
+            run_id: new_run.clone(),
+            state: RunState::Running,
+            provider_session_ref: self.record.session_ref.clone(),
+            resumable: self.is_resumable(),
+            created_at: self.record.updated_at,
+            updated_at: self.record.updated_at,
+            paused_at: None,
+            pause_reason: None,
+            resumed_from_run_id: None,
+            restart_of_run_id: Some(old.run_id.clone()).filter(|id| *id != new_run),
+            superseded_by_run_id: None,
+            exit_code: None,
+            ..old
+        })?;
+        self.record.run = new_run;
+        self.record.pause = None;
+        self.record.vault = None;
+        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+            self.record.snapshots = number;
+        }
+        self.dir.save(&mut self.record)?;
+        self.engine
+            .emit(EventKind::Running, &self.record, json!({ "restarted": true }));
+        Ok(Facts::none())
+    }
+
+    /// Where the agent sits from now on.
+    fn seat(&mut self, facts: &Facts) {
+        self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
+        self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
+        self.record.state = Resting::Running;
+        self.record.updated_at = now();
+        self.record.last_active_at = self.record.updated_at;
+    }
+
+    fn is_resumable(&self) -> bool {
+        self.provider().is_ok_and(|provider| match provider.strategy() {
+            Strategy::Native => self.record.session_ref.is_some(),
+            Strategy::Replay => true,
+            Strategy::None => false,
+        })
+    }
+
+    /// Where the work is from now on.
+    fn put_away(&mut self, snapshot: Option<SnapshotFact>, facts: &Facts) {
+        let vault = Vault {
+            snapshot,
+            parking: facts.read(fact::PARKING),
+        };
+        self.record.vault = serde_json::to_value(vault).ok();
+        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+            self.record.snapshots = number;
+        }
     }
 
     fn record_killed(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let at = now();
         let exit_code: Option<i32> = facts.read(fact::EXIT_CODE).unwrap_or(None);
         // A paused instance keeps what it had; a running one has just been put away.
-        if self.record.state != Resting::Paused {
-            let vault = Vault {
-                snapshot: facts.read(fact::SNAPSHOT),
-                parking: facts.read(fact::PARKING),
-            };
-            self.record.vault = serde_json::to_value(vault).ok();
-        }
-        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
-            self.record.snapshots = number;
+        if facts.read::<SnapshotFact>(fact::SNAPSHOT).is_some() {
+            self.put_away(facts.read(fact::SNAPSHOT), facts);
         }
         self.record.state = Resting::Killed;
         self.record.killed_at = Some(at);

@@ -3,7 +3,7 @@
 use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
-use crate::git::{self, Checkout, SnapshotFact, Verification};
+use crate::git::{self, Checkout, ParkingPlace, Repo, SnapshotFact, Verification};
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
@@ -15,7 +15,8 @@ impl Work<'_> {
     }
 
     pub(super) fn take_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        if self.keeps_worktree() || !self.record.worktree.path.is_dir() {
+        // One that was put away before has its snapshot.
+        if !self.record.worktree.path.is_dir() {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
@@ -33,12 +34,37 @@ impl Work<'_> {
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         match git::verify_snapshot(&repository, &checkout, &snapshot)? {
             Verification::Equal => Ok(Facts::none()),
+            // Something wrote in between: what it wrote is saved too, and proved again.
+            Verification::Differs { .. } => self.save_again(&repository, &checkout, &snapshot),
+        }
+    }
+
+    /// Takes the snapshot once more. What changes even then is not at rest, and nothing is moved.
+    fn save_again(&self, repository: &Repo, checkout: &Checkout, first: &SnapshotFact) -> Result<Facts, Error> {
+        let number = first.number().unwrap_or(self.record.snapshots + 1);
+        let again = git::take_snapshot(repository, checkout, &self.record.id, number, now())?;
+        match git::verify_snapshot(repository, checkout, &again)? {
+            Verification::Equal => Ok(Facts::none().with(fact::SNAPSHOT, &again)),
             Verification::Differs { paths } => Err(Error::SnapshotDiffers {
                 paths: paths
                     .iter()
                     .map(|path| path.display().to_string())
                     .collect(),
             }),
+        }
+    }
+
+    /// What is on disk once nobody can reach it any more is the truth: where it differs from the
+    /// snapshot, it is saved under the same name.
+    pub(super) fn save_late_changes(&self, place: &ParkingPlace, facts: &Facts) -> Result<Facts, Error> {
+        let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) else {
+            return Ok(Facts::none());
+        };
+        let repository = self.repository()?;
+        let checkout = place.checkout();
+        match git::verify_snapshot(&repository, &checkout, &snapshot)? {
+            Verification::Equal => Ok(Facts::none()),
+            Verification::Differs { .. } => self.save_again(&repository, &checkout, &snapshot),
         }
     }
 }

@@ -5,6 +5,7 @@ use crate::agents::{LaunchContext, LaunchKind, Provider};
 use crate::engine::Error;
 use crate::engine::environment;
 use crate::engine::launch::{Gate, Orders};
+use crate::engine::resume::Launch;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{Seat, printable_line};
 use crate::process::Identity;
@@ -14,7 +15,9 @@ impl Work<'_> {
     /// The reference of the conversation is chosen before the agent exists, where it can be.
     pub(super) fn intend_open_session(&self, facts: &Facts) -> Result<Facts, Error> {
         let provider = self.engine.provider_of(&self.record)?;
-        if !provider.mints_session() || facts.read::<String>(fact::SESSION_REF).is_some() {
+        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
+        let chosen = facts.read::<String>(fact::SESSION_REF).is_some();
+        if !provider.mints_session() || launch != Launch::Fresh || chosen {
             return Ok(Facts::none());
         }
         Ok(Facts::none().with(fact::SESSION_REF, &uuid::Uuid::new_v4().to_string()))
@@ -26,23 +29,35 @@ impl Work<'_> {
         if self.recovering || self.operation != Operation::Create {
             server.close_session(&self.record.id)?;
         }
-        let session_ref = facts.read::<String>(fact::SESSION_REF);
+        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
+        let reference = match launch {
+            Launch::Fresh => facts.read::<String>(fact::SESSION_REF),
+            Launch::SameReference | Launch::Native => self.record.session_ref.clone(),
+        };
+        self.open(launch, reference.as_deref())
+    }
+
+    /// Opens a session with a launcher in it that waits for "go".
+    pub(super) fn open(&mut self, launch: Launch, reference: Option<&str>) -> Result<Facts, Error> {
+        let server = self.engine.server();
+        let kind = match (launch, reference) {
+            (Launch::Native, Some(session)) => LaunchKind::Resume { session },
+            (_, session) => LaunchKind::Fresh { session },
+        };
         let plan = self.provider()?.launch(&LaunchContext {
             host: &self.engine.host,
             cwd: &self.record.worktree.path,
-            kind: LaunchKind::Fresh {
-                session: session_ref.as_deref(),
-            },
+            kind,
             prompt: None,
             extra_args: &self.record.agent_args,
         })?;
-        let terminal = &self.engine.settings().terminal;
+        let stage = self.stage();
         let gate = Gate::open(&self.engine.home.run)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {
             instance: &self.record.id,
-            columns: terminal.columns,
-            rows: terminal.rows,
+            columns: stage.columns,
+            rows: stage.rows,
             title: &printable_line(self.record.title.as_str()),
             branch: &branch.map_or_else(String::new, |branch| printable_line(&branch.name)),
             argv: &gate.launcher(&self.engine.host.biv),
@@ -55,8 +70,8 @@ impl Work<'_> {
             ),
             directory: self.record.worktree.path.clone(),
             argv: plan.argv.clone(),
-            replay: None,
-            banner: None,
+            replay: stage.replay,
+            banner: stage.banner,
         };
         let agent = Identity::of_pid(session.pane_pid);
         self.waiting = Some(gate.admit(session.pane_pid, &orders)?);

@@ -1,12 +1,17 @@
-//! What stood on the terminal, kept for later.
+//! What stood on the terminal: kept when it is taken down, shown again when it is back.
+
+use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Work, fact};
 use crate::engine::Error;
-use crate::lifecycle::Facts;
-use crate::store::replace_file;
-use crate::tmux::TmuxError;
+use crate::engine::core::now;
+use crate::lifecycle::{Facts, Operation};
+use crate::model::InstanceRecord;
+use crate::store::{InstanceDir, replace_file};
+use crate::tmux::{Server, TmuxError, harmless};
 
 /// What is known of a terminal besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,7 +20,26 @@ pub(in crate::engine) struct SavedTerminal {
     pub columns: u16,
     pub rows: u16,
     pub title: String,
+    pub cursor: (u16, u16),
+    /// The variables of the environment that say how the terminal was used. Nothing else of it is kept.
+    pub environment: Vec<(String, String)>,
 }
+
+/// What a new session is opened with.
+pub(super) struct Stage {
+    pub columns: u16,
+    pub rows: u16,
+    pub replay: Option<PathBuf>,
+    pub banner: Option<String>,
+}
+
+/// Variables that may be written down: how a terminal looks and speaks, nothing that could be a secret.
+const HARMLESS_VARIABLES: [&str; 8] = [
+    "TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SHELL", "EDITOR",
+];
+
+/// Begins the line below a replayed scrollback; [`crate::detect`] looks only below it.
+const BANNER: &str = "── resumed ";
 
 impl Work<'_> {
     /// Scrollback and screen with their colours. An agent that is gone with its server has none left.
@@ -24,24 +48,102 @@ impl Work<'_> {
         let Some(pane) = server.pane_of(&self.record.id)? else {
             return Ok(Facts::none());
         };
-        let history = match server.history(&pane.id) {
-            Ok(history) => history,
-            Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(Facts::none()),
-            Err(error) => return Err(error.into()),
+        let Some(lines) = archive(&server, &pane.id, &self.dir)? else {
+            return Ok(Facts::none());
         };
-        let history = history.trim_end();
-        if !history.is_empty() {
-            replace_file(&self.dir.terminal().join("scrollback"), history.as_bytes())?;
-        }
         let saved = SavedTerminal {
-            lines: history.lines().count() as u64,
+            lines,
             columns: pane.columns,
             rows: pane.rows,
+            cursor: pane.cursor,
+            environment: HARMLESS_VARIABLES
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
+                .collect(),
             title: pane.title,
         };
+        let path = self.dir.terminal().join("terminal.json");
+        replace_file(&path, &serde_json::to_vec_pretty(&saved).unwrap_or_default())?;
         let exit_code = pane.death.map(crate::tmux::Death::exit_code);
         Ok(Facts::none()
             .with(fact::TERMINAL, &saved)
             .with(fact::EXIT_CODE, &exit_code))
+    }
+
+    /// The size and the history that a session starts with.
+    pub(super) fn stage(&self) -> Stage {
+        let terminal = &self.engine.settings().terminal;
+        let saved: Option<SavedTerminal> = std::fs::read(self.dir.terminal().join("terminal.json"))
+            .ok()
+            .and_then(|text| serde_json::from_slice(&text).ok());
+        let replay = Some(scrollback(&self.dir)).filter(|path| path.exists());
+        let (columns, rows) = saved.map_or((terminal.columns, terminal.rows), |saved| {
+            (saved.columns, saved.rows)
+        });
+        Stage {
+            columns,
+            rows,
+            banner: replay
+                .is_some()
+                .then(|| banner(&self.record, self.operation)),
+            replay,
+        }
+    }
+}
+
+/// Saves the history of a pane. What a resumed session shows above its line is the archive itself;
+/// where the agent has cleared that away, the archive is kept and the new part goes below it.
+pub(in crate::engine) fn archive(
+    server: &Server,
+    pane: &str,
+    dir: &InstanceDir,
+) -> Result<Option<u64>, Error> {
+    let captured = match server.history(pane) {
+        Ok(history) => history,
+        Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let captured = harmless(captured.trim_end());
+    let path = scrollback(dir);
+    let earlier = std::fs::read_to_string(&path).unwrap_or_default();
+    let text = if earlier.is_empty() || captured.contains(BANNER) {
+        captured
+    } else if captured.is_empty() {
+        earlier
+    } else {
+        format!("{earlier}\x1b[0m\n{captured}")
+    };
+    if !text.is_empty() {
+        replace_file(&path, text.as_bytes())?;
+    }
+    Ok(Some(text.lines().count() as u64))
+}
+
+pub(in crate::engine) fn scrollback(dir: &InstanceDir) -> PathBuf {
+    dir.terminal().join("scrollback")
+}
+
+fn banner(record: &InstanceRecord, operation: Operation) -> String {
+    let at = now();
+    let since = record.paused_at.unwrap_or(record.updated_at);
+    let kind = if operation == Operation::Restart {
+        " · restarted"
+    } else {
+        ""
+    };
+    format!(
+        "{BANNER}{} · paused {}{kind} ──",
+        at.local_minute(),
+        spoken(since.until(at))
+    )
+}
+
+fn spoken(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h", seconds / 3600),
+        _ => format!("{} d", seconds / 86_400),
     }
 }

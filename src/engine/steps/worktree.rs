@@ -4,10 +4,12 @@ use std::time::Duration;
 
 use super::{Work, fact};
 use crate::engine::Error;
+use crate::config::WorktreeOnPause;
 use crate::engine::kill::KillOptions;
+use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
 use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo};
-use crate::lifecycle::{Facts, Operation};
+use crate::lifecycle::Facts;
 use crate::store::Lock;
 
 /// Worktrees of one repository are made one after another: git's own `worktree add` races with itself.
@@ -71,7 +73,10 @@ impl Work<'_> {
     }
 
     pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
-        if self.keeps_worktree() || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
+        let stays = self.worktree_wish(facts) == WorktreeOnPause::Keep;
+        // A paused instance that is killed has been put away already.
+        let away = !self.record.worktree.path.is_dir();
+        if stays || away || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
@@ -88,9 +93,30 @@ impl Work<'_> {
         let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
             return Ok(Facts::none());
         };
-        let _lock = self.lock_repository()?;
-        git::park(&place)?;
-        Ok(Facts::none())
+        {
+            let _lock = self.lock_repository()?;
+            git::park(&place)?;
+        }
+        let learned = self.save_late_changes(&place, facts)?;
+        if self.worktree_wish(facts) == WorktreeOnPause::Remove {
+            let policy = self.engine.thin_policy();
+            let report = git::thin(&self.repository()?, &place, &self.record.id, &policy)?;
+            for dropped in report.dropped.iter().take(10) {
+                self.progress
+                    .note(&format!("{} was let go to free the disk", dropped.path.display()));
+            }
+        }
+        Ok(learned)
+    }
+
+    /// What is to become of the worktree. An adopted one is somebody else's: killing the instance
+    /// leaves it.
+    fn worktree_wish(&self, facts: &Facts) -> WorktreeOnPause {
+        match facts.read::<PauseOptions>(fact::PAUSE) {
+            Some(options) => options.worktree,
+            None if self.record.worktree.adopted => WorktreeOnPause::Keep,
+            None => WorktreeOnPause::Park,
+        }
     }
 
     /// Only a branch that biv made, only on request, and only where the work behind it was saved:
@@ -107,11 +133,6 @@ impl Work<'_> {
             }
         }
         Ok(Facts::none())
-    }
-
-    /// An adopted worktree is somebody else's: it is never moved or removed.
-    pub(super) fn keeps_worktree(&self) -> bool {
-        self.record.worktree.adopted && self.operation == Operation::Kill
     }
 
     pub(super) fn lock_repository(&self) -> Result<Lock, Error> {

@@ -16,6 +16,8 @@ pub(in crate::engine) struct Work<'a> {
     pub progress: &'a mut dyn Progress,
     /// A launcher that stands ready. Lost with the process: recovery starts another.
     pub(super) waiting: Option<Waiting>,
+    /// Why the wish behind the operation could not be met, though it came to its end.
+    pub(in crate::engine) refusal: Option<Error>,
     /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
     pub(super) recovering: bool,
 }
@@ -34,6 +36,7 @@ impl<'a> Work<'a> {
             operation: Operation::Create,
             progress,
             waiting: None,
+            refusal: None,
             recovering: false,
         }
     }
@@ -97,12 +100,12 @@ impl World for Work<'_> {
             Step::FreeWorktree => self.free_worktree(facts),
             Step::DeleteBranch => self.delete_branch(facts),
             Step::Record => self.record_result(facts),
-            Step::Quiesce
-            | Step::SaveConversation
-            | Step::BringWorktree
-            | Step::VerifyRestore
-            | Step::AwaitReady
-            | Step::ReleaseSnapshot => Ok(Facts::none()),
+            Step::Quiesce => self.quiesce(facts),
+            Step::BringWorktree => self.bring_worktree(facts),
+            Step::VerifyRestore => self.verify_restore(),
+            Step::AwaitReady => self.await_ready(facts),
+            Step::ReleaseSnapshot => self.release_snapshot(facts),
+            Step::SaveConversation => Ok(Facts::none()),
         }?;
         crash::point(self.operation, step, "after");
         Ok(learned)
@@ -113,17 +116,16 @@ impl World for Work<'_> {
         match step {
             Step::AddWorktree => self.undo_add_worktree(facts),
             Step::OpenSession => self.undo_open_session(),
-            // What was copied, saved or written down does no harm, and what was stopped for a kill
-            // was to be stopped.
+            Step::StopAgent => self.undo_stop_agent(),
+            Step::BringWorktree => self.undo_bring_worktree(),
+            // What was copied, saved or written down does no harm.
             Step::ClaimNames
             | Step::SetupWorktree
             | Step::Quiesce
             | Step::SaveConversation
             | Step::SaveTerminal
-            | Step::StopAgent
             | Step::Snapshot
             | Step::VerifySnapshot
-            | Step::BringWorktree
             | Step::VerifyRestore
             // Never before the line.
             | Step::StartAgent

@@ -1,0 +1,141 @@
+//! Putting an instance to rest: nothing is lost, nothing of it runs any more.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::steps::fact;
+use super::{Engine, Error, InstanceView, Progress, Scope};
+use crate::config::WorktreeOnPause;
+use crate::git::{self, Checkout, Repo, Why};
+use crate::lifecycle::{Facts, Operation, Plan, Step};
+use crate::model::{EventKind, InstanceRecord, PauseReason, Resting};
+
+/// What was asked of a pause.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PauseOptions {
+    /// How long to wait for the turn to end; None: as long as it takes.
+    pub wait: Option<Duration>,
+    pub worktree: WorktreeOnPause,
+    pub reason: PauseReason,
+}
+
+/// How a request for a state that may hold already ended.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Done(Box<InstanceView>),
+    /// It was so already; nothing was changed.
+    Already(Box<InstanceView>),
+}
+
+impl Asked {
+    pub(crate) fn view(&self) -> &InstanceView {
+        match self {
+            Self::Done(view) | Self::Already(view) => view,
+        }
+    }
+}
+
+impl Engine {
+    pub(crate) fn pause(
+        &self,
+        given: &str,
+        options: &PauseOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Asked, Error> {
+        self.prepare()?;
+        let found = self.settled(given, Scope::Living)?;
+        let lock = self.lock(&found.dir, &found.record, "pause")?;
+        // What was true before the lock was had may not be any more.
+        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        let record = found.dir.record()?;
+        match record.state {
+            Resting::Running => {}
+            Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
+            Resting::Completed | Resting::Failed | Resting::Killed => {
+                return Err(Error::WrongState {
+                    verb: "pause",
+                    title: record.title,
+                    state: record.state.into(),
+                });
+            }
+        }
+        self.refuse_what_cannot_be_kept(&record, options, progress)?;
+        self.withdraw_cancellation(&found.dir);
+        self.emit(EventKind::Pausing, &record, json!({ "reason": options.reason }));
+        let facts = Facts::none().with(fact::PAUSE, options);
+        let record = self.operate(&lock, &found.dir, record, Plan::pause(), facts, progress)?;
+        Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
+    }
+
+    /// Takes back a pause that still waits for the agent's turn to end.
+    pub(crate) fn cancel_pause(&self, given: &str) -> Result<InstanceView, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let waiting = found.journal.as_ref().is_some_and(|journal| {
+            journal.plan.operation == Operation::Pause && !journal.is_done(Step::Quiesce)
+        });
+        if !waiting {
+            return Err(Error::WrongState {
+                verb: "take back a pause of",
+                title: found.record.title.clone(),
+                state: super::recover::state_of(&found.record, found.journal.as_ref()),
+            });
+        }
+        let request = found.dir.path.join(CANCEL);
+        std::fs::write(&request, b"cancel\n").map_err(Error::files("write", &request))?;
+        // The pausing process takes its pause back and lets go of the lock.
+        let _lock = found.dir.lock_operation("cancel").map_err(|error| match error {
+            crate::store::StoreError::Busy { holder, .. } => Error::Busy {
+                title: found.record.title.clone(),
+                holder,
+            },
+            other => other.into(),
+        })?;
+        self.withdraw_cancellation(&found.dir);
+        self.show(found.record.id.as_str())
+    }
+
+    fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
+        // Usually there is none.
+        drop(std::fs::remove_file(dir.path.join(CANCEL)));
+    }
+
+    /// Names what cannot be saved before anything is stopped.
+    fn refuse_what_cannot_be_kept(
+        &self,
+        record: &InstanceRecord,
+        options: &PauseOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let repository = Repo::discover(&record.repository.root)?;
+        let checkout = Checkout::live(&repository, &record.worktree.path)?;
+        let preflight = git::preflight(&repository, &checkout)?;
+        if preflight.shortage.is_some() {
+            return Err(Error::Space {
+                path: record.repository.common_dir.clone(),
+            });
+        }
+        let named = |unsavable: &git::Unsavable| {
+            format!("{} ({})", unsavable.path.display(), unsavable.why.name())
+        };
+        // A directory that is moved whole keeps everything but what is mounted in it; one that is
+        // freed keeps on disk what cannot be stored.
+        let refused: Vec<String> = preflight
+            .unsavable
+            .iter()
+            .filter(|unsavable| unsavable.why == Why::Mount && options.worktree != WorktreeOnPause::Keep)
+            .map(named)
+            .collect();
+        if !refused.is_empty() {
+            return Err(Error::Unsavable { unsavable: refused });
+        }
+        for unsavable in &preflight.unsavable {
+            progress.note(&format!("{} is kept on disk only", named(unsavable)));
+        }
+        Ok(())
+    }
+}
+
+/// The file by which a pause is asked to take itself back.
+pub(super) const CANCEL: &str = "cancel";

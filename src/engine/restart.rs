@@ -1,0 +1,42 @@
+//! A fresh attempt at the same task, in the same worktree.
+
+use super::resume::{Launch, OnConflict};
+use super::steps::fact;
+use super::{Engine, Error, InstanceView, Progress, Scope};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Resting, RunId};
+
+impl Engine {
+    /// Saves the work, then starts a new agent session with the original prompt, as a new run.
+    pub(crate) fn restart(&self, given: &str, progress: &mut dyn Progress) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        let found = self.settled(given, Scope::Living)?;
+        let lock = self.lock(&found.dir, &found.record, "restart")?;
+        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        let record = found.dir.record()?;
+        if record.state == Resting::Killed {
+            return Err(Error::WrongState {
+                verb: "restart",
+                title: record.title,
+                state: record.state.into(),
+            });
+        }
+        self.require_repository(&record)?;
+        let provider = self.provider_of(&record)?;
+        let (program, path) = provider.program(&record.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        let facts = Facts::none()
+            .with(fact::LAUNCH, &Launch::Fresh)
+            .with(fact::ON_CONFLICT, &OnConflict::Stop)
+            .with(fact::NEW_RUN, &RunId::random())
+            .with(fact::PROMPT, &record.prompt);
+        let record = self.operate(&lock, &found.dir, record, Plan::restart(), facts, progress)?;
+        drop(lock);
+        self.show(record.id.as_str())
+    }
+}

@@ -1,0 +1,179 @@
+//! Bringing an instance back as it was.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::pause::Asked;
+use super::steps::{Vault, fact};
+use super::{Engine, Error, Progress, Scope};
+use crate::agents::{Strategy, Turnless};
+use crate::config::ResumePrompt;
+use crate::git::Repo;
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{EventKind, InstanceRecord, Resting};
+
+/// What the resumed agent is told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// As `resume.prompt` says.
+    AsConfigured,
+    Nothing,
+    This(String),
+}
+
+/// What becomes of saved changes that conflict with a branch that was moved meanwhile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnConflict {
+    /// Nothing is changed; the instance stays paused.
+    Stop,
+    /// The branch's version stays in the conflicting files; the snapshot keeps the other.
+    Keep,
+    /// Both, between conflict markers.
+    Markers,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct ResumeOptions {
+    pub told: Told,
+    pub on_conflict: OnConflict,
+}
+
+/// How the agent is to be launched again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Launch {
+    /// A new conversation.
+    Fresh,
+    /// A new conversation under the reference that was given before: there was no turn yet.
+    SameReference,
+    /// The agent's own resume, by its explicit reference.
+    Native,
+}
+
+impl Engine {
+    pub(crate) fn resume(
+        &self,
+        given: &str,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Asked, Error> {
+        self.prepare()?;
+        let found = self.settled(given, Scope::Living)?;
+        let lock = self.lock(&found.dir, &found.record, "resume")?;
+        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        let record = found.dir.record()?;
+        match record.state {
+            Resting::Paused | Resting::Completed | Resting::Failed => {}
+            Resting::Running => {
+                drop(lock);
+                return Ok(Asked::Already(Box::new(self.show(record.id.as_str())?)));
+            }
+            Resting::Killed => {
+                return Err(Error::WrongState {
+                    verb: "resume",
+                    title: record.title,
+                    state: record.state.into(),
+                });
+            }
+        }
+        self.require_repository(&record)?;
+        let launch = self.choose_launch(&record)?;
+        let prompt = self.prompt_for(&record, launch, &options.told);
+        self.emit(EventKind::Resuming, &record, json!({}));
+        let snapshot = Vault::of(&record).and_then(|vault| vault.snapshot);
+        let facts = Facts::none()
+            .with(fact::RELEASE, &snapshot)
+            .with(fact::LAUNCH, &launch)
+            .with(fact::ON_CONFLICT, &options.on_conflict)
+            .with(fact::PROMPT, &prompt);
+        let record = self.operate(&lock, &found.dir, record, Plan::resume(), facts, progress)?;
+        drop(lock);
+        Ok(Asked::Done(Box::new(self.show(record.id.as_str())?)))
+    }
+
+    /// The repository must be the one that was recorded, at its recorded place.
+    pub(super) fn require_repository(&self, record: &InstanceRecord) -> Result<(), Error> {
+        let recorded = &record.repository;
+        let found = Repo::discover(&recorded.root).ok();
+        let same = found
+            .as_ref()
+            .is_some_and(|found| found.common_dir() == recorded.common_dir);
+        if same {
+            return Ok(());
+        }
+        Err(Error::RepositoryMoved {
+            recorded: recorded.root.clone(),
+            found: found.map(|found| found.root().to_owned()),
+        })
+    }
+
+    /// How this agent can be brought back, or why it cannot.
+    fn choose_launch(&self, record: &InstanceRecord) -> Result<Launch, Error> {
+        let provider = self.provider_of(record)?;
+        let (program, path) = provider.program(&record.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        let refused = |reason: &str| Error::CannotResume {
+            title: record.title.clone(),
+            run: record.run.clone(),
+            provider: record.agent.clone(),
+            reference: record.session_ref.clone(),
+            reason: reason.to_owned(),
+        };
+        match (provider.strategy(), &record.session_ref) {
+            (Strategy::Replay, _) => Ok(Launch::Fresh),
+            (Strategy::None, _) => Err(refused("this agent cannot resume a conversation")),
+            (Strategy::Native, None) => Err(refused("no session reference is known")),
+            (Strategy::Native, Some(reference)) => {
+                if self.has_turns(record, reference) {
+                    return Ok(Launch::Native);
+                }
+                match provider.turnless() {
+                    Turnless::SameReference => Ok(Launch::SameReference),
+                    Turnless::NewReference => Ok(Launch::Fresh),
+                    Turnless::Resume => Ok(Launch::Native),
+                }
+            }
+        }
+    }
+
+    /// Whether there is anything to resume: an agent that was paused before its first turn has kept
+    /// nothing under its reference. Where that cannot be told, it is assumed.
+    fn has_turns(&self, record: &InstanceRecord, reference: &str) -> bool {
+        record.agent != "demo" || self.home.state.join("demo").join(format!("{reference}.jsonl")).exists()
+    }
+
+    /// What the agent is told when it is back. One that starts anew would not know where it was.
+    fn prompt_for(&self, record: &InstanceRecord, launch: Launch, told: &Told) -> Option<String> {
+        match told {
+            Told::This(prompt) => Some(prompt.clone()),
+            Told::Nothing => None,
+            Told::AsConfigured => {
+                let replays = launch == Launch::Fresh && self.provider_of(record).is_ok_and(|p| !p.rules().is_empty());
+                (replays || self.settings().resume.prompt == ResumePrompt::Auto).then(|| where_it_was(record))
+            }
+        }
+    }
+}
+
+/// Summary, last action and pending tasks, as a prompt.
+fn where_it_was(record: &InstanceRecord) -> String {
+    let mut parts = Vec::new();
+    if let Some(prompt) = &record.prompt {
+        parts.push(format!("You were working on this task:\n{prompt}"));
+    }
+    if let Some(pause) = &record.pause {
+        parts.extend(pause.summary.as_ref().map(|summary| format!("So far:\n{summary}")));
+        parts.extend(pause.last_action.as_ref().map(|action| format!("Your last action: {action}")));
+        if !pause.pending_tasks.is_empty() {
+            parts.push(format!("Still to do:\n- {}", pause.pending_tasks.join("\n- ")));
+        }
+    }
+    parts.push("You were paused and are back now, in the same worktree. Continue.".to_owned());
+    parts.join("\n\n")
+}

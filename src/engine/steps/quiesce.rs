@@ -1,0 +1,113 @@
+//! Bringing a working agent to a safe state before it is stopped.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Work, fact};
+use crate::agents::Provider;
+use crate::detect::{Key, Quiet, Rest, Screen};
+use crate::engine::pause::{CANCEL, PauseOptions};
+use crate::engine::watch::{Found, look, until_rest};
+use crate::engine::Error;
+use crate::lifecycle::Facts;
+use crate::model::{Activity, printable_line};
+use crate::tmux::Server;
+
+/// How the agent was found, and what had to be done to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Quiesced {
+    /// It did not come to rest and was stopped all the same.
+    pub forced: bool,
+    /// What it was asking when it was dismissed.
+    pub asked: Option<String>,
+}
+
+impl Work<'_> {
+    /// Waits for the turn to end; then interrupts; then goes on whatever the agent does. A dialog is
+    /// never answered, only dismissed.
+    pub(super) fn quiesce(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(options) = facts.read::<PauseOptions>(fact::PAUSE) else {
+            return Ok(Facts::none());
+        };
+        let server = self.engine.server_of(&self.record);
+        let Some(pane) = server.pane_of(&self.record.id)? else {
+            return Ok(Facts::none());
+        };
+        let provider = self.engine.provider_of(&self.record)?;
+        let mut quiesced = Quiesced::default();
+        let mut safe = self.wait(&server, &pane.id, provider, options.wait)?;
+        if safe.is_none() {
+            self.progress.note("interrupting the agent's turn");
+            press(&server, &pane.id, provider.interrupt_keys())?;
+            let grace = self.engine.settings().pause.grace;
+            safe = self.wait(&server, &pane.id, provider, Some(grace))?;
+        }
+        if let Some(Rest::Waiting(Activity::Approval | Activity::Question)) = safe {
+            quiesced.asked = asked(&server, &pane.id, provider)?;
+            press(&server, &pane.id, provider.cancel_keys())?;
+            let grace = self.engine.settings().pause.grace;
+            safe = self.wait(&server, &pane.id, provider, Some(grace))?;
+        }
+        if safe.is_none() {
+            quiesced.forced = true;
+            self.progress
+                .note("the agent did not come to rest and is stopped all the same");
+        }
+        Ok(Facts::none().with(fact::QUIESCED, &quiesced))
+    }
+
+    /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
+    fn wait(
+        &self,
+        server: &Server,
+        pane: &str,
+        provider: &Provider,
+        limit: Option<Duration>,
+    ) -> Result<Option<Rest>, Error> {
+        let cancel = self.dir.path.join(CANCEL);
+        let mut cancelled = false;
+        let quiet = match provider.readiness().quiet() {
+            // A known agent shows when it is at rest; one that is merely silent may be thinking.
+            Quiet::Ignored => Quiet::Counts,
+            other => other,
+        };
+        let found = until_rest(server, pane, provider, quiet, |elapsed, _| {
+            cancelled = cancel.exists();
+            !cancelled && limit.is_none_or(|limit| elapsed < limit)
+        })?;
+        if cancelled {
+            return Err(Error::Cancelled);
+        }
+        Ok(match found {
+            Found::AtRest(rest) => Some(rest),
+            Found::Gone => Some(Rest::Exited),
+            Found::StillMoving(_) => None,
+        })
+    }
+}
+
+fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<String> = keys.iter().map(|key| key.name()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Ok(server.press(pane, &names)?)
+}
+
+/// What an open dialog asks, in a line.
+fn asked(server: &Server, pane: &str, provider: &Provider) -> Result<Option<String>, Error> {
+    let Some(shot) = look(server, pane)? else {
+        return Ok(None);
+    };
+    let verdict = provider.judge(&Screen::new(&shot.text), Some(&shot.title));
+    Ok(verdict.dialog.map(|dialog| {
+        let about = dialog
+            .command
+            .or_else(|| Some(dialog.paths.join(", ")).filter(|paths| !paths.is_empty()))
+            .or(dialog.question)
+            .unwrap_or_default();
+        printable_line(&format!("asked for permission: {about}"))
+    }))
+}
