@@ -34,6 +34,7 @@ pub(super) struct Entry {
     pub mode: u32,
     pub id: String,
     pub stage: u8,
+    pub assume_unchanged: bool,
     pub intent_to_add: bool,
     pub skip_worktree: bool,
     pub stat: CachedStat,
@@ -79,11 +80,34 @@ impl Index {
         })
     }
 
-    /// The paths that are in the index, each once.
-    pub(super) fn contains(&self, path: &[u8]) -> bool {
+    /// As [`Self::read`], but None where the file on disk is only a part of the index: entries then
+    /// lie where their offsets say.
+    pub(super) fn read_plain(repo: &Repo, checkout: &Checkout) -> Result<Option<Self>, GitError> {
+        let path = checkout.index_path();
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(GitError::reading(&path)(error)),
+        };
+        let parsed = Parser::new(&bytes, repo.id_length() / 2)
+            .parse()
+            .map_err(|problem| GitError::Index {
+                path: path.clone(),
+                problem,
+            })?;
+        Ok((!parsed.needs_git).then_some(Self {
+            entries: parsed.entries,
+            resolve_undo: parsed.resolve_undo,
+            written: modified(&path)?,
+        }))
+    }
+
+    /// The entry of a path that has no conflict.
+    pub(super) fn find(&self, path: &[u8]) -> Option<&Entry> {
         self.entries
-            .binary_search_by(|entry| entry.path.as_slice().cmp(path))
-            .is_ok()
+            .binary_search_by(|entry| entry.path.as_slice().cmp(path).then(entry.stage.cmp(&0)))
+            .ok()
+            .map(|found| &self.entries[found])
     }
 }
 
@@ -200,6 +224,7 @@ impl<'a> Parser<'a> {
             mode,
             id,
             stage: ((flags >> 12) & 3) as u8,
+            assume_unchanged: flags & (1 << 15) != 0,
             intent_to_add: extended & INTENT_TO_ADD != 0,
             skip_worktree: extended & SKIP_WORKTREE != 0,
             stat: CachedStat {
@@ -274,6 +299,25 @@ fn undo_ids(content: &[u8], hash: usize) -> Result<Vec<String>, String> {
         }
     }
     Ok(ids)
+}
+
+/// Whether two index files say the same, apart from what git remembers of the files on disk.
+pub(super) fn same_entries(one: &[u8], other: &[u8], repo: &Repo) -> bool {
+    if one == other {
+        return true;
+    }
+    let parse = |bytes| Parser::new(bytes, repo.id_length() / 2).parse();
+    let (Ok(mut one), Ok(mut other)) = (parse(one), parse(other)) else {
+        return false;
+    };
+    for entry in one.entries.iter_mut().chain(&mut other.entries) {
+        entry.stat = CachedStat::default();
+        entry.offset = 0;
+    }
+    !one.needs_git
+        && !other.needs_git
+        && one.entries == other.entries
+        && one.resolve_undo == other.resolve_undo
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

@@ -22,6 +22,8 @@ pub(super) enum Kind {
     Admin,
     /// A file of a thinned worktree.
     File,
+    /// One that git knew to be unchanged without reading it.
+    Clean,
     Symlink,
     Directory,
     /// Still on disk: it cannot be stored.
@@ -37,6 +39,7 @@ const LETTERS: &[(Kind, u8)] = &[
     (Kind::Nested, b'n'),
     (Kind::Admin, b'a'),
     (Kind::File, b'f'),
+    (Kind::Clean, b'c'),
     (Kind::Symlink, b'l'),
     (Kind::Directory, b'd'),
     (Kind::Kept, b'k'),

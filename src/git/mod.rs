@@ -25,12 +25,17 @@ mod guard;
 mod import;
 mod index;
 mod manifest;
+mod objects;
 mod parking;
 mod preflight;
+mod refill;
 mod repository;
 mod retention;
 mod snapshot;
 mod survey;
+mod thin;
+mod verify;
+mod walk;
 mod worktree;
 
 pub(crate) use call::installed_version;
@@ -40,12 +45,15 @@ pub(crate) use disk::FileIdentity;
 pub(crate) use error::GitError;
 pub(crate) use parking::{ParkState, ParkingPlace, choose_parking, park, park_state, unpark};
 pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
+pub(crate) use refill::{RefillReport, refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{
     StoredSnapshot, delete_trashed, list_snapshots, list_trashed, reclaim_snapshot,
     release_snapshot,
 };
-pub(crate) use snapshot::{SnapshotFact, Verification, take_snapshot, verify_snapshot};
+pub(crate) use snapshot::{SnapshotFact, take_snapshot};
+pub(crate) use thin::{ThinPolicy, ThinReport, thin, thinned_from};
+pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{
     AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeEntry, WorktreeKind, WorktreeOf,
     worktree_of,

@@ -25,6 +25,9 @@ pub(crate) struct ParkingPlace {
     pub parked_admin: PathBuf,
     pub admin_identity: FileIdentity,
     pub common_dir: PathBuf,
+    /// Admin directories of worktrees that lie inside this one: git would prune them while their
+    /// files are away.
+    pub inside: Vec<PathBuf>,
 }
 
 impl ParkingPlace {
@@ -99,7 +102,24 @@ pub(crate) fn choose_parking(
         admin_identity: FileIdentity::require(&checkout.git_dir)?,
         admin: checkout.git_dir,
         common_dir: repo.common_dir().to_owned(),
+        inside: worktrees_inside(repo, worktree),
     })
+}
+
+/// The records of this repository's other worktrees that are checked out below `worktree`.
+fn worktrees_inside(repo: &Repo, worktree: &Path) -> Vec<PathBuf> {
+    let Ok(records) = std::fs::read_dir(repo.common_dir().join("worktrees")) else {
+        return Vec::new();
+    };
+    records
+        .filter_map(|record| {
+            let record = record.ok()?.path();
+            let link = std::fs::read(record.join("gitdir")).ok()?;
+            let link = link.strip_suffix(b"\n").unwrap_or(&link);
+            let link = record.join(super::call::bytes_to_path(link));
+            (link.starts_with(worktree) && link != worktree.join(".git")).then_some(record)
+        })
+        .collect()
 }
 
 /// Tries it with an empty directory: equal device numbers do not promise it (bind mounts).
@@ -167,6 +187,9 @@ pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
         Half::Lost => return Err(admin_lost(place)),
     }
     hold_name(&place.admin)?;
+    for record in &place.inside {
+        lock(record)?;
+    }
     match half(
         &place.worktree,
         place.worktree_identity,
@@ -216,13 +239,36 @@ pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
         std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;
         rename_durably(&place.parked_admin, &place.admin)?;
     }
+    for record in &place.inside {
+        unlock(record)?;
+    }
     Ok(())
 }
 
 fn hold_name(admin: &Path) -> Result<(), GitError> {
     std::fs::create_dir_all(admin).map_err(GitError::writing(admin))?;
-    let lock = admin.join(PLACEHOLDER);
-    std::fs::write(&lock, PLACEHOLDER_TEXT).map_err(GitError::writing(&lock))
+    lock(admin)
+}
+
+/// Git leaves a locked record alone. One that its owner has locked stays as it is.
+fn lock(record: &Path) -> Result<(), GitError> {
+    let path = record.join(PLACEHOLDER);
+    if !record.is_dir() || path.exists() {
+        return Ok(());
+    }
+    std::fs::write(&path, PLACEHOLDER_TEXT).map_err(GitError::writing(&path))
+}
+
+/// Takes our own lock away, and no other.
+fn unlock(record: &Path) -> Result<(), GitError> {
+    let path = record.join(PLACEHOLDER);
+    match std::fs::read(&path) {
+        Ok(text) if text == PLACEHOLDER_TEXT => {
+            std::fs::remove_file(&path).map_err(GitError::writing(&path))
+        }
+        // A lock of ours that a crash left empty looks like its owner's; git can unlock it.
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Whether our placeholder, whole or half made, and nothing else is there.

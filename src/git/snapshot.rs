@@ -14,17 +14,16 @@
 //! a held `index.lock`, `skip-worktree` or `intent-to-add` cannot blind it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{bytes_to_path, fields};
+use super::call::fields;
 use super::disk::sync_filesystems;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Object, fits_in_tree, quoted};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
-use super::survey::{Found, Staged, Survey, evidence, survey};
+use super::survey::{Found, Staged, Survey, survey};
 use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
@@ -54,15 +53,6 @@ pub(crate) struct SnapshotFact {
     pub operation: Option<String>,
     pub changed: u64,
     pub untracked: u64,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verification {
-    Equal,
-    /// Somebody wrote in the meantime.
-    Differs {
-        paths: Vec<PathBuf>,
-    },
 }
 
 pub(super) fn reference(id: &InstanceId, n: u64) -> String {
@@ -104,101 +94,6 @@ pub(crate) fn take_snapshot(
         unsettled = imported.unsettled;
     }
     Err(GitError::Unsettled { paths: unsettled })
-}
-
-/// Whether the checkout, wherever it lies now, is what the snapshot holds, and whether the
-/// snapshot is there.
-pub(crate) fn verify_snapshot(
-    repo: &Repo,
-    checkout: &Checkout,
-    fact: &SnapshotFact,
-) -> Result<Verification, GitError> {
-    let manifest = Manifest::load(repo, &fact.extra)?;
-    if repo.resolve(&fact.reference)?.as_deref() != Some(&fact.commit) {
-        return Err(GitError::SnapshotMissing {
-            reference: fact.reference.clone(),
-        });
-    }
-    let untracked = manifest.paths(Kind::Untracked);
-    if evidence(repo, checkout, &untracked)? == fact.evidence {
-        return Ok(Verification::Equal);
-    }
-    // Something was touched, perhaps without effect: now compare path by path.
-    let now = survey(repo, checkout)?;
-    let mut paths = differences(&manifest, &now);
-    if now.head != fact.head || now.branch != fact.branch {
-        paths.push(PathBuf::from("HEAD"));
-    }
-    let index = std::fs::read(checkout.index_path()).unwrap_or_default();
-    if stored_index(repo, &manifest, fact)? != index {
-        paths.push(PathBuf::from("index"));
-    }
-    Ok(if paths.is_empty() {
-        Verification::Equal
-    } else {
-        Verification::Differs { paths }
-    })
-}
-
-fn differences(manifest: &Manifest, now: &Survey) -> Vec<PathBuf> {
-    let mut before: HashMap<&[u8], &Item> = HashMap::new();
-    let mut gone: HashSet<&[u8]> = HashSet::new();
-    for item in &manifest.items {
-        match item.kind {
-            Kind::Tracked | Kind::Untracked => {
-                before.insert(&item.path, item);
-            }
-            Kind::Gone => {
-                gone.insert(&item.path);
-            }
-            _ => {}
-        }
-    }
-    let mut paths = Vec::new();
-    for found in now.changed.iter().chain(&now.untracked) {
-        let same = before.remove(found.path.as_slice()).is_some_and(|item| {
-            item.inode == found.stamp.inode
-                && item.size == found.stamp.size
-                && item.mtime == found.stamp.mtime
-                && item.mode == found.stamp.mode
-        });
-        if !same {
-            paths.push(bytes_to_path(&found.path));
-        }
-    }
-    paths.extend(before.keys().map(|path| bytes_to_path(path)));
-    paths.extend(
-        now.gone
-            .iter()
-            .filter(|path| !gone.remove(path.as_slice()))
-            .map(|path| bytes_to_path(path)),
-    );
-    paths.extend(gone.iter().map(|path| bytes_to_path(path)));
-    paths
-}
-
-fn stored_index(
-    repo: &Repo,
-    manifest: &Manifest,
-    fact: &SnapshotFact,
-) -> Result<Vec<u8>, GitError> {
-    let stored = manifest
-        .items
-        .iter()
-        .find(|item| item.kind == Kind::Admin && item.path == b"index");
-    let Some(Item {
-        source: Source::Raw(number),
-        ..
-    }) = stored
-    else {
-        return Ok(Vec::new());
-    };
-    let path = String::from_utf8_lossy(&raw_path(*number)).into_owned();
-    Ok(repo
-        .git()
-        .args(["cat-file", "blob"])
-        .arg(format!("{}:{path}", fact.extra))
-        .run()?)
 }
 
 /// Everything that goes into a snapshot, before it is written.

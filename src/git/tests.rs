@@ -1,3 +1,8 @@
 //! The vault against real repositories.
 
 mod basics;
+#[path = "../../tests/support/fingerprint.rs"]
+mod fingerprint;
+#[path = "../../tests/support/states.rs"]
+mod states;
+mod vault;

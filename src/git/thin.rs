@@ -1,0 +1,538 @@
+//! Freeing the disk of a parked worktree. Everything that git cannot reproduce is stored as objects
+//! under a second ref, each file is compared with what git gives back for it, and only then it is
+//! deleted. Refilling writes plain bytes: no filter, no checkout, so nothing can come out different.
+//!
+//! A file whose bytes equal the blob that the index names needs no copy. Git's record of the
+//! worktree (index, operation in progress, repositories of submodules) stays on disk as it is, and
+//! so does what no object can hold: special files, access lists, mounts.
+
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::call::{SLOW, bytes_to_path, fields};
+use super::disk::{sync_dir, sync_filesystem, sync_filesystems};
+use super::import::{Commit, Content, Edit, Import, Object};
+use super::index::{Entry, GITLINK, Index};
+use super::manifest::{Item, Kind, Manifest, Source, raw_number, raw_path};
+use super::objects::{Wanted, read_blobs};
+use super::retention::thinned_name;
+use super::snapshot::SnapshotFact;
+use super::survey::{Found, Stamp, unchanged, untracked};
+use super::walk::{Descend, has_attributes, walk, weigh};
+use super::{Checkout, GitError, ParkingPlace, Repo};
+use crate::model::Timestamp;
+
+/// What may be let go.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ThinPolicy {
+    /// An ignored file or directory above this size is deleted without a copy, unless a repository
+    /// is in it; one below is stored.
+    pub ignored_limit_bytes: u64,
+    /// Nested repositories and submodules above this size stay on disk.
+    pub nested_limit_bytes: u64,
+}
+
+impl Default for ThinPolicy {
+    fn default() -> Self {
+        Self {
+            ignored_limit_bytes: 16 << 20,
+            nested_limit_bytes: 256 << 20,
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct ThinReport {
+    /// Deleted without a copy, by policy: path and size.
+    pub dropped: Vec<(PathBuf, u64)>,
+    /// Still on disk.
+    pub kept: Vec<PathBuf>,
+    pub freed_bytes: u64,
+    pub stored_files: u64,
+}
+
+/// Written into the parked admin directory before the first file is deleted, removed when the last
+/// one is back. Its content is the commit that holds the manifest.
+const MARKER: &str = "bivouac-thinned";
+
+pub(super) fn marker(place: &ParkingPlace) -> PathBuf {
+    place.parked_admin.join(MARKER)
+}
+
+/// The commit that a thinned worktree can be refilled from; None if it is whole.
+pub(crate) fn thinned_from(place: &ParkingPlace) -> Result<Option<String>, GitError> {
+    let path = marker(place);
+    match std::fs::read_to_string(&path) {
+        Ok(commit) => Ok(Some(commit.trim().to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(GitError::reading(&path)(error)),
+    }
+}
+
+/// Thins a parked worktree. Run again after a crash it completes what is missing.
+pub(crate) fn thin(
+    repo: &Repo,
+    place: &ParkingPlace,
+    fact: &SnapshotFact,
+    policy: &ThinPolicy,
+    at: Timestamp,
+) -> Result<ThinReport, GitError> {
+    let commit = match thinned_from(place)? {
+        Some(commit) => commit,
+        None => {
+            let commit = store(repo, place, fact, policy, at)?;
+            sync_filesystems(&[repo.common_dir(), &place.parked_worktree])?;
+            let path = marker(place);
+            std::fs::write(&path, &commit).map_err(GitError::writing(&path))?;
+            sync_filesystem(&place.parked_admin)?;
+            commit
+        }
+    };
+    let manifest = Manifest::load(repo, &commit)?;
+    let report = delete(repo, place, &commit, &manifest)?;
+    sync_filesystem(&place.parked_worktree)?;
+    Ok(report)
+}
+
+/// Decides for each path, stores what has to be stored, and gives the commit that names it all.
+fn store(
+    repo: &Repo,
+    place: &ParkingPlace,
+    fact: &SnapshotFact,
+    policy: &ThinPolicy,
+    at: Timestamp,
+) -> Result<String, GitError> {
+    let checkout = place.checkout();
+    let mut items = inventory(repo, &checkout, policy)?;
+    forget_differing(repo, &checkout.dir, &mut items)?;
+
+    let mut import = Import::new(&checkout.dir, at);
+    let mut edits = Vec::new();
+    for (item, stamp) in &mut items {
+        let content = matches!(item.kind, Kind::File | Kind::Clean | Kind::Symlink);
+        if content && item.source == Source::Nowhere {
+            let number = import.blob(Content::OnDisk(Found {
+                path: item.path.clone(),
+                stamp: *stamp,
+            }));
+            item.source = Source::Raw(number);
+            edits.push(Edit::Put {
+                mode: 0o100_644,
+                path: raw_path(number),
+                object: Object::Blob(number),
+            });
+        }
+    }
+    let manifest = Manifest {
+        items: items.into_iter().map(|(item, _)| item).collect(),
+    };
+    let number = import.blob(Content::Bytes(manifest.to_bytes()));
+    edits.push(Edit::Put {
+        mode: 0o100_644,
+        path: b"manifest".to_vec(),
+        object: Object::Blob(number),
+    });
+    import.commit(Commit {
+        message: format!("bivouac: content of {}", fact.reference),
+        from: None,
+        // Whoever holds this commit holds the snapshot, and with it all that the index names.
+        parents: vec![Object::Id(fact.commit.clone())],
+        edits,
+    });
+    let imported = import.run(repo, &thinned_name(&fact.reference))?;
+    if !imported.unsettled.is_empty() {
+        return Err(GitError::Unsettled {
+            paths: imported.unsettled,
+        });
+    }
+    imported
+        .commits
+        .into_iter()
+        .next_back()
+        .ok_or_else(|| GitError::SnapshotMissing {
+            reference: thinned_name(&fact.reference),
+        })
+}
+
+type Inventory = Vec<(Item, Stamp)>;
+
+/// Every path of the parked worktree with what is to become of it. Files that the index seems to
+/// name have that blob as their source, still unproved.
+fn inventory(repo: &Repo, checkout: &Checkout, policy: &ThinPolicy) -> Result<Inventory, GitError> {
+    let index = Index::read(repo, checkout)?;
+    let entries: HashMap<&[u8], &Entry> = index
+        .entries
+        .iter()
+        .filter(|entry| entry.stage == 0)
+        .map(|entry| (entry.path.as_slice(), entry))
+        .collect();
+    let (whole, dropped) = set_aside(checkout, &index, policy)?;
+    let mut items: Inventory = vec![top(&checkout.dir)?];
+    let mut linked: HashMap<u64, usize> = HashMap::new();
+    walk(&checkout.dir, &mut |found| {
+        let stamp = found.stamp;
+        let path = checkout.dir.join(bytes_to_path(&found.path));
+        let mut item = Item {
+            kind: Kind::File,
+            mode: stamp.mode,
+            size: stamp.size,
+            mtime: stamp.mtime,
+            inode: stamp.inode,
+            source: Source::Nowhere,
+            path: found.path,
+        };
+        let mut descend = Descend::Into;
+        if let Some(bytes) = dropped.get(&item.path) {
+            item.kind = Kind::Dropped;
+            item.size = *bytes;
+            descend = Descend::Over;
+        } else if item.path == b".git" || whole.contains(&item.path) {
+            item.kind = Kind::Kept;
+            descend = Descend::Over;
+        } else if stamp.is_dir() {
+            item.kind = Kind::Directory;
+            if has_attributes(&path) || is_mount(&checkout.dir, &path) {
+                items.push((
+                    Item {
+                        kind: Kind::Kept,
+                        ..item.clone()
+                    },
+                    stamp,
+                ));
+            }
+        } else if has_attributes(&path) || !(stamp.is_file() || stamp.is_symlink()) {
+            item.kind = Kind::Kept;
+        } else if let (Some(first), true) = (linked.get(&stamp.inode), stamp.is_file()) {
+            item.source = Source::SameAs(*first);
+        } else {
+            if stamp.is_symlink() {
+                item.kind = Kind::Symlink;
+            }
+            if stamp.is_file() && stamp.links > 1 {
+                linked.insert(stamp.inode, items.len());
+            }
+            if let Some(entry) = entries.get(item.path.as_slice())
+                && stamp.is_file()
+            {
+                item.source = Source::Object(entry.id.clone());
+            }
+        }
+        if item.kind == Kind::File
+            && let Some(entry) = entries.get(item.path.as_slice())
+            // Most builds of git compare whole seconds: what is younger they read.
+            && unchanged(entry, &stamp, (index.written.0, 0))
+        {
+            item.kind = Kind::Clean;
+        }
+        items.push((item, stamp));
+        Ok(descend)
+    })?;
+    keep_shared(&mut items);
+    Ok(items)
+}
+
+/// The worktree's own directory: its mode and time are part of it.
+fn top(dir: &Path) -> Result<(Item, Stamp), GitError> {
+    let stat = rustix::fs::lstat(dir).map_err(|errno| GitError::reading(dir)(errno.into()))?;
+    let stamp = Stamp::of(&stat);
+    let item = Item {
+        kind: Kind::Directory,
+        mode: stamp.mode,
+        size: 0,
+        mtime: stamp.mtime,
+        inode: stamp.inode,
+        source: Source::Nowhere,
+        path: b".".to_vec(),
+    };
+    Ok((item, stamp))
+}
+
+/// A file that has a name outside of the worktree, too, stays: deleting ours frees nothing, and no
+/// copy would be the same file.
+fn keep_shared(items: &mut Inventory) {
+    let mut names: HashMap<u64, u64> = HashMap::new();
+    for (_, stamp) in items.iter().filter(|(_, stamp)| stamp.links > 1) {
+        *names.entry(stamp.inode).or_default() += 1;
+    }
+    for (item, stamp) in items {
+        let ours = names.get(&stamp.inode).copied().unwrap_or(1);
+        let is_name = matches!(item.kind, Kind::File | Kind::Clean | Kind::Symlink);
+        if is_name && stamp.links > ours {
+            item.kind = Kind::Kept;
+            item.source = Source::Nowhere;
+        }
+    }
+}
+
+type SetAside = (HashSet<Vec<u8>>, HashMap<Vec<u8>, u64>);
+
+/// What stays on disk as a whole, and what is let go.
+fn set_aside(
+    checkout: &Checkout,
+    index: &Index,
+    policy: &ThinPolicy,
+) -> Result<SetAside, GitError> {
+    let mut whole = HashSet::new();
+    let mut dropped = HashMap::new();
+    let ignored = checkout
+        .git()
+        .args(["ls-files", "-z", "--others", "--ignored"])
+        .args(["--exclude-standard", "--directory"])
+        .deadline(SLOW)
+        .run()?;
+    for path in fields(&ignored) {
+        let path = path.strip_suffix(b"/").unwrap_or(path).to_vec();
+        if path.is_empty() {
+            continue;
+        }
+        let (bytes, repository) = weigh(&checkout.dir, &path)?;
+        if bytes > policy.ignored_limit_bytes {
+            if repository {
+                whole.insert(path);
+            } else {
+                dropped.insert(path, bytes);
+            }
+        }
+    }
+    let (_, nested) = untracked(checkout)?;
+    let submodules = index
+        .entries
+        .iter()
+        .filter(|entry| entry.mode == GITLINK)
+        .map(|entry| entry.path.clone());
+    for path in nested.into_iter().chain(submodules) {
+        if checkout.dir.join(bytes_to_path(&path)).is_dir()
+            && weigh(&checkout.dir, &path)?.0 > policy.nested_limit_bytes
+        {
+            whole.insert(path);
+        }
+    }
+    Ok((whole, dropped))
+}
+
+fn is_mount(top: &Path, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let device = |path: &Path| {
+        std::fs::symlink_metadata(path)
+            .map(|found| found.dev())
+            .ok()
+    };
+    device(top) != device(path)
+}
+
+/// Takes the source from every file whose bytes are not those of the blob that the index names:
+/// it was converted at checkout, or changed, or the blob is missing.
+fn forget_differing(repo: &Repo, dir: &Path, items: &mut Inventory) -> Result<(), GitError> {
+    let candidates: Vec<usize> = (0..items.len())
+        .filter(|number| matches!(items[*number].0.source, Source::Object(_)))
+        .collect();
+    let wanted: Vec<Wanted> = candidates
+        .iter()
+        .filter_map(|number| match &items[*number].0 {
+            Item {
+                source: Source::Object(id),
+                size,
+                ..
+            } => Some(Wanted {
+                id: id.clone(),
+                size: *size,
+            }),
+            _ => None,
+        })
+        .collect();
+    read_blobs(repo, &wanted, |number, blob| {
+        let item = &mut items[candidates[number]].0;
+        let path = dir.join(bytes_to_path(&item.path));
+        let same = blob.is_some_and(|blob| {
+            blob.len() as u64 == item.size && std::fs::read(&path).is_ok_and(|bytes| bytes == blob)
+        });
+        if !same {
+            item.source = Source::Nowhere;
+        }
+        Ok(())
+    })
+}
+
+/// The blob behind each item that has one.
+pub(super) fn sources(
+    repo: &Repo,
+    commit: &str,
+    manifest: &Manifest,
+) -> Result<Vec<Option<Wanted>>, GitError> {
+    let listing = repo
+        .git()
+        .args(["ls-tree", "-r", "-z", "--full-tree", commit])
+        .deadline(SLOW)
+        .run()?;
+    let mut raw: HashMap<usize, String> = HashMap::new();
+    for line in fields(&listing) {
+        // `100644 blob <id>\t<path>`
+        let mut halves = line.splitn(2, |byte| *byte == b'\t');
+        let id = halves
+            .next()
+            .and_then(|half| half.rsplit(|byte| *byte == b' ').next());
+        if let (Some(id), Some(number)) = (id, halves.next().and_then(raw_number)) {
+            raw.insert(number, String::from_utf8_lossy(id).into_owned());
+        }
+    }
+    manifest
+        .items
+        .iter()
+        .map(|item| {
+            let id = match &item.source {
+                Source::Nowhere | Source::SameAs(_) => return Ok(None),
+                Source::Object(id) => id.clone(),
+                Source::Raw(number) => {
+                    raw.get(number).cloned().ok_or_else(|| GitError::Manifest {
+                        reference: commit.to_owned(),
+                        problem: format!("blob {number} is missing"),
+                    })?
+                }
+            };
+            Ok(Some(Wanted {
+                id,
+                size: item.size,
+            }))
+        })
+        .collect()
+}
+
+/// Deletes each file that git has just given back byte for byte, then what the policy lets go,
+/// then directories that became empty.
+fn delete(
+    repo: &Repo,
+    place: &ParkingPlace,
+    commit: &str,
+    manifest: &Manifest,
+) -> Result<ThinReport, GitError> {
+    let dir = &place.parked_worktree;
+    let mut report = ThinReport::default();
+    let sources = sources(repo, commit, manifest)?;
+    make_writable(dir, manifest)?;
+    // Files that are still here; the rest went in an earlier, cut-off run.
+    let mut present: Vec<usize> = Vec::new();
+    let mut wanted: Vec<Wanted> = Vec::new();
+    for (number, item) in manifest.items.iter().enumerate() {
+        if let Some(source) = &sources[number]
+            && stamp_of(dir, item)?.is_some()
+        {
+            present.push(number);
+            wanted.push(source.clone());
+        }
+    }
+    // Further names of a file go while its first name is still there to prove them.
+    for item in &manifest.items {
+        if let Source::SameAs(first) = item.source
+            && let Some(stamp) = stamp_of(dir, item)?
+        {
+            let original = manifest.items.get(first);
+            let same = match original {
+                Some(original) => stamp_of(dir, original)?.is_some_and(|o| o.inode == stamp.inode),
+                None => false,
+            };
+            if !same {
+                return Err(differs(item));
+            }
+            remove(dir, item)?;
+        }
+    }
+    read_blobs(repo, &wanted, |position, blob| {
+        let item = &manifest.items[present[position]];
+        if !blob.is_some_and(|blob| holds(dir, item, blob)) {
+            return Err(differs(item));
+        }
+        remove(dir, item)?;
+        report.freed_bytes += item.size;
+        report.stored_files += 1;
+        Ok(())
+    })?;
+    for item in &manifest.items {
+        let path = dir.join(bytes_to_path(&item.path));
+        match item.kind {
+            Kind::Dropped => {
+                if stamp_of(dir, item)?.is_some() {
+                    discard(&path)?;
+                    report.freed_bytes += item.size;
+                }
+                report.dropped.push((bytes_to_path(&item.path), item.size));
+            }
+            Kind::Kept if item.path != b".git" => report.kept.push(bytes_to_path(&item.path)),
+            _ => {}
+        }
+    }
+    for item in manifest.items.iter().rev() {
+        if item.kind == Kind::Directory {
+            // Not empty: something in it stays.
+            drop(std::fs::remove_dir(dir.join(bytes_to_path(&item.path))));
+        }
+    }
+    sync_dir(dir)?;
+    Ok(report)
+}
+
+fn differs(item: &Item) -> GitError {
+    GitError::StoredDiffers {
+        path: bytes_to_path(&item.path),
+    }
+}
+
+pub(super) fn stamp_of(dir: &Path, item: &Item) -> Result<Option<Stamp>, GitError> {
+    let path = dir.join(bytes_to_path(&item.path));
+    match rustix::fs::lstat(&path) {
+        Ok(stat) => Ok(Some(Stamp::of(&stat))),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(errno) => Err(GitError::reading(&path)(errno.into())),
+    }
+}
+
+/// Whether the file on disk is what the item and its blob say, in all that can be restored.
+fn holds(dir: &Path, item: &Item, blob: &[u8]) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let path = dir.join(bytes_to_path(&item.path));
+    let Ok(Some(stamp)) = stamp_of(dir, item) else {
+        return false;
+    };
+    let bytes_hold = if item.kind == Kind::Symlink {
+        stamp.is_symlink()
+            && std::fs::read_link(&path).is_ok_and(|target| target.as_os_str().as_bytes() == blob)
+    } else {
+        stamp.is_file() && std::fs::read(&path).is_ok_and(|bytes| bytes == blob)
+    };
+    bytes_hold && stamp.mode == item.mode && stamp.mtime == item.mtime
+}
+
+fn remove(dir: &Path, item: &Item) -> Result<(), GitError> {
+    let path = dir.join(bytes_to_path(&item.path));
+    std::fs::remove_file(&path).map_err(GitError::writing(&path))
+}
+
+/// Removes what the policy lets go. Never follows a symlink (`remove_dir_all` does not).
+fn discard(path: &Path) -> Result<(), GitError> {
+    let found = std::fs::symlink_metadata(path).map_err(GitError::reading(path))?;
+    let result = if found.is_dir() {
+        std::fs::remove_dir_all(path)
+    } else {
+        std::fs::remove_file(path)
+    };
+    result.map_err(GitError::writing(path))
+}
+
+/// Names can only be removed from directories that we may write; their modes come back with the
+/// refill.
+fn make_writable(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
+    use std::os::unix::fs::PermissionsExt;
+    for item in &manifest.items {
+        if item.kind == Kind::Directory && item.mode & 0o700 != 0o700 {
+            let path = dir.join(bytes_to_path(&item.path));
+            let mode = std::fs::Permissions::from_mode(item.mode & 0o7777 | 0o700);
+            match std::fs::set_permissions(&path, mode) {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(error) => return Err(GitError::writing(&path)(error)),
+            }
+        }
+    }
+    Ok(())
+}
