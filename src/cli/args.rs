@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, kill, list, man, new,
-    peek, runs, send, show, undo_kill,
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man, new,
+    pause, peek, restart, resume, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -59,9 +59,13 @@ pub(super) enum Command {
     Send(send::SendArgs),
     Peek(peek::PeekArgs),
     Diff(diff::DiffArgs),
+    Pause(pause::PauseArgs),
+    Resume(resume::ResumeArgs),
+    Restart(restart::RestartArgs),
     Kill(kill::KillArgs),
     UndoKill(undo_kill::UndoKillArgs),
     Runs(runs::RunsArgs),
+    Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),

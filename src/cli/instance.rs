@@ -19,6 +19,17 @@ pub(super) struct InstanceArgs {
     pub instances: Vec<String>,
 }
 
+/// Some instances, or all of them.
+#[derive(Debug, Clone, Args)]
+pub(super) struct SomeInstances {
+    /// Title, id, or a unique prefix of either (can be repeated)
+    #[arg(value_name = "INSTANCE", required_unless_present = "all", conflicts_with = "all", add = candidates())]
+    pub instances: Vec<String>,
+    /// The whole camp
+    #[arg(long)]
+    pub all: bool,
+}
+
 fn candidates() -> ArgValueCandidates {
     ArgValueCandidates::new(|| {
         let Ok(engine) = engine() else {

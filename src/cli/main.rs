@@ -8,8 +8,8 @@ use super::args::{Cli, Command, Common};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, kill, list, man, new,
-    peek, runs, send, show, undo_kill,
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man, new,
+    pause, peek, restart, resume, runs, send, show, undo_kill,
 };
 use crate::config::Home;
 use crate::engine::{Engine, Error, run_launcher};
@@ -51,6 +51,10 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
         Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),
         Some(Command::Diff(args)) => diff::run(&args, &engine()?, output),
+        Some(Command::Pause(args)) => pause::run(&args, &engine()?, output),
+        Some(Command::Resume(args)) => resume::run(&args, &engine()?, output),
+        Some(Command::Restart(args)) => restart::run(&args, &engine()?, output),
+        Some(Command::Gc(args)) => gc::run(&args, &engine()?, output),
         Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),

@@ -5,6 +5,7 @@
 //! steps are in [`steps`].
 
 mod attach;
+mod camp;
 mod changes;
 mod core;
 mod crash;
@@ -13,6 +14,7 @@ mod doctor;
 mod environment;
 mod error;
 mod events;
+mod gc;
 mod kill;
 mod launch;
 mod names;
@@ -34,10 +36,12 @@ mod watch;
 
 pub(crate) use crate::git::DiffOutput;
 pub(crate) use attach::Attached;
+pub(crate) use camp::Camp;
 pub(crate) use core::Engine;
 pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
+pub(crate) use gc::{CollectAction, Collected};
 pub(crate) use kill::KillOptions;
 pub(crate) use launch::run_launcher;
 pub(crate) use pause::{Asked, PauseOptions};

@@ -55,6 +55,13 @@ pub(crate) struct SnapshotFact {
     pub untracked: u64,
 }
 
+impl SnapshotFact {
+    /// Which of its instance's snapshots it is.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.reference.rsplit('/').next()?.parse().ok()
+    }
+}
+
 pub(super) fn reference(id: &InstanceId, n: u64) -> String {
     format!("refs/bivouac/{id}/{n}")
 }

@@ -135,6 +135,18 @@ pub(crate) enum PauseReason {
 }
 
 impl PauseReason {
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        [
+            Self::User,
+            Self::UserInterrupt,
+            Self::Idle,
+            Self::Resource,
+            Self::Error,
+        ]
+        .into_iter()
+        .find(|reason| reason.name() == name)
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::User => "user",

@@ -14,24 +14,24 @@ impl Server {
             std::process::id(),
             uuid::Uuid::new_v4().simple()
         );
-        self.client()
-            .args(["-N", "load-buffer", "-b", &buffer, "-"])
-            .args([";", "copy-mode", "-q", "-t", pane])
-            .args([
-                ";",
-                "paste-buffer",
-                "-p",
-                "-r",
-                "-d",
-                "-b",
-                &buffer,
-                "-t",
-                pane,
-            ])
+        // Only into a program that lives: tmux 3.3a falls over a paste into a dead pane, and takes
+        // every session with it. Asked and done in one command, so that it cannot die in between.
+        let alive = format!(
+            "copy-mode -q -t {pane} ; paste-buffer -p -r -d -b {buffer} -t {pane} ; display-message -p pasted"
+        );
+        let answer = self
+            .client()
+            .args(["-N", "load-buffer", "-b", &buffer, "-", ";"])
+            .args(["if-shell", "-F", "-t", pane, "#{?pane_dead,0,1}", &alive])
+            .arg(format!("delete-buffer -b {buffer}"))
             .stdin(text)
-            .run()
+            .text()
             .map_err(|error| no_pane(error, pane))?;
-        Ok(())
+        if answer == "pasted" {
+            Ok(())
+        } else {
+            Err(TmuxError::NoPane(pane.to_owned()))
+        }
     }
 
     /// Presses keys by name, each of them from our own tables.

@@ -8,7 +8,8 @@ use crate::config::WorktreeOnPause;
 use crate::engine::kill::KillOptions;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
-use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo};
+use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo, SnapshotFact};
+use crate::engine::core::now;
 use crate::lifecycle::Facts;
 use crate::store::Lock;
 
@@ -99,14 +100,26 @@ impl Work<'_> {
         }
         let learned = self.save_late_changes(&place, facts)?;
         if self.worktree_wish(facts) == WorktreeOnPause::Remove {
-            let policy = self.engine.thin_policy();
-            let report = git::thin(&self.repository()?, &place, &self.record.id, &policy)?;
-            for dropped in report.dropped.iter().take(10) {
-                self.progress
-                    .note(&format!("{} was let go to free the disk", dropped.path.display()));
-            }
+            let snapshot = learned
+                .read::<SnapshotFact>(fact::SNAPSHOT)
+                .or_else(|| facts.read(fact::SNAPSHOT));
+            self.thin(&place, snapshot.as_ref())?;
         }
         Ok(learned)
+    }
+
+    /// Frees the disk: what git cannot reproduce is stored first, what is let go is named.
+    fn thin(&mut self, place: &ParkingPlace, snapshot: Option<&SnapshotFact>) -> Result<(), Error> {
+        let Some(snapshot) = snapshot else {
+            return Ok(());
+        };
+        let policy = self.engine.thin_policy();
+        let report = git::thin(&self.repository()?, place, snapshot, &policy, now())?;
+        for (path, bytes) in &report.dropped {
+            self.progress
+                .note(&format!("{} ({bytes} bytes) was let go to free the disk", path.display()));
+        }
+        Ok(())
     }
 
     /// What is to become of the worktree. An adopted one is somebody else's: killing the instance

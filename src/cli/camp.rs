@@ -1,0 +1,37 @@
+//! `biv pause --all` and `biv resume --all`
+
+use super::main::CommandResult;
+use super::output::Output;
+use super::report::Report;
+use crate::engine::{Camp, Engine, PauseOptions, ResumeOptions};
+
+pub(super) fn pause_all(options: &PauseOptions, engine: &Engine, output: &Output) -> CommandResult {
+    let camp = engine.pause_all(options)?;
+    tell(&camp, "paused", output)
+}
+
+pub(super) fn resume_all(options: &ResumeOptions, engine: &Engine, output: &Output) -> CommandResult {
+    let camp = engine.resume_all(options)?;
+    tell(&camp, "running", output)
+}
+
+fn tell(camp: &Camp, state: &str, output: &Output) -> CommandResult {
+    if camp.already {
+        output.say(&format!("The camp is {state} already."));
+    }
+    for view in &camp.instances {
+        output.say(&format!("`{}` is {}", view.title, view.state.name()));
+    }
+    if let Some(first) = camp.failures.first() {
+        let causes = camp.failures.iter().map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+        return Err(Report {
+            causes: causes.collect(),
+            ..Report::failed(
+                "camp",
+                format!("not all could be {state}"),
+                format!("mend `{}` and say it again", first.title),
+            )
+        });
+    }
+    Ok(output.result(camp, String::new))
+}

@@ -1,0 +1,47 @@
+//! `biv gc`
+
+use clap::Args;
+use serde_json::json;
+
+use super::main::CommandResult;
+use super::output::Output;
+use crate::engine::{CollectAction, Collected, Engine};
+
+/// Thin parked worktrees and drop old snapshots, by the rules of `snapshots`
+#[derive(Debug, Args)]
+pub(super) struct GcArgs {
+    /// Only say what would be done
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let collected = engine.gc(args.dry_run)?;
+    let json = json!({ "dry_run": args.dry_run, "collected": collected });
+    Ok(output.result(&json, || {
+        if collected.is_empty() {
+            return "Nothing is old enough to be let go.".to_owned();
+        }
+        collected.iter().map(describe).collect::<Vec<_>>().join("\n")
+    }))
+}
+
+fn describe(collected: &Collected) -> String {
+    let action = match collected.action {
+        CollectAction::Thin => "thin",
+        CollectAction::Forget => "forget",
+        CollectAction::Drop => "drop",
+    };
+    let title = collected
+        .title
+        .as_ref()
+        .map_or_else(|| collected.instance.to_string(), ToString::to_string);
+    let mut text = format!("{action:<7} {title}: {}", collected.what);
+    if collected.freed_bytes > 0 {
+        text.push_str(&format!(" ({} kB freed)", collected.freed_bytes / 1000));
+    }
+    for path in &collected.dropped {
+        text.push_str(&format!("\n        let go: {}", path.display()));
+    }
+    text
+}

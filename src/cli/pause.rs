@@ -1,0 +1,104 @@
+//! `biv pause`
+
+use std::time::Duration;
+
+use clap::Args;
+use serde_json::json;
+
+use super::instance::SomeInstances;
+use super::main::CommandResult;
+use super::output::Output;
+use super::progress::StepLine;
+use super::report::Report;
+use crate::config::{WorktreeOnPause, parse_duration};
+use crate::engine::{Asked, Engine, PauseOptions};
+use crate::model::PauseReason;
+
+/// Bring an agent to a safe state, save everything and stop it
+#[derive(Debug, Args)]
+pub(super) struct PauseArgs {
+    #[command(flatten)]
+    pub instances: SomeInstances,
+    /// Interrupt the agent's turn at once
+    #[arg(long, conflicts_with = "wait")]
+    pub now: bool,
+    /// How long to wait for the turn to end, or `forever` [default: pause.wait]
+    #[arg(long, value_name = "DURATION")]
+    pub wait: Option<String>,
+    /// Leave the worktree where it is
+    #[arg(long, conflicts_with = "remove_worktree")]
+    pub keep_worktree: bool,
+    /// Free the disk at once; everything comes back from git's objects
+    #[arg(long)]
+    pub remove_worktree: bool,
+    /// Why, for the record
+    #[arg(long, value_name = "REASON", default_value = "user", value_parser = ["user", "user_interrupt", "idle", "resource", "error"])]
+    pub reason: String,
+    /// Take back a pause that waits for the turn to end
+    #[arg(long, conflicts_with_all = ["now", "wait", "all"])]
+    pub cancel: bool,
+}
+
+pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> CommandResult {
+    if args.cancel {
+        return cancel(args, engine, output);
+    }
+    let options = options(args, engine)?;
+    if args.instances.all {
+        return super::camp::pause_all(&options, engine, output);
+    }
+    let mut paused = Vec::new();
+    for given in &args.instances.instances {
+        let mut progress = StepLine::new(output, given);
+        let asked = engine.pause(given, &options, &mut progress)?;
+        drop(progress);
+        let title = &asked.view().title;
+        match &asked {
+            Asked::Done(view) => {
+                if view.pause.as_ref().is_some_and(|pause| pause.forced) {
+                    output.say(&format!("warning: `{title}` was stopped in the middle of its turn"));
+                }
+                output.say(&format!("Paused `{title}`. Resume with: biv resume {}", view.id));
+            }
+            Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
+        }
+        paused.push(asked.view().clone());
+    }
+    Ok(output.result(&json!({ "instances": paused }), String::new))
+}
+
+fn cancel(args: &PauseArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let mut views = Vec::new();
+    for given in &args.instances.instances {
+        let view = engine.cancel_pause(given)?;
+        output.say(&format!("The pause of `{}` was taken back.", view.title));
+        views.push(view);
+    }
+    Ok(output.result(&json!({ "instances": views }), String::new))
+}
+
+fn options(args: &PauseArgs, engine: &Engine) -> Result<PauseOptions, Report> {
+    let settings = &engine.config().settings.pause;
+    let wait = match (args.now, args.wait.as_deref()) {
+        (true, _) => Some(Duration::ZERO),
+        (false, None) => Some(settings.wait),
+        (false, Some("forever")) => None,
+        (false, Some(text)) => Some(parse_duration(text).ok_or_else(|| {
+            Report::usage(
+                format!("`{text}` is not a duration"),
+                "write it like 30s or 10m, or `forever`",
+            )
+        })?),
+    };
+    let worktree = match (args.keep_worktree, args.remove_worktree) {
+        (true, _) => WorktreeOnPause::Keep,
+        (_, true) => WorktreeOnPause::Remove,
+        _ => settings.worktree,
+    };
+    let reason = PauseReason::parse(&args.reason).unwrap_or(PauseReason::User);
+    Ok(PauseOptions {
+        wait,
+        worktree,
+        reason,
+    })
+}

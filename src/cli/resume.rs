@@ -1,0 +1,57 @@
+//! `biv resume`
+
+use clap::Args;
+use serde_json::json;
+
+use super::instance::SomeInstances;
+use super::main::CommandResult;
+use super::output::Output;
+use super::progress::StepLine;
+use crate::engine::{Asked, Engine, OnConflict, ResumeOptions, Told};
+
+/// Bring a paused instance back exactly as it was
+#[derive(Debug, Args)]
+pub(super) struct ResumeArgs {
+    #[command(flatten)]
+    pub instances: SomeInstances,
+    /// What to tell the agent when it is back
+    #[arg(long, conflicts_with = "no_prompt")]
+    pub prompt: Option<String>,
+    /// Tell it nothing [default: resume.prompt]
+    #[arg(long)]
+    pub no_prompt: bool,
+    /// What to do where the saved changes conflict with a branch that was moved meanwhile
+    #[arg(long, value_name = "HOW", value_parser = ["stop", "keep", "markers"], default_value = "stop")]
+    pub on_conflict: String,
+}
+
+pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let options = ResumeOptions {
+        told: match (&args.prompt, args.no_prompt) {
+            (Some(prompt), _) => Told::This(prompt.clone()),
+            (None, true) => Told::Nothing,
+            (None, false) => Told::AsConfigured,
+        },
+        on_conflict: match args.on_conflict.as_str() {
+            "keep" => OnConflict::Keep,
+            "markers" => OnConflict::Markers,
+            _ => OnConflict::Stop,
+        },
+    };
+    if args.instances.all {
+        return super::camp::resume_all(&options, engine, output);
+    }
+    let mut resumed = Vec::new();
+    for given in &args.instances.instances {
+        let mut progress = StepLine::new(output, given);
+        let asked = engine.resume(given, &options, &mut progress)?;
+        drop(progress);
+        let title = &asked.view().title;
+        match &asked {
+            Asked::Done(view) => output.say(&format!("Resumed `{title}`. Attach with: biv attach {}", view.id)),
+            Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
+        }
+        resumed.push(asked.view().clone());
+    }
+    Ok(output.result(&json!({ "instances": resumed }), String::new))
+}
