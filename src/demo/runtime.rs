@@ -90,6 +90,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         file,
         screen: Screen::new(out, colour),
         keyboard: Keyboard::default(),
+        last_key: Instant::now(),
         sender,
         ignoring,
         child: None,
@@ -113,6 +114,7 @@ pub(super) struct Runtime {
     pub file: SessionFile,
     pub screen: Screen<std::fs::File>,
     keyboard: Keyboard,
+    last_key: Instant,
     pub sender: SyncSender<Message>,
     pub ignoring: Arc<AtomicBool>,
     pub child: Option<Child>,
@@ -143,17 +145,18 @@ impl Runtime {
             self.draw();
             match self.next_message(messages) {
                 Some(message) => self.take(message),
-                None => {
-                    let typed = self.keyboard.settle();
-                    self.give_typed(typed);
-                    self.give(Input::Tick);
-                }
+                None => self.give(Input::Tick),
             }
             // Whatever else is there is dealt with before the screen is drawn again.
             for message in messages.try_iter().take(BACKLOG) {
                 if self.ends.is_none() {
                     self.take(message);
                 }
+            }
+            // By the clock, not by silence: a command that writes without end must not keep it waiting.
+            if self.keyboard.is_waiting() && self.last_key.elapsed() >= ESCAPE_TIME {
+                let typed = self.keyboard.settle();
+                self.give_typed(typed);
             }
             // Taken from the terminal rather than from the signal, which may be late or lost.
             let size = terminal::size();
@@ -167,7 +170,10 @@ impl Runtime {
     fn next_message(&self, messages: &Receiver<Message>) -> Option<Message> {
         let now = self.began.elapsed();
         let change = view::next_change(&self.agent, now).map(|at| at.saturating_sub(now));
-        let escape = self.keyboard.is_waiting().then_some(ESCAPE_TIME);
+        let escape = self
+            .keyboard
+            .is_waiting()
+            .then(|| ESCAPE_TIME.saturating_sub(self.last_key.elapsed()));
         match change.into_iter().chain(escape).min() {
             Some(timeout) => messages.recv_timeout(timeout).ok(),
             None => messages.recv().ok(),
@@ -177,6 +183,7 @@ impl Runtime {
     fn take(&mut self, message: Message) {
         match message {
             Message::Bytes(bytes) => {
+                self.last_key = Instant::now();
                 let typed = self.keyboard.feed(&bytes);
                 self.give_typed(typed);
             }
