@@ -2,8 +2,6 @@
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -14,8 +12,9 @@ use super::keyboard::{Key, Keyboard, Typed};
 use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
+use super::signals::Heed;
 use super::terminal::{self, RawTerminal};
-use super::{greeting, signals, view};
+use super::{greeting, view};
 
 /// Messages that may wait; whoever sends more waits as well.
 const BACKLOG: usize = 1024;
@@ -33,8 +32,8 @@ pub(super) enum Message {
     EndOfInput,
     /// The terminal was closed.
     Gone,
-    Resized,
-    Signal(u8),
+    /// A signal has come, or the terminal has another size.
+    Woken,
     Command(u64, Input),
 }
 
@@ -74,8 +73,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         Audience::Pipe => None,
     };
     let (sender, messages) = sync_channel(BACKLOG);
-    let ignoring = Arc::new(AtomicBool::new(false));
-    signals::watch(sender.clone(), ignoring.clone()).map_err(|error| error.to_string())?;
+    let heed = Heed::watch(sender.clone()).map_err(|error| error.to_string())?;
     match audience {
         Audience::Terminal => terminal::read_keys(sender.clone()),
         Audience::Pipe => terminal::read_lines(sender.clone()),
@@ -92,7 +90,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         keyboard: Keyboard::default(),
         last_key: Instant::now(),
         sender,
-        ignoring,
+        heed,
         child: None,
         children: 0,
         began: Instant::now(),
@@ -116,7 +114,7 @@ pub(super) struct Runtime {
     keyboard: Keyboard,
     last_key: Instant,
     pub sender: SyncSender<Message>,
-    pub ignoring: Arc<AtomicBool>,
+    pub heed: Heed,
     pub child: Option<Child>,
     pub children: u64,
     began: Instant,
@@ -152,6 +150,9 @@ impl Runtime {
                 if self.ends.is_none() {
                     self.take(message);
                 }
+            }
+            if let Some(status) = self.heed.status() {
+                self.ends = Some(Ending::Signal(status));
             }
             // By the clock, not by silence: a command that writes without end must not keep it waiting.
             if self.keyboard.is_waiting() && self.last_key.elapsed() >= ESCAPE_TIME {
@@ -191,13 +192,12 @@ impl Runtime {
                 self.give_typed(vec![Typed::Paste(text), Typed::Key(Key::Enter)]);
             }
             Message::EndOfInput => self.give(Input::NoMore),
-            Message::Gone if self.ignoring.load(Ordering::SeqCst) => {
+            Message::Gone if self.heed.ignores() => {
                 std::thread::sleep(FORSAKEN);
                 self.ends = Some(Ending::Signal(129));
             }
             Message::Gone => self.ends = Some(Ending::Signal(129)),
-            Message::Resized => {}
-            Message::Signal(code) => self.ends = Some(Ending::Signal(code)),
+            Message::Woken => {}
             Message::Command(number, input) => {
                 if self
                     .child
