@@ -1,7 +1,6 @@
 //! The agent's effects on the world.
 
 use std::path::Path;
-use std::sync::atomic::Ordering;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -54,7 +53,7 @@ impl Runtime {
                 // A terminal that is gone is noticed where its keys are read.
                 drop(self.screen.clear());
             }
-            Effect::IgnoreSignals => self.ignoring.store(true, Ordering::SeqCst),
+            Effect::IgnoreSignals => self.heed.ignore(),
             Effect::Leave(code) => self.ends = Some(Ending::Leave(code)),
             Effect::Crash => {
                 self.draw();

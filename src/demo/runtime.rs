@@ -2,8 +2,6 @@
 
 use std::io::Write;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
@@ -14,8 +12,9 @@ use super::keyboard::{Key, Keyboard, Typed};
 use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
+use super::signals::Heed;
 use super::terminal::{self, RawTerminal};
-use super::{greeting, signals, view};
+use super::{greeting, view};
 
 /// Messages that may wait; whoever sends more waits as well.
 const BACKLOG: usize = 1024;
@@ -33,8 +32,8 @@ pub(super) enum Message {
     EndOfInput,
     /// The terminal was closed.
     Gone,
-    Resized,
-    Signal(u8),
+    /// A signal has come, or the terminal has another size.
+    Woken,
     Command(u64, Input),
 }
 
@@ -74,8 +73,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         Audience::Pipe => None,
     };
     let (sender, messages) = sync_channel(BACKLOG);
-    let ignoring = Arc::new(AtomicBool::new(false));
-    signals::watch(sender.clone(), ignoring.clone()).map_err(|error| error.to_string())?;
+    let heed = Heed::watch(sender.clone()).map_err(|error| error.to_string())?;
     match audience {
         Audience::Terminal => terminal::read_keys(sender.clone()),
         Audience::Pipe => terminal::read_lines(sender.clone()),
@@ -90,8 +88,9 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         file,
         screen: Screen::new(out, colour),
         keyboard: Keyboard::default(),
+        last_key: Instant::now(),
         sender,
-        ignoring,
+        heed,
         child: None,
         children: 0,
         began: Instant::now(),
@@ -113,8 +112,9 @@ pub(super) struct Runtime {
     pub file: SessionFile,
     pub screen: Screen<std::fs::File>,
     keyboard: Keyboard,
+    last_key: Instant,
     pub sender: SyncSender<Message>,
-    pub ignoring: Arc<AtomicBool>,
+    pub heed: Heed,
     pub child: Option<Child>,
     pub children: u64,
     began: Instant,
@@ -143,17 +143,21 @@ impl Runtime {
             self.draw();
             match self.next_message(messages) {
                 Some(message) => self.take(message),
-                None => {
-                    let typed = self.keyboard.settle();
-                    self.give_typed(typed);
-                    self.give(Input::Tick);
-                }
+                None => self.give(Input::Tick),
             }
             // Whatever else is there is dealt with before the screen is drawn again.
             for message in messages.try_iter().take(BACKLOG) {
                 if self.ends.is_none() {
                     self.take(message);
                 }
+            }
+            if let Some(status) = self.heed.status() {
+                self.ends = Some(Ending::Signal(status));
+            }
+            // By the clock, not by silence: a command that writes without end must not keep it waiting.
+            if self.keyboard.is_waiting() && self.last_key.elapsed() >= ESCAPE_TIME {
+                let typed = self.keyboard.settle();
+                self.give_typed(typed);
             }
             // Taken from the terminal rather than from the signal, which may be late or lost.
             let size = terminal::size();
@@ -167,7 +171,10 @@ impl Runtime {
     fn next_message(&self, messages: &Receiver<Message>) -> Option<Message> {
         let now = self.began.elapsed();
         let change = view::next_change(&self.agent, now).map(|at| at.saturating_sub(now));
-        let escape = self.keyboard.is_waiting().then_some(ESCAPE_TIME);
+        let escape = self
+            .keyboard
+            .is_waiting()
+            .then(|| ESCAPE_TIME.saturating_sub(self.last_key.elapsed()));
         match change.into_iter().chain(escape).min() {
             Some(timeout) => messages.recv_timeout(timeout).ok(),
             None => messages.recv().ok(),
@@ -177,6 +184,7 @@ impl Runtime {
     fn take(&mut self, message: Message) {
         match message {
             Message::Bytes(bytes) => {
+                self.last_key = Instant::now();
                 let typed = self.keyboard.feed(&bytes);
                 self.give_typed(typed);
             }
@@ -184,13 +192,12 @@ impl Runtime {
                 self.give_typed(vec![Typed::Paste(text), Typed::Key(Key::Enter)]);
             }
             Message::EndOfInput => self.give(Input::NoMore),
-            Message::Gone if self.ignoring.load(Ordering::SeqCst) => {
+            Message::Gone if self.heed.ignores() => {
                 std::thread::sleep(FORSAKEN);
                 self.ends = Some(Ending::Signal(129));
             }
             Message::Gone => self.ends = Some(Ending::Signal(129)),
-            Message::Resized => {}
-            Message::Signal(code) => self.ends = Some(Ending::Signal(code)),
+            Message::Woken => {}
             Message::Command(number, input) => {
                 if self
                     .child

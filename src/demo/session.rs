@@ -1,4 +1,12 @@
-//! The session file: append-only JSON lines, one entry a line.
+//! The session file: append-only JSON lines, one entry a line,
+//! `{"timestamp","type","content","metadata"}`.
+//!
+//! | type | content | metadata |
+//! |---|---|---|
+//! | `user` | the prompt, exactly; written before anything is done about it | `turn` |
+//! | `assistant` | one block of the answer; a streamed one when it ends or is interrupted | `turn` |
+//! | `tool` | output, choice or outcome | `tool` (`Bash`, `Write`, `question`, `todo`) and its details; `todo` carries the whole list as `todos` |
+//! | `system` | text of the event, if any | `event`: `turn_end` (with `turn`, `outcome`, `seconds`), `queued`, `allow`, `title` |
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};

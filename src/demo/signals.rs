@@ -1,7 +1,7 @@
-//! Signals, as messages for the loop.
+//! Signals: whether they are heeded, and which one has come.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::Duration;
 
@@ -13,24 +13,48 @@ use super::runtime::Message;
 /// How long the loop has for a clean end after a signal.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Ends the process itself should the loop be stuck, in a write to a terminal that takes nothing.
-pub(super) fn watch(
-    messages: SyncSender<Message>,
+/// Shared between the loop and the thread that waits for signals. Not a message: those wait in
+/// line, behind a command's endless output for instance, and a signal does not.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Heed {
     ignoring: Arc<AtomicBool>,
-) -> std::io::Result<()> {
-    let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH])?;
-    std::thread::spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGWINCH {
-                // With a full backlog the loop is about to look at the size anyway.
-                drop(messages.try_send(Message::Resized));
-            } else if !ignoring.load(Ordering::SeqCst) {
-                let code = 128 + u8::try_from(signal).unwrap_or(0);
-                drop(messages.try_send(Message::Signal(code)));
-                std::thread::sleep(END_TIME);
-                std::process::exit(code.into());
+    /// The exit status that a signal asks for; 0 while none has come.
+    status: Arc<AtomicU8>,
+}
+
+impl Heed {
+    /// Starts to listen; the loop is woken by a message if it sleeps.
+    pub(super) fn watch(messages: SyncSender<Message>) -> std::io::Result<Self> {
+        let heed = Self::default();
+        let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH])?;
+        let own = heed.clone();
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                if signal != SIGWINCH && !own.ignores() {
+                    let status = 128 + u8::try_from(signal).unwrap_or(0);
+                    own.status.store(status, Ordering::SeqCst);
+                    drop(messages.try_send(Message::Woken));
+                    // The loop may be stuck, in a write to a terminal that takes nothing.
+                    std::thread::sleep(END_TIME);
+                    std::process::exit(status.into());
+                }
+                // With messages waiting in line the loop is awake.
+                drop(messages.try_send(Message::Woken));
             }
-        }
-    });
-    Ok(())
+        });
+        Ok(heed)
+    }
+
+    pub(super) fn ignore(&self) {
+        self.ignoring.store(true, Ordering::SeqCst);
+    }
+
+    pub(super) fn ignores(&self) -> bool {
+        self.ignoring.load(Ordering::SeqCst)
+    }
+
+    /// The exit status that a signal has asked for.
+    pub(super) fn status(&self) -> Option<u8> {
+        Some(self.status.load(Ordering::SeqCst)).filter(|status| *status != 0)
+    }
 }

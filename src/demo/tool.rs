@@ -111,7 +111,14 @@ impl Agent {
             // In both, the first choice is the safe one.
             Purpose::Trust if chosen == 0 => self.begin(Action::Exit(1), now, effects),
             Purpose::Trust => self.say("Thank you for your trust.", effects),
-            Purpose::Limit if chosen == 0 => self.end_turn(TurnEnd::UsageLimit, now, effects),
+            Purpose::Limit if chosen == 0 => {
+                self.show_note(
+                    Ink::Bad,
+                    "Usage limit reached · waiting for it to reset",
+                    effects,
+                );
+                self.end_turn(TurnEnd::UsageLimit, now, effects);
+            }
             Purpose::Limit => self.say("On we go.", effects),
         }
     }
