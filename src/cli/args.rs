@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man, new,
-    pause, peek, restart, resume, runs, send, show, undo_kill,
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man,
+    new, pause, peek, restart, resume, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing

@@ -10,7 +10,11 @@ pub(super) fn pause_all(options: &PauseOptions, engine: &Engine, output: &Output
     tell(&camp, "paused", output)
 }
 
-pub(super) fn resume_all(options: &ResumeOptions, engine: &Engine, output: &Output) -> CommandResult {
+pub(super) fn resume_all(
+    options: &ResumeOptions,
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
     let camp = engine.resume_all(options)?;
     tell(&camp, "running", output)
 }
@@ -23,7 +27,10 @@ fn tell(camp: &Camp, state: &str, output: &Output) -> CommandResult {
         output.say(&format!("`{}` is {}", view.title, view.state.name()));
     }
     if let Some(first) = camp.failures.first() {
-        let causes = camp.failures.iter().map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+        let causes = camp
+            .failures
+            .iter()
+            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
         return Err(Report {
             causes: causes.collect(),
             ..Report::failed(

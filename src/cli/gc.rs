@@ -22,7 +22,11 @@ pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandRes
         if collected.is_empty() {
             return "Nothing is old enough to be let go.".to_owned();
         }
-        collected.iter().map(describe).collect::<Vec<_>>().join("\n")
+        collected
+            .iter()
+            .map(describe)
+            .collect::<Vec<_>>()
+            .join("\n")
     }))
 }
 

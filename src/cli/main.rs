@@ -8,8 +8,8 @@ use super::args::{Cli, Command, Common};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man, new,
-    pause, peek, restart, resume, runs, send, show, undo_kill,
+    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man,
+    new, pause, peek, restart, resume, runs, send, show, undo_kill,
 };
 use crate::config::Home;
 use crate::engine::{Engine, Error, run_launcher};

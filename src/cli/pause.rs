@@ -56,9 +56,14 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
         match &asked {
             Asked::Done(view) => {
                 if view.pause.as_ref().is_some_and(|pause| pause.forced) {
-                    output.say(&format!("warning: `{title}` was stopped in the middle of its turn"));
+                    output.say(&format!(
+                        "warning: `{title}` was stopped in the middle of its turn"
+                    ));
                 }
-                output.say(&format!("Paused `{title}`. Resume with: biv resume {}", view.id));
+                output.say(&format!(
+                    "Paused `{title}`. Resume with: biv resume {}",
+                    view.id
+                ));
             }
             Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
         }

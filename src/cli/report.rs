@@ -128,6 +128,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Space { .. } => ("disk_full", 1),
         Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),
         Error::Cancelled => ("cancelled", 1),
+        Error::Vault { .. } => ("state", 1),
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
@@ -213,6 +214,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::WorktreeMissing { .. } => {
             "bring the directory back, or `biv kill` the instance; its branch is still there".to_owned()
         }
+        Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
         Error::Cancelled => "the agent goes on as before".to_owned(),
         Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {title}`"),
         Error::RepositoryMoved { recorded, found } => match found {
@@ -333,7 +335,13 @@ fn details(error: &Error) -> Option<serde_json::Value> {
             "last_words": last_words,
         })),
         Error::SetupFailed { output, .. } => Some(json!({ "output": output })),
-        Error::CannotResume { title, run, provider, reference, reason } => Some(json!({
+        Error::CannotResume {
+            title,
+            run,
+            provider,
+            reference,
+            reason,
+        } => Some(json!({
             "instance": title,
             "run_id": run,
             "provider": provider,

@@ -39,5 +39,7 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
     let mut progress = StepLine::new(output, &view.title.to_string());
     let view = engine.restart(view.id.as_str(), &mut progress)?;
     drop(progress);
-    Ok(output.result(&view, || format!("Restarted `{}` as run {}", view.title, view.run_id)))
+    Ok(output.result(&view, || {
+        format!("Restarted `{}` as run {}", view.title, view.run_id)
+    }))
 }

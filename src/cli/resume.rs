@@ -48,7 +48,10 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         drop(progress);
         let title = &asked.view().title;
         match &asked {
-            Asked::Done(view) => output.say(&format!("Resumed `{title}`. Attach with: biv attach {}", view.id)),
+            Asked::Done(view) => output.say(&format!(
+                "Resumed `{title}`. Attach with: biv attach {}",
+                view.id
+            )),
             Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
         }
         resumed.push(asked.view().clone());

@@ -62,9 +62,15 @@ impl Engine {
     /// were. Cut off by a crash, it is continued by saying it again.
     pub(crate) fn pause_all(&self, options: &PauseOptions) -> Result<Camp, Error> {
         self.prepare()?;
-        let _gate = self.store.lock("gate", Duration::from_secs(5), "pause --all")?;
+        let _gate = self
+            .store
+            .lock("gate", Duration::from_secs(5), "pause --all")?;
         let before = self.read_camp()?;
-        if before.as_ref().is_some_and(|camp| camp.state == CampState::Paused) && self.running()?.is_empty() {
+        if before
+            .as_ref()
+            .is_some_and(|camp| camp.state == CampState::Paused)
+            && self.running()?.is_empty()
+        {
             return Ok(Camp {
                 state: CampState::Paused,
                 already: true,
@@ -76,9 +82,8 @@ impl Engine {
         // Those whom an earlier attempt has paused already belong to the camp too.
         members.extend(before.into_iter().flat_map(|camp| camp.members));
         self.write_camp(CampState::Pausing, &members)?;
-        let (instances, failures) = self.each(&members, |id| {
-            self.pause(id.as_str(), options, &mut Silent)
-        });
+        let (instances, failures) =
+            self.each(&members, |id| self.pause(id.as_str(), options, &mut Silent));
         if !failures.is_empty() {
             return Ok(Camp {
                 state: CampState::Pausing,
@@ -118,7 +123,9 @@ impl Engine {
     /// Brings back exactly those that were running when the camp was paused.
     pub(crate) fn resume_all(&self, options: &ResumeOptions) -> Result<Camp, Error> {
         self.prepare()?;
-        let _gate = self.store.lock("gate", Duration::from_secs(5), "resume --all")?;
+        let _gate = self
+            .store
+            .lock("gate", Duration::from_secs(5), "resume --all")?;
         let camp = self.read_camp()?;
         let Some(camp) = camp.filter(|camp| camp.state != CampState::Running) else {
             return Ok(Camp {
@@ -128,21 +135,34 @@ impl Engine {
                 failures: Vec::new(),
             });
         };
-        let members: BTreeSet<InstanceId> = match self.read::<StateSnapshot>(&self.snapshot_path())? {
-            Some(snapshot) => snapshot.active_agents.into_iter().collect(),
-            None => camp.members,
-        };
-        let living: BTreeSet<InstanceId> = self.living()?.into_iter().filter(|id| members.contains(id)).collect();
-        let (instances, failures) = self.each(&living, |id| self.resume(id.as_str(), options, &mut Silent));
+        let members: BTreeSet<InstanceId> =
+            match self.read::<StateSnapshot>(&self.snapshot_path())? {
+                Some(snapshot) => snapshot.active_agents.into_iter().collect(),
+                None => camp.members,
+            };
+        let living: BTreeSet<InstanceId> = self
+            .living()?
+            .into_iter()
+            .filter(|id| members.contains(id))
+            .collect();
+        let (instances, failures) =
+            self.each(&living, |id| self.resume(id.as_str(), options, &mut Silent));
         if failures.is_empty() {
             self.write_camp(CampState::Running, &BTreeSet::new())?;
             // The list has served; what it named runs again.
             drop(std::fs::remove_file(self.snapshot_path()));
             let ids: Vec<&InstanceId> = instances.iter().map(|view| &view.id).collect();
-            self.emit_camp(EventKind::CampResumed, json!({ "resumed_at": now(), "active_agents": ids }));
+            self.emit_camp(
+                EventKind::CampResumed,
+                json!({ "resumed_at": now(), "active_agents": ids }),
+            );
         }
         Ok(Camp {
-            state: if failures.is_empty() { CampState::Running } else { CampState::Paused },
+            state: if failures.is_empty() {
+                CampState::Running
+            } else {
+                CampState::Paused
+            },
             already: false,
             instances,
             failures,
@@ -231,7 +251,10 @@ impl Engine {
         self.store.root().join("state_snapshot.json")
     }
 
-    fn read<T: for<'de> Deserialize<'de>>(&self, path: &std::path::Path) -> Result<Option<T>, Error> {
+    fn read<T: for<'de> Deserialize<'de>>(
+        &self,
+        path: &std::path::Path,
+    ) -> Result<Option<T>, Error> {
         match std::fs::read(path) {
             Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| {
                 StoreError::Corrupt {
@@ -246,7 +269,10 @@ impl Engine {
     }
 
     fn write(&self, path: &std::path::Path, value: &impl Serialize) -> Result<(), Error> {
-        Ok(replace_file(path, &serde_json::to_vec_pretty(value).unwrap_or_default())?)
+        Ok(replace_file(
+            path,
+            &serde_json::to_vec_pretty(value).unwrap_or_default(),
+        )?)
     }
 }
 

@@ -80,6 +80,8 @@ pub(crate) enum Error {
     SnapshotDiffers { paths: Vec<String> },
     #[error("the worktree {} is gone", path.display())]
     WorktreeMissing { path: PathBuf },
+    #[error("the record of what is kept for `{title}` cannot be understood: {message}")]
+    Vault { title: Title, message: String },
     #[error("the pause was taken back")]
     Cancelled,
     #[error("`{title}` cannot be resumed: {reason}")]

@@ -13,7 +13,12 @@ impl Engine {
     }
 
     /// The same, for what concerns the camp and no instance of it.
-    pub(super) fn emit_event(&self, kind: EventKind, record: Option<&InstanceRecord>, data: serde_json::Value) {
+    pub(super) fn emit_event(
+        &self,
+        kind: EventKind,
+        record: Option<&InstanceRecord>,
+        data: serde_json::Value,
+    ) {
         let event = Event {
             at: now(),
             kind,

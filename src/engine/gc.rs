@@ -66,19 +66,29 @@ impl Engine {
         let age = |at: Option<Timestamp>| at.map_or(Duration::ZERO, |at| at.until(now()));
         let snapshots = &self.settings().snapshots;
         match record.state {
-            Resting::Killed if age(record.killed_at) > snapshots.keep => self.forget_killed(found, dry_run).map(Some),
-            Resting::Killed if age(record.killed_at) > snapshots.park => self.thin_parked(found, dry_run),
-            Resting::Paused if age(record.paused_at) > snapshots.park => self.thin_parked(found, dry_run),
-            Resting::Killed | Resting::Paused | Resting::Running | Resting::Completed | Resting::Failed => Ok(None),
+            Resting::Killed if age(record.killed_at) > snapshots.keep => {
+                self.forget_killed(found, dry_run).map(Some)
+            }
+            Resting::Killed if age(record.killed_at) > snapshots.park => {
+                self.thin_parked(found, dry_run)
+            }
+            Resting::Paused if age(record.paused_at) > snapshots.park => {
+                self.thin_parked(found, dry_run)
+            }
+            Resting::Killed
+            | Resting::Paused
+            | Resting::Running
+            | Resting::Completed
+            | Resting::Failed => Ok(None),
         }
     }
 
     fn thin_parked(&self, found: &Found, dry_run: bool) -> Result<Option<Collected>, Error> {
         let record = &found.record;
-        let Some(Vault {
+        let Vault {
             snapshot: Some(snapshot),
             parking: Some(place),
-        }) = Vault::of(record)
+        } = Vault::of(record)?
         else {
             return Ok(None);
         };
@@ -112,7 +122,12 @@ impl Engine {
             action: CollectAction::Forget,
             instance: record.id.clone(),
             title: Some(record.title.clone()),
-            what: format!("killed {}", record.killed_at.map_or_else(String::new, |at| at.local_minute())),
+            what: format!(
+                "killed {}",
+                record
+                    .killed_at
+                    .map_or_else(String::new, |at| at.local_minute())
+            ),
             freed_bytes: 0,
             dropped: Vec::new(),
         };
@@ -133,7 +148,11 @@ impl Engine {
         })
     }
 
-    fn drop_old_snapshots(&self, repository: &Repo, dry_run: bool) -> Result<Vec<Collected>, Error> {
+    fn drop_old_snapshots(
+        &self,
+        repository: &Repo,
+        dry_run: bool,
+    ) -> Result<Vec<Collected>, Error> {
         let keep = i64::try_from(self.settings().snapshots.keep.as_secs()).unwrap_or(i64::MAX);
         let oldest = now().seconds_since_epoch().saturating_sub(keep);
         let before = Timestamp::from_epoch(oldest).unwrap_or_else(now);

@@ -47,7 +47,7 @@ impl Engine {
         }
         self.require_kept(&record)?;
         let at = now();
-        let vault = Vault::of(&record);
+        let vault = Vault::of(&record)?;
         record.state = Resting::Paused;
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
@@ -57,7 +57,7 @@ impl Engine {
             Some(Pause {
                 at: killed_at,
                 reason: PauseReason::User,
-                snapshot: vault.and_then(|vault| Some(vault.snapshot?.reference)),
+                snapshot: vault.snapshot.map(|snapshot| snapshot.reference),
                 scrollback_lines: 0,
                 last_action: None,
                 pending_tasks: Vec::new(),
@@ -82,11 +82,11 @@ impl Engine {
     }
 
     fn require_kept(&self, record: &crate::model::InstanceRecord) -> Result<(), Error> {
-        let kept = Vault::of(record).is_some_and(|vault| match (&vault.parking, &vault.snapshot) {
-            (Some(place), _) => git::park_state(place).is_ok_and(|state| state != ParkState::Lost),
+        let kept = match &Vault::of(record)?.parking {
+            Some(place) => git::park_state(place).is_ok_and(|state| state != ParkState::Lost),
             // An adopted worktree was left where it stood.
-            (None, _) => record.worktree.path.is_dir(),
-        });
+            None => record.worktree.path.is_dir(),
+        };
         if kept {
             Ok(())
         } else {

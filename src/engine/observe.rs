@@ -234,7 +234,7 @@ impl Engine {
         if record.worktree.path.is_dir() {
             return changes::count(&found.dir, record, pane);
         }
-        let snapshot = Vault::of(record)?.snapshot?;
+        let snapshot = Vault::of(record).ok()?.snapshot?;
         let repository = Repo::discover(&record.repository.root).ok()?;
         git::snapshot_diff_stat(&repository, &snapshot, record.base.commit.as_deref()).ok()
     }

@@ -63,7 +63,11 @@ impl Engine {
         }
         self.refuse_what_cannot_be_kept(&record, options, progress)?;
         self.withdraw_cancellation(&found.dir);
-        self.emit(EventKind::Pausing, &record, json!({ "reason": options.reason }));
+        self.emit(
+            EventKind::Pausing,
+            &record,
+            json!({ "reason": options.reason }),
+        );
         let facts = Facts::none().with(fact::PAUSE, options);
         let record = self.operate(&lock, &found.dir, record, Plan::pause(), facts, progress)?;
         Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
@@ -85,13 +89,16 @@ impl Engine {
         let request = found.dir.path.join(CANCEL);
         std::fs::write(&request, b"cancel\n").map_err(Error::files("write", &request))?;
         // The pausing process takes its pause back and lets go of the lock.
-        let _lock = found.dir.lock_operation("cancel").map_err(|error| match error {
-            crate::store::StoreError::Busy { holder, .. } => Error::Busy {
-                title: found.record.title.clone(),
-                holder,
-            },
-            other => other.into(),
-        })?;
+        let _lock = found
+            .dir
+            .lock_operation("cancel")
+            .map_err(|error| match error {
+                crate::store::StoreError::Busy { holder, .. } => Error::Busy {
+                    title: found.record.title.clone(),
+                    holder,
+                },
+                other => other.into(),
+            })?;
         self.withdraw_cancellation(&found.dir);
         self.show(found.record.id.as_str())
     }
@@ -124,7 +131,9 @@ impl Engine {
         let refused: Vec<String> = preflight
             .unsavable
             .iter()
-            .filter(|unsavable| unsavable.why == Why::Mount && options.worktree != WorktreeOnPause::Keep)
+            .filter(|unsavable| {
+                unsavable.why == Why::Mount && options.worktree != WorktreeOnPause::Keep
+            })
             .map(named)
             .collect();
         if !refused.is_empty() {

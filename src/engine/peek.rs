@@ -41,8 +41,7 @@ impl Engine {
         let base = record.base.commit.as_deref();
         let repository = Repo::discover(&record.repository.root)?;
         if record.state == Resting::Paused
-            && let Some(snapshot) =
-                super::steps::Vault::of(&record).and_then(|vault| vault.snapshot)
+            && let Some(snapshot) = super::steps::Vault::of(&record)?.snapshot
         {
             return Ok(git::snapshot_diff_text(
                 &repository,

@@ -8,7 +8,11 @@ use crate::model::{Resting, RunId};
 
 impl Engine {
     /// Saves the work, then starts a new agent session with the original prompt, as a new run.
-    pub(crate) fn restart(&self, given: &str, progress: &mut dyn Progress) -> Result<InstanceView, Error> {
+    pub(crate) fn restart(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
         self.prepare()?;
         let found = self.settled(given, Scope::Living)?;
         let lock = self.lock(&found.dir, &found.record, "restart")?;

@@ -81,7 +81,7 @@ impl Engine {
         let launch = self.choose_launch(&record)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
         self.emit(EventKind::Resuming, &record, json!({}));
-        let snapshot = Vault::of(&record).and_then(|vault| vault.snapshot);
+        let snapshot = Vault::of(&record)?.snapshot;
         let facts = Facts::none()
             .with(fact::RELEASE, &snapshot)
             .with(fact::LAUNCH, &launch)
@@ -145,7 +145,13 @@ impl Engine {
     /// Whether there is anything to resume: an agent that was paused before its first turn has kept
     /// nothing under its reference. Where that cannot be told, it is assumed.
     fn has_turns(&self, record: &InstanceRecord, reference: &str) -> bool {
-        record.agent != "demo" || self.home.state.join("demo").join(format!("{reference}.jsonl")).exists()
+        record.agent != "demo"
+            || self
+                .home
+                .state
+                .join("demo")
+                .join(format!("{reference}.jsonl"))
+                .exists()
     }
 
     /// What the agent is told when it is back. One that starts anew would not know where it was.
@@ -154,8 +160,12 @@ impl Engine {
             Told::This(prompt) => Some(prompt.clone()),
             Told::Nothing => None,
             Told::AsConfigured => {
-                let replays = launch == Launch::Fresh && self.provider_of(record).is_ok_and(|p| !p.rules().is_empty());
-                (replays || self.settings().resume.prompt == ResumePrompt::Auto).then(|| where_it_was(record))
+                let replays = launch == Launch::Fresh
+                    && self
+                        .provider_of(record)
+                        .is_ok_and(|p| !p.rules().is_empty());
+                (replays || self.settings().resume.prompt == ResumePrompt::Auto)
+                    .then(|| where_it_was(record))
             }
         }
     }
@@ -168,10 +178,23 @@ fn where_it_was(record: &InstanceRecord) -> String {
         parts.push(format!("You were working on this task:\n{prompt}"));
     }
     if let Some(pause) = &record.pause {
-        parts.extend(pause.summary.as_ref().map(|summary| format!("So far:\n{summary}")));
-        parts.extend(pause.last_action.as_ref().map(|action| format!("Your last action: {action}")));
+        parts.extend(
+            pause
+                .summary
+                .as_ref()
+                .map(|summary| format!("So far:\n{summary}")),
+        );
+        parts.extend(
+            pause
+                .last_action
+                .as_ref()
+                .map(|action| format!("Your last action: {action}")),
+        );
         if !pause.pending_tasks.is_empty() {
-            parts.push(format!("Still to do:\n- {}", pause.pending_tasks.join("\n- ")));
+            parts.push(format!(
+                "Still to do:\n- {}",
+                pause.pending_tasks.join("\n- ")
+            ));
         }
     }
     parts.push("You were paused and are back now, in the same worktree. Continue.".to_owned());

@@ -68,7 +68,17 @@ impl Server {
 
     fn slice(&self, pane: &str, start: &str, end: &str) -> Result<String, TmuxError> {
         self.client()
-            .args(["-N", "capture-pane", "-p", "-e", "-J", "-S", start, "-E", end])
+            .args([
+                "-N",
+                "capture-pane",
+                "-p",
+                "-e",
+                "-J",
+                "-S",
+                start,
+                "-E",
+                end,
+            ])
             .args(["-t", pane])
             .text()
             .map_err(|error| no_pane(error, pane))

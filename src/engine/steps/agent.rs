@@ -92,7 +92,11 @@ impl Work<'_> {
     /// resume. One that was to be killed stays dead.
     pub(super) fn undo_stop_agent(&mut self) -> Result<(), Error> {
         let was_running = self.record.state == Resting::Running;
-        let alive = self.record.seat.as_ref().is_some_and(|seat| seat.agent.is_alive());
+        let alive = self
+            .record
+            .seat
+            .as_ref()
+            .is_some_and(|seat| seat.agent.is_alive());
         if self.operation == Operation::Kill || !was_running || alive {
             return Ok(());
         }
@@ -124,11 +128,16 @@ impl Work<'_> {
         };
         let server = self.engine.server();
         let provider = self.provider()?;
-        let patience = Patience { starting: ready, busy: Some(ready) };
+        let patience = Patience {
+            starting: ready,
+            busy: Some(ready),
+        };
         match await_ready(&server, &seat.pane, provider, &self.record.title, patience) {
             Ok(()) | Err(Error::NeedsPerson { .. } | Error::NotReady { .. }) => Ok(Facts::none()),
             // A plain command may well be done by now.
-            Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => Ok(Facts::none()),
+            Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {
+                Ok(Facts::none())
+            }
             Err(Error::AgentDied { code, last_words }) => {
                 let why = if provider.says_unknown_session(&last_words) {
                     format!("the agent does not know this session any more: {last_words}")

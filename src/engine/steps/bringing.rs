@@ -7,8 +7,7 @@ use crate::lifecycle::Facts;
 
 impl Work<'_> {
     pub(super) fn bring_worktree(&mut self, _facts: &Facts) -> Result<Facts, Error> {
-        let vault = Vault::of(&self.record);
-        let Some(place) = vault.as_ref().and_then(|vault| vault.parking.as_ref()) else {
+        let Some(place) = &Vault::of(&self.record)?.parking else {
             return self.require_worktree();
         };
         let repository = self.repository()?;
@@ -19,8 +18,7 @@ impl Work<'_> {
     }
 
     pub(super) fn undo_bring_worktree(&mut self) -> Result<(), Error> {
-        let vault = Vault::of(&self.record);
-        let Some(place) = vault.as_ref().and_then(|vault| vault.parking.as_ref()) else {
+        let Some(place) = &Vault::of(&self.record)?.parking else {
             return Ok(());
         };
         let _lock = self.lock_repository()?;
@@ -28,20 +26,26 @@ impl Work<'_> {
     }
 
     pub(super) fn verify_restore(&mut self) -> Result<Facts, Error> {
-        let vault = Vault::of(&self.record);
-        let Some(Vault {
+        let Vault {
             snapshot: Some(snapshot),
             parking: Some(_),
-        }) = vault
+        } = Vault::of(&self.record)?
         else {
             return Ok(Facts::none());
         };
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-        if let Verification::Differs { paths } = git::verify_snapshot(&repository, &checkout, &snapshot)? {
-            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            self.progress
-                .note(&format!("changed while it was put away: {}", paths.join(", ")));
+        if let Verification::Differs { paths } =
+            git::verify_snapshot(&repository, &checkout, &snapshot)?
+        {
+            let paths: Vec<String> = paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            self.progress.note(&format!(
+                "changed while it was put away: {}",
+                paths.join(", ")
+            ));
         }
         Ok(Facts::none())
     }

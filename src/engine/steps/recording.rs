@@ -12,21 +12,26 @@ use crate::engine::core::now;
 use crate::engine::pause::PauseOptions;
 use crate::git::{ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{
-    EventKind, InstanceRecord, Pause, Resting, RunId, RunRecord, RunState,
-};
+use crate::model::{EventKind, InstanceRecord, Pause, Resting, RunId, RunRecord, RunState};
 use crate::process::stop_tree;
 
 /// Where the work of an instance that does not run is kept.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(in crate::engine) struct Vault {
     pub snapshot: Option<SnapshotFact>,
     pub parking: Option<ParkingPlace>,
 }
 
 impl Vault {
-    pub(in crate::engine) fn of(record: &InstanceRecord) -> Option<Self> {
-        serde_json::from_value(record.vault.clone()?).ok()
+    /// What is kept for an instance. A vault that cannot be read is an error, never an empty one.
+    pub(in crate::engine) fn of(record: &InstanceRecord) -> Result<Self, Error> {
+        match &record.vault {
+            None => Ok(Self::default()),
+            Some(value) => serde_json::from_value(value.clone()).map_err(|error| Error::Vault {
+                title: record.title.clone(),
+                message: error.to_string(),
+            }),
+        }
     }
 }
 
@@ -47,7 +52,8 @@ impl Work<'_> {
         self.record.session_ref = facts.read(fact::SESSION_REF);
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
-        run.provider_session_ref.clone_from(&self.record.session_ref);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
         run.resumable = self.is_resumable();
         run.updated_at = self.record.updated_at;
         self.dir.save_run(&run)?;
@@ -56,7 +62,8 @@ impl Work<'_> {
             &self.record,
             json!({ "agent": self.record.agent }),
         );
-        self.engine.emit(EventKind::Running, &self.record, json!({}));
+        self.engine
+            .emit(EventKind::Running, &self.record, json!({}));
         Ok(Facts::none())
     }
 
@@ -102,9 +109,17 @@ impl Work<'_> {
     fn record_resumed(&mut self, facts: &Facts) -> Result<Facts, Error> {
         if let Some(reason) = facts.read::<String>(fact::NOT_RESUMED) {
             self.engine.server().close_session(&self.record.id)?;
-            stop_tree(None, &self.record.marker(), self.engine.settings().pause.stop)?;
+            stop_tree(
+                None,
+                &self.record.marker(),
+                self.engine.settings().pause.stop,
+            )?;
             let snapshot = facts.read::<Option<SnapshotFact>>(fact::RELEASE).flatten();
-            self.record.vault = serde_json::to_value(Vault { snapshot, parking: None }).ok();
+            self.record.vault = serde_json::to_value(Vault {
+                snapshot,
+                parking: None,
+            })
+            .ok();
             self.record.state = Resting::Paused;
             self.record.updated_at = now();
             self.dir.save(&mut self.record)?;
@@ -128,13 +143,15 @@ impl Work<'_> {
         let mut run = self.dir.run(&self.record.run)?;
         run.state = RunState::Running;
         run.exit_code = None;
-        run.provider_session_ref.clone_from(&self.record.session_ref);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
         if renewed {
             run.resumed_from_run_id = Some(run.run_id.clone());
         }
         run.updated_at = self.record.updated_at;
         self.dir.save_run(&run)?;
-        self.engine.emit(EventKind::Resumed, &self.record, json!({}));
+        self.engine
+            .emit(EventKind::Resumed, &self.record, json!({}));
         Ok(Facts::none())
     }
 
@@ -174,8 +191,11 @@ impl Work<'_> {
             self.record.snapshots = number;
         }
         self.dir.save(&mut self.record)?;
-        self.engine
-            .emit(EventKind::Running, &self.record, json!({ "restarted": true }));
+        self.engine.emit(
+            EventKind::Running,
+            &self.record,
+            json!({ "restarted": true }),
+        );
         Ok(Facts::none())
     }
 
@@ -189,11 +209,12 @@ impl Work<'_> {
     }
 
     fn is_resumable(&self) -> bool {
-        self.provider().is_ok_and(|provider| match provider.strategy() {
-            Strategy::Native => self.record.session_ref.is_some(),
-            Strategy::Replay => true,
-            Strategy::None => false,
-        })
+        self.provider()
+            .is_ok_and(|provider| match provider.strategy() {
+                Strategy::Native => self.record.session_ref.is_some(),
+                Strategy::Replay => true,
+                Strategy::None => false,
+            })
     }
 
     /// Where the work is from now on.

@@ -40,7 +40,12 @@ impl Work<'_> {
     }
 
     /// Takes the snapshot once more. What changes even then is not at rest, and nothing is moved.
-    fn save_again(&self, repository: &Repo, checkout: &Checkout, first: &SnapshotFact) -> Result<Facts, Error> {
+    fn save_again(
+        &self,
+        repository: &Repo,
+        checkout: &Checkout,
+        first: &SnapshotFact,
+    ) -> Result<Facts, Error> {
         let number = first.number().unwrap_or(self.record.snapshots + 1);
         let again = git::take_snapshot(repository, checkout, &self.record.id, number, now())?;
         match git::verify_snapshot(repository, checkout, &again)? {
@@ -56,7 +61,11 @@ impl Work<'_> {
 
     /// What is on disk once nobody can reach it any more is the truth: where it differs from the
     /// snapshot, it is saved under the same name.
-    pub(super) fn save_late_changes(&self, place: &ParkingPlace, facts: &Facts) -> Result<Facts, Error> {
+    pub(super) fn save_late_changes(
+        &self,
+        place: &ParkingPlace,
+        facts: &Facts,
+    ) -> Result<Facts, Error> {
         let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) else {
             return Ok(Facts::none());
         };

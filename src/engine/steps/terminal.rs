@@ -35,7 +35,14 @@ pub(super) struct Stage {
 
 /// Variables that may be written down: how a terminal looks and speaks, nothing that could be a secret.
 const HARMLESS_VARIABLES: [&str; 8] = [
-    "TERM", "COLORTERM", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SHELL", "EDITOR",
+    "TERM",
+    "COLORTERM",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "SHELL",
+    "EDITOR",
 ];
 
 /// Begins the line below a replayed scrollback; [`crate::detect`] looks only below it.
@@ -63,7 +70,10 @@ impl Work<'_> {
             title: pane.title,
         };
         let path = self.dir.terminal().join("terminal.json");
-        replace_file(&path, &serde_json::to_vec_pretty(&saved).unwrap_or_default())?;
+        replace_file(
+            &path,
+            &serde_json::to_vec_pretty(&saved).unwrap_or_default(),
+        )?;
         let exit_code = pane.death.map(crate::tmux::Death::exit_code);
         Ok(Facts::none()
             .with(fact::TERMINAL, &saved)

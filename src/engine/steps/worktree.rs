@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{Work, fact};
-use crate::engine::Error;
 use crate::config::WorktreeOnPause;
+use crate::engine::Error;
+use crate::engine::core::now;
 use crate::engine::kill::KillOptions;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
 use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo, SnapshotFact};
-use crate::engine::core::now;
 use crate::lifecycle::Facts;
 use crate::store::Lock;
 
@@ -116,8 +116,10 @@ impl Work<'_> {
         let policy = self.engine.thin_policy();
         let report = git::thin(&self.repository()?, place, snapshot, &policy, now())?;
         for (path, bytes) in &report.dropped {
-            self.progress
-                .note(&format!("{} ({bytes} bytes) was let go to free the disk", path.display()));
+            self.progress.note(&format!(
+                "{} ({bytes} bytes) was let go to free the disk",
+                path.display()
+            ));
         }
         Ok(())
     }
