@@ -7,6 +7,7 @@ use clap::Args;
 use super::instance::InstanceArg;
 use super::main::CommandResult;
 use super::output::Output;
+use super::progress::StepLine;
 use crate::engine::Engine;
 
 /// Attach this terminal to an instance
@@ -17,7 +18,9 @@ pub(super) struct AttachArgs {
 }
 
 pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let attached = engine.attach(&args.instance.instance)?;
+    let mut progress = StepLine::new(output, &args.instance.instance);
+    let attached = engine.attach(&args.instance.instance, &mut progress)?;
+    drop(progress);
     if output.wants_json() {
         return Ok(output.json(&engine.show(&args.instance.instance)?));
     }

@@ -149,7 +149,10 @@ pub(super) fn announce(
         )
     });
     if attach {
-        engine.attach(view.id.as_str())?;
+        engine.attach(
+            view.id.as_str(),
+            &mut StepLine::new(output, view.title.as_str()),
+        )?;
     }
     Ok(status)
 }

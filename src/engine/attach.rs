@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use super::{Engine, Error, Scope};
+use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::model::Title;
 
 /// How an attachment ended.
@@ -15,11 +15,17 @@ pub(crate) struct Attached {
 
 impl Engine {
     /// Attaches this terminal; comes back when the person leaves or the session ends.
-    pub(crate) fn attach(&self, given: &str) -> Result<Attached, Error> {
+    pub(crate) fn attach(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Attached, Error> {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(Error::NoTerminal);
         }
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.find(given, Scope::Living)?;
+        let _presence = found.dir.presence("attach")?;
+        let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
         let record = found.record;
         let server = self.server_of(&record);
         if server.pane_of(&record.id)?.is_none() {
@@ -29,7 +35,6 @@ impl Engine {
                 state: record.state.into(),
             });
         }
-        let _presence = found.dir.presence("attach")?;
         let inside = std::env::var("TMUX").ok();
         server
             .attach_command(&record.id, inside.as_deref())

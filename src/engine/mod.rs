@@ -22,6 +22,7 @@ mod observe;
 mod operation;
 mod pause;
 mod peek;
+mod playground;
 mod progress;
 mod recover;
 mod resolve;
@@ -32,6 +33,7 @@ mod setup;
 mod socket;
 mod steps;
 mod view;
+mod wait;
 mod watch;
 
 pub(crate) use crate::git::DiffOutput;

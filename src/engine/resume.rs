@@ -39,6 +39,16 @@ pub(crate) struct ResumeOptions {
     pub on_conflict: OnConflict,
 }
 
+impl ResumeOptions {
+    /// For an instance that is woken by a message or a visit.
+    pub(super) fn quiet() -> Self {
+        Self {
+            told: Told::AsConfigured,
+            on_conflict: OnConflict::Stop,
+        }
+    }
+}
+
 /// How the agent is to be launched again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

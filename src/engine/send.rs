@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::watch::{Found, look, until_rest};
-use super::{Engine, Error, Progress, Scope};
+use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::{Provider, Verify};
 use crate::detect::{Draft, Key, Rest, Screen};
 use crate::model::{Resting, Title};
@@ -36,7 +36,10 @@ impl Engine {
         if prompt.is_empty() {
             return Err(Error::NothingToSend);
         }
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.find(given, Scope::Living)?;
+        // From here on no timer puts it to sleep under us.
+        let _presence = found.dir.presence("send")?;
+        let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
         let (record, dir) = (found.record, found.dir);
         let seat = match (record.state, &record.seat) {
             (Resting::Running, Some(seat)) => seat.clone(),
@@ -48,7 +51,6 @@ impl Engine {
                 });
             }
         };
-        let _presence = dir.presence("send")?;
         let _typing = dir.lock_typing(TYPING_WAIT)?;
         let server = self.server_of(&record);
         let provider = self.provider_of(&record)?;

@@ -1,0 +1,58 @@
+//! Waiting for an instance to do or need something.
+
+use std::time::{Duration, Instant};
+
+use super::resolve::Found;
+use super::{Engine, Error, InstanceView, Progress, ResumeOptions, Scope};
+use crate::config::brief_duration;
+use crate::engine::core::now;
+use crate::model::Resting;
+
+const INTERVAL: Duration = Duration::from_millis(100);
+
+impl Engine {
+    /// Looks again and again until the instance is as wanted; gives the last look either way.
+    pub(crate) fn wait_until(
+        &self,
+        given: &str,
+        limit: Duration,
+        wanted: impl Fn(&InstanceView) -> bool,
+    ) -> Result<(InstanceView, bool), Error> {
+        let started = Instant::now();
+        loop {
+            let view = self.show(given)?;
+            if wanted(&view) {
+                return Ok((view, true));
+            }
+            if started.elapsed() >= limit {
+                return Ok((view, false));
+            }
+            std::thread::sleep(INTERVAL);
+        }
+    }
+
+    /// The instance, awake: an operation on it is waited for, a paused one is resumed first.
+    pub(super) fn awake(
+        &self,
+        given: &str,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Found, Error> {
+        let mut found = self.settled(given, Scope::Living)?;
+        if found.journal.is_some() {
+            // Whoever holds it is given five seconds; then we say who it is.
+            drop(self.lock(&found.dir, &found.record, "wait")?);
+            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        }
+        if found.record.state == Resting::Paused {
+            let since = found.record.paused_at.unwrap_or(found.record.updated_at);
+            progress.note(&format!(
+                "Resuming (paused {} ago)…",
+                brief_duration(since.until(now()))
+            ));
+            self.resume(found.record.id.as_str(), options, progress)?;
+            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        }
+        Ok(found)
+    }
+}
