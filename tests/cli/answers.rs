@@ -64,7 +64,7 @@ fn a_new_instance_is_announced_and_listed() {
         "{shown}"
     );
     let verbose = camp.biv(["show", "-v", "fix the login"]).run().ok().stdout;
-    assert!(verbose.contains("activity     idle (input)"), "{verbose}");
+    assert!(verbose.contains("activity     idle ("), "{verbose}");
 }
 
 #[test]
@@ -128,16 +128,16 @@ fn a_kill_without_a_yes_is_refused_where_nobody_can_be_asked() {
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
     let camp = Camp::new();
-    let program = env!("CARGO_BIN_EXE_biv");
-    let output = std::process::Command::new("sh")
-        .args([
-            "-c",
-            &format!("set -o pipefail 2>/dev/null; '{program}' man | head -n 1"),
-        ])
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_biv"))
+        .arg("man")
         .env_clear()
         .envs(camp.environment())
-        .output()
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
         .unwrap();
-    assert!(output.status.success());
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }

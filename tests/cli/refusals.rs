@@ -152,7 +152,7 @@ fn a_base_or_branch_that_cannot_be_is_refused() {
         &["--branch", "main/sub"],
         "branch `main/sub` cannot exist beside branch `main`",
     );
-    check(&["--branch", "-x"], "error");
+    check(&["--branch=-x"], "`-x` is not a valid branch name");
 }
 
 #[test]
