@@ -6,11 +6,8 @@ use std::fmt;
 use serde_json::json;
 
 use crate::config::ConfigError;
-use crate::engine::Error;
-use crate::git::GitError;
+use crate::engine::{Error, GitError, StoreError, TmuxError};
 use crate::model::State;
-use crate::store::StoreError;
-use crate::tmux::TmuxError;
 
 /// An error as a person or a script meets it.
 #[derive(Debug)]

@@ -37,6 +37,10 @@ mod wait;
 mod watch;
 
 pub(crate) use crate::git::DiffOutput;
+// Parts of the engine's own error, for those who put it into words: the faces know no room below.
+pub(crate) use crate::git::GitError;
+pub(crate) use crate::store::StoreError;
+pub(crate) use crate::tmux::TmuxError;
 pub(crate) use attach::Attached;
 pub(crate) use camp::Camp;
 pub(crate) use core::Engine;

@@ -1,0 +1,86 @@
+//! `doctor` looks at everything and is always safe to run.
+
+use std::os::unix::fs::PermissionsExt;
+
+use crate::support::Camp;
+
+fn findings(camp: &Camp, fix: bool) -> Vec<(String, String, String)> {
+    let arguments = ["doctor", "--json"]
+        .into_iter()
+        .chain(fix.then_some("--fix"));
+    let json = camp.biv(arguments).run().json();
+    json["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|finding| {
+            let text = |key: &str| finding[key].as_str().unwrap_or_default().to_owned();
+            (text("check"), text("health"), text("what"))
+        })
+        .collect()
+}
+
+#[test]
+fn a_healthy_camp_is_healthy() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "well", &[]);
+    let answer = camp.biv(["doctor", "--json"]).run().ok();
+    assert_eq!(answer.json()["healthy"], true);
+    for (check, health, what) in findings(&camp, false) {
+        assert!(health == "good" || check == "agents", "{check}: {what}");
+    }
+    let text = camp.biv(["doctor"]).run().ok().stdout;
+    assert!(text.contains("✓ tmux: "), "{text}");
+    assert!(text.contains("✓ git: "), "{text}");
+}
+
+#[test]
+fn what_is_out_of_order_is_named_and_mended_on_request() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "well", &[]);
+    let state = camp.home().join("state");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&state, open).unwrap();
+    let orphan = camp.home().join("worktrees/app/nobodys");
+    std::fs::create_dir_all(&orphan).unwrap();
+    let unknown = camp.instances_dir().join("bcdfghjkmn");
+    std::fs::create_dir_all(&unknown).unwrap();
+    std::fs::write(unknown.join("record.json"), "{\"format\": 99, \"x\": 1}").unwrap();
+
+    let answer = camp.biv(["doctor"]).run().fails(1);
+    for part in [
+        "can be read by others",
+        "nobodys belongs to no instance",
+        "format 99",
+    ] {
+        assert!(answer.stdout.contains(part), "{part} in {}", answer.stdout);
+    }
+    let fixed = camp.biv(["doctor", "--fix"]).run();
+    assert!(fixed.stdout.contains("✓ mended"), "{}", fixed.stdout);
+    let mode = std::fs::metadata(&state).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o700);
+    assert!(orphan.is_dir(), "what may be somebody's is left alone");
+    assert!(
+        unknown.join("record.json").is_file(),
+        "hands off a newer record"
+    );
+    // And all others work.
+    assert_eq!(camp.list().len(), 1);
+}
+
+#[test]
+fn an_instance_that_lost_its_worktree_is_told_of() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "homeless", &[]);
+    std::fs::rename(&instance.worktree, camp.root().join("elsewhere")).unwrap();
+    let answer = camp.biv(["doctor"]).run().fails(1);
+    assert!(
+        answer.stdout.contains("`homeless` has lost its worktree"),
+        "{}",
+        answer.stdout
+    );
+    assert_eq!(findings(&camp, true).len(), findings(&camp, false).len());
+}

@@ -1,0 +1,196 @@
+//! The names in the JSON are a contract with every script that was ever written for it.
+
+use serde_json::Value;
+
+use crate::support::Camp;
+
+const INSTANCE: &[&str] = &[
+    "id",
+    "title",
+    "repo",
+    "branch",
+    "base",
+    "worktree",
+    "worktree_present",
+    "agent",
+    "command",
+    "tmux_session",
+    "state",
+    "activity",
+    "autoyes",
+    "idle_timeout_s",
+    "session_ref",
+    "resumable",
+    "created_at",
+    "updated_at",
+    "last_active_at",
+    "paused_at",
+    "resumed_at",
+    "pause",
+    "diff",
+    "queue",
+    "run_id",
+    "last_line",
+    // How an agent that has ended did so, and which rule spoke about one that runs.
+    "exit_code",
+    "activity_source",
+];
+
+const PAUSE: &[&str] = &[
+    "at",
+    "reason",
+    "snapshot",
+    "scrollback_lines",
+    "last_action",
+    "pending_tasks",
+    "forced",
+];
+
+const DIFF: &[&str] = &["files", "added", "removed"];
+
+const RUN: &[&str] = &[
+    "run_id",
+    "instance_id",
+    "state",
+    "provider",
+    "provider_session_ref",
+    "resumable",
+    "repo_root",
+    "created_at",
+    "updated_at",
+    "paused_at",
+    "pause_reason",
+    "resumed_from_run_id",
+    "restart_of_run_id",
+    "superseded_by_run_id",
+    "exit_code",
+];
+
+#[track_caller]
+fn check(object: &Value, names: &[&str]) {
+    let mut found: Vec<&str> = object
+        .as_object()
+        .unwrap_or_else(|| panic!("not an object: {object}"))
+        .keys()
+        .map(String::as_str)
+        .collect();
+    found.sort_unstable();
+    let mut expected = names.to_vec();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_names_of_instance_and_run_are_pinned() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "pinned", &[]);
+
+    let shown = camp.show(&instance);
+    check(&shown, INSTANCE);
+    check(&shown["diff"], DIFF);
+    assert_eq!(shown["state"], "running");
+    assert_eq!(shown["agent"], "demo");
+    assert_eq!(shown["base"], "HEAD");
+    assert_eq!(shown["branch"], "biv/pinned");
+    assert_eq!(shown["pause"], Value::Null, "absent values are null");
+    assert_eq!(shown["repo"], repository.path.to_str().unwrap());
+    assert!(is_time(&shown["created_at"]), "{}", shown["created_at"]);
+
+    let listed = camp.biv(["list", "--json"]).run().ok().json();
+    check(&listed, &["instances", "unreadable"]);
+    check(&listed["instances"][0], INSTANCE);
+
+    let runs = camp.biv(["runs", "--json", "pinned"]).run().ok().json();
+    check(&runs, &["runs"]);
+    check(&runs["runs"][0], RUN);
+    assert_eq!(runs["runs"][0]["run_id"], shown["run_id"]);
+    assert_eq!(runs["runs"][0]["state"], "running");
+
+    let killed = camp.biv(["kill", "--json", "-y", "pinned"]).run().ok();
+    check(&killed.json()["instances"][0], INSTANCE);
+    let back = camp.biv(["undo-kill", "--json", "pinned"]).run().ok();
+    check(&back.json(), INSTANCE);
+    check(&back.json()["pause"], PAUSE);
+    assert_eq!(back.json()["state"], "paused");
+}
+
+/// RFC 3339 in UTC.
+fn is_time(value: &Value) -> bool {
+    value.as_str().is_some_and(|text| {
+        text.len() >= 20 && text.ends_with('Z') && text.as_bytes().get(10) == Some(&b'T')
+    })
+}
+
+#[test]
+fn every_command_answers_with_one_json_document() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "speaks", &[]);
+    let linked = camp.root().join("by-hand");
+    repository.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
+    instance.wait_idle(&camp);
+    for (arguments, names) in [
+        (vec!["list"], vec!["instances", "unreadable"]),
+        (vec!["ls"], vec!["instances", "unreadable"]),
+        (vec!["peek", "speaks"], vec!["lines"]),
+        (vec!["diff", "speaks"], vec!["diff", "stat"]),
+        (vec!["diff", "--stat", "speaks"], vec!["diff", "stat"]),
+        (vec!["send", "speaks", "hi there"], vec!["bytes", "sent"]),
+        (vec!["runs", "speaks"], vec!["runs"]),
+        (vec!["doctor"], vec!["findings", "healthy"]),
+        (vec!["agents"], vec!["agents"]),
+        (vec!["config", "path"], vec!["path"]),
+        (vec!["config", "init"], vec!["path"]),
+        (
+            vec!["config", "show"],
+            vec!["path", "set_by_you", "settings"],
+        ),
+        (vec!["completions", "bash"], vec!["script"]),
+        (vec!["man"], vec!["page"]),
+        (
+            vec!["detect", "-a", "demo"],
+            vec!["activity", "dialog", "rule"],
+        ),
+        (vec!["kill", "-y", "speaks"], vec!["instances"]),
+        (vec!["show", "speaks"], INSTANCE.to_vec()),
+        (vec!["undo-kill", "speaks"], INSTANCE.to_vec()),
+        (
+            vec!["adopt", linked.to_str().unwrap(), "-a", "demo"],
+            INSTANCE.to_vec(),
+        ),
+    ] {
+        let answer = camp.biv(arguments).stdin("").with_json().run().ok();
+        check(&answer.json(), &names);
+        assert_eq!(answer.stderr, "", "{}", answer.call);
+    }
+}
+
+#[test]
+fn every_error_is_a_json_document_with_the_same_exit_status() {
+    let camp = Camp::new();
+    for (arguments, status, code) in [
+        (vec!["show", "nobody"], 3, "no_such_instance"),
+        (vec!["kill", "-y", "nobody"], 3, "no_such_instance"),
+        (vec!["kill", "nobody"], 3, "no_such_instance"),
+        (vec!["peek", "nobody"], 3, "no_such_instance"),
+        (vec!["diff", "nobody"], 3, "no_such_instance"),
+        (vec!["send", "nobody", "hi"], 3, "no_such_instance"),
+        (vec!["runs", "nobody"], 3, "no_such_instance"),
+        (vec!["undo-kill", "nobody"], 3, "no_such_instance"),
+        (vec!["attach", "nobody"], 1, "no_terminal"),
+        (vec!["send", "nobody", ""], 2, "usage"),
+        (vec!["frobnicate"], 2, "usage"),
+        (vec!["list", "--state", "asleep"], 2, "usage"),
+        (vec!["new", "--idle-timeout", "3h"], 2, "usage"),
+        (vec!["new", "-a", "klaude"], 1, "git"),
+        (vec!["detect", "-a", "klaude"], 2, "unknown_agent"),
+        (vec!["completions", "tcsh"], 2, "usage"),
+    ] {
+        let answer = camp.biv(arguments).with_json().run().fails(status);
+        let error = answer.error();
+        assert_eq!(error["code"], code, "{}: {error}", answer.call);
+        assert!(error["message"].is_string(), "{error}");
+        assert!(error["hint"].is_string(), "{error}");
+    }
+}

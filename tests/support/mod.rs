@@ -1,0 +1,18 @@
+//! What every test of the program stands on: a camp of its own, the program run in it, and proof
+//! afterwards that nothing was left behind.
+
+mod answer;
+mod camp;
+mod instance;
+mod processes;
+mod repository;
+mod terminal;
+mod wait;
+
+pub(crate) use answer::Answer;
+pub(crate) use camp::{Call, Camp};
+pub(crate) use instance::Instance;
+pub(crate) use processes::{Process, processes_with};
+pub(crate) use repository::Repository;
+pub(crate) use terminal::Terminal;
+pub(crate) use wait::{until, until_some};

@@ -1,0 +1,92 @@
+//! The processes of this machine, as far as a test may know them.
+
+/// A running process.
+#[derive(Debug, Clone)]
+pub(crate) struct Process {
+    pub(crate) pid: i32,
+    pub(crate) command: String,
+}
+
+impl Process {
+    /// SIGKILL.
+    pub(crate) fn kill(&self) {
+        if let Some(pid) = rustix::process::Pid::from_raw(self.pid) {
+            // It may have gone meanwhile.
+            drop(rustix::process::kill_process(
+                pid,
+                rustix::process::Signal::KILL,
+            ));
+        }
+    }
+
+    pub(crate) fn is_alive(&self) -> bool {
+        is_running(self.pid)
+    }
+}
+
+/// Those whose environment holds this text.
+#[cfg(target_os = "linux")]
+pub(crate) fn processes_with(text: &str) -> Vec<Process> {
+    let own = std::process::id().to_string();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own)
+        .filter(|pid| {
+            std::fs::read(format!("/proc/{pid}/environ"))
+                .is_ok_and(|environment| contains(&environment, text.as_bytes()))
+        })
+        .filter_map(|pid| {
+            let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+            let command = String::from_utf8_lossy(&command).replace('\0', " ");
+            let pid = pid.parse().ok()?;
+            is_running(pid).then_some(Process { pid, command })
+        })
+        .collect()
+}
+
+#[cfg(target_os = "linux")]
+fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    haystack
+        .windows(needle.len())
+        .any(|window| window == needle)
+}
+
+/// A zombie has ended; that nobody has reaped it yet is not its fault.
+#[cfg(target_os = "linux")]
+fn is_running(pid: i32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        let state = stat.rfind(')').and_then(|at| stat.get(at + 2..at + 3));
+        !matches!(state, Some("Z" | "X"))
+    })
+}
+
+/// Those whose environment holds this text.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn processes_with(text: &str) -> Vec<Process> {
+    let own = i32::try_from(std::process::id()).unwrap();
+    let table = std::process::Command::new("ps")
+        .args(["-axEww", "-o", "pid=,command="])
+        .output()
+        .unwrap();
+    String::from_utf8_lossy(&table.stdout)
+        .lines()
+        .filter(|line| line.contains(text))
+        .filter_map(|line| {
+            let (pid, command) = line.trim().split_once(' ')?;
+            let pid = pid.parse().ok()?;
+            (pid != own).then(|| Process {
+                pid,
+                command: command.to_owned(),
+            })
+        })
+        .collect()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_running(pid: i32) -> bool {
+    std::process::Command::new("ps")
+        .args(["-o", "stat=", "-p", &pid.to_string()])
+        .output()
+        .is_ok_and(|output| !output.stdout.is_empty() && !output.stdout.starts_with(b"Z"))
+}

@@ -1,0 +1,30 @@
+//! Waiting for something to become true. This is the only place that sleeps.
+
+use std::time::{Duration, Instant};
+
+/// Long enough for a busy machine; nothing that works takes this long.
+const PATIENCE: Duration = Duration::from_secs(60);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(15);
+
+/// Looks again and again until the condition holds.
+#[track_caller]
+pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    until_some(what, || holds().then_some(()));
+}
+
+/// Looks again and again until there is something.
+#[track_caller]
+pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(
+            Instant::now() < deadline,
+            "waited {} seconds in vain until {what}",
+            PATIENCE.as_secs()
+        );
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
