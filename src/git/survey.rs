@@ -9,8 +9,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
 
 use super::call::{SLOW, fields};
-use super::digest::Sha256;
-use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK, hex};
+use super::digest::Quick;
+use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK};
 use super::{Checkout, GitError, Repo};
 use crate::process::Failure;
 
@@ -78,7 +78,7 @@ impl Stamp {
         }
     }
 
-    fn add_to(&self, sha: &mut Sha256) {
+    fn add_to(&self, seen: &mut Quick) {
         for number in [
             self.inode,
             u64::from(self.mode),
@@ -88,7 +88,7 @@ impl Stamp {
             self.ctime.0 as u64,
             u64::from(self.ctime.1),
         ] {
-            sha.update(&number.to_le_bytes());
+            seen.add(number);
         }
     }
 }
@@ -155,7 +155,7 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
                 _ => gone.push(entry.path.clone()),
             }
         }
-        let mut evidence = sight.sha;
+        let mut evidence = sight.seen;
         let (others, nested) = join(others)?;
         let mut sight = Sight::open(&checkout.dir)?;
         let mut untracked = Vec::new();
@@ -165,7 +165,7 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
                 untracked.push(Found { path, stamp });
             }
         }
-        evidence.update(&sight.sha.finish());
+        evidence.add_all(sight.seen);
         let (head, branch, staged) = join(staged)?;
         Ok(Survey {
             evidence: close(evidence, checkout)?,
@@ -196,12 +196,12 @@ pub(super) fn evidence(
     for path in untracked {
         others.look(path)?;
     }
-    let mut evidence = tracked.sha;
-    evidence.update(&others.sha.finish());
+    let mut evidence = tracked.seen;
+    evidence.add_all(others.seen);
     close(evidence, checkout)
 }
 
-fn close(mut evidence: Sha256, checkout: &Checkout) -> Result<String, GitError> {
+fn close(mut evidence: Quick, checkout: &Checkout) -> Result<String, GitError> {
     for file in ["index", "HEAD"] {
         let path = checkout.git_dir.join(file);
         match rustix::fs::lstat(&path) {
@@ -210,7 +210,7 @@ fn close(mut evidence: Sha256, checkout: &Checkout) -> Result<String, GitError> 
             Err(errno) => return Err(GitError::reading(&path)(errno.into())),
         }
     }
-    Ok(hex(&evidence.finish()))
+    Ok(evidence.text())
 }
 
 /// Each path of the index that stands for a file, once.
@@ -249,14 +249,14 @@ pub(super) struct Sight {
     /// The directories from the top to that of the last path: length of the path, handle.
     open: Vec<(usize, Option<OwnedFd>)>,
     dir: Vec<u8>,
-    sha: Sha256,
+    seen: Quick,
 }
 
 impl Sight {
     pub(super) fn open(top: &Path) -> Result<Self, GitError> {
         let handle = open(top, DIRECTORY, Mode::empty())
             .map_err(|errno| GitError::reading(top)(errno.into()))?;
-        let mut sha = Sha256::new();
+        let mut seen = Quick::new();
         if let Ok(stat) = rustix::fs::fstat(&handle) {
             // Parking renames the top, which changes its ctime and nothing else.
             let top = Stamp::of(&stat);
@@ -264,12 +264,12 @@ impl Sight {
                 ctime: (0, 0),
                 ..top
             }
-            .add_to(&mut sha);
+            .add_to(&mut seen);
         }
         Ok(Self {
             open: vec![(0, Some(handle))],
             dir: Vec::new(),
-            sha,
+            seen,
         })
     }
 
@@ -289,8 +289,8 @@ impl Sight {
             _ => None,
         };
         match &found {
-            Some(stamp) => stamp.add_to(&mut self.sha),
-            None => self.sha.update(b"-"),
+            Some(stamp) => stamp.add_to(&mut self.seen),
+            None => self.seen.add(u64::MAX),
         }
         Ok(found)
     }
@@ -326,7 +326,7 @@ impl Sight {
                 && let Ok(stat) = rustix::fs::fstat(handle)
             {
                 // A name that came or went shows in its directory's time.
-                Stamp::of(&stat).add_to(&mut self.sha);
+                Stamp::of(&stat).add_to(&mut self.seen);
             }
             self.open.push((end, handle));
             from = end;
@@ -429,7 +429,7 @@ fn everything(index: &Index) -> Vec<Staged> {
         .filter(|entry| entry.stage == 0 && !entry.intent_to_add)
         .map(|entry| Staged {
             path: entry.path.clone(),
-            content: Some((entry.mode, entry.id.clone())),
+            content: Some((entry.mode, entry.id())),
         })
         .collect()
 }

@@ -216,7 +216,7 @@ fn inventory(repo: &Repo, checkout: &Checkout, policy: &ThinPolicy) -> Result<In
             if let Some(entry) = entries.get(item.path.as_slice())
                 && stamp.is_file()
             {
-                item.source = Source::Object(entry.id.clone());
+                item.source = Source::Object(entry.id());
             }
         }
         if item.kind == Kind::File
