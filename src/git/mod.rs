@@ -25,6 +25,7 @@ mod guard;
 mod import;
 mod index;
 mod manifest;
+mod moved;
 mod objects;
 mod parking;
 mod preflight;
@@ -42,6 +43,9 @@ pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::FileIdentity;
 pub(crate) use error::GitError;
+pub(crate) use moved::{
+    BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
+};
 pub(crate) use parking::{ParkState, ParkingPlace, choose_parking, park, park_state, unpark};
 pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
 pub(crate) use refill::{RefillReport, refill};
