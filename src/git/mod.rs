@@ -46,16 +46,18 @@ pub(crate) use error::GitError;
 pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
 };
-pub(crate) use parking::{ParkState, ParkingPlace, choose_parking, park, park_state, unpark};
+pub(crate) use parking::{
+    ParkState, ParkingPlace, check_unpark, choose_parking, park, park_state, unpark,
+};
 pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
-pub(crate) use refill::{RefillReport, refill};
+pub(crate) use refill::{RefillReport, refill, settle_refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{
     StoredSnapshot, delete_trashed, list_snapshots, list_trashed, reclaim_snapshot,
     release_snapshot,
 };
 pub(crate) use snapshot::{SnapshotFact, take_snapshot};
-pub(crate) use thin::{ThinPolicy, ThinReport, thin, thinned_from};
+pub(crate) use thin::{ThinPolicy, ThinReport, is_thinned, thin};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{
     AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeEntry, WorktreeKind, WorktreeOf,

@@ -137,11 +137,13 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
         let others = scope.spawn(|| untracked(checkout));
         let staged = scope.spawn(|| staged(checkout));
         let index = Index::read(repo, checkout)?;
-        let mut sight = Sight::open(&checkout.dir)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
-        for entry in in_worktree(&index) {
-            match sight.look(&entry.path)? {
+        let tracked: Vec<&Entry> = in_worktree(&index).collect();
+        let paths: Vec<&[u8]> = tracked.iter().map(|entry| entry.path.as_slice()).collect();
+        let (stamps, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+        for (entry, stamp) in tracked.into_iter().zip(stamps) {
+            match stamp {
                 Some(stamp) if stamp.is_file() || stamp.is_symlink() => {
                     if !unchanged(entry, &stamp, index.written) {
                         changed.push(Found {
@@ -155,17 +157,16 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
                 _ => gone.push(entry.path.clone()),
             }
         }
-        let mut evidence = sight.seen;
         let (others, nested) = join(others)?;
-        let mut sight = Sight::open(&checkout.dir)?;
-        let mut untracked = Vec::new();
-        for path in others {
-            // Gone since it was listed is as good as never there.
-            if let Some(stamp) = sight.look(&path)? {
-                untracked.push(Found { path, stamp });
-            }
-        }
-        evidence.add_all(sight.seen);
+        let paths: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
+        let (stamps, seen) = look_at_all(&checkout.dir, &paths)?;
+        evidence.add_all(seen);
+        // Gone since it was listed is as good as never there.
+        let untracked = others
+            .into_iter()
+            .zip(stamps)
+            .filter_map(|(path, stamp)| stamp.map(|stamp| Found { path, stamp }))
+            .collect();
         let (head, branch, staged) = join(staged)?;
         Ok(Survey {
             evidence: close(evidence, checkout)?,
@@ -188,16 +189,13 @@ pub(super) fn evidence(
     untracked: &[Vec<u8>],
 ) -> Result<String, GitError> {
     let index = Index::read(repo, checkout)?;
-    let mut tracked = Sight::open(&checkout.dir)?;
-    for entry in in_worktree(&index) {
-        tracked.look(&entry.path)?;
-    }
-    let mut others = Sight::open(&checkout.dir)?;
-    for path in untracked {
-        others.look(path)?;
-    }
-    let mut evidence = tracked.seen;
-    evidence.add_all(others.seen);
+    let paths: Vec<&[u8]> = in_worktree(&index)
+        .map(|entry| entry.path.as_slice())
+        .collect();
+    let (_, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+    let paths: Vec<&[u8]> = untracked.iter().map(Vec::as_slice).collect();
+    let (_, seen) = look_at_all(&checkout.dir, &paths)?;
+    evidence.add_all(seen);
     close(evidence, checkout)
 }
 
@@ -241,6 +239,38 @@ pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bo
         && cached.size == stamp.size as u32
         // As young as the index itself: it may have been written to after git looked.
         && cached.mtime < written
+}
+
+/// Looks at many sorted paths in a few threads; always cut at the same places, so that the digest
+/// depends on nothing but what was seen.
+fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+    const THREADS: usize = 4;
+    let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+        let mut sight = Sight::open(dir)?;
+        let stamps = part
+            .iter()
+            .map(|path| sight.look(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((stamps, sight.seen))
+    };
+    // Not worth a thread.
+    if paths.len() < 1000 {
+        return look(paths);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = paths
+            .chunks(paths.len().div_ceil(THREADS))
+            .map(|part| scope.spawn(move || look(part)))
+            .collect();
+        let mut stamps = Vec::with_capacity(paths.len());
+        let mut seen = Quick::new();
+        for worker in workers {
+            let (part, digest) = join(worker)?;
+            stamps.extend(part);
+            seen.add_all(digest);
+        }
+        Ok((stamps, seen))
+    })
 }
 
 /// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it

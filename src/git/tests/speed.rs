@@ -144,6 +144,9 @@ fn pause_and_resume_against_stash() {
                 unpark(&place).unwrap();
             });
             timed("  git status after it", || git(&path, &["status"]));
+            timed("  settle_refill", || {
+                settle_refill(&repo, &place.live_checkout()).unwrap()
+            });
             println!(
                 "=> {ignored} ignored: pause {:.1} ms, {:.1} x faster than stash; resume {:.0} x faster; thinned resume {:.2} x worktree add",
                 ours.as_secs_f64() * 1000.0,
