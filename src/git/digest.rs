@@ -1,9 +1,43 @@
-//! SHA-1 and SHA-256, as the index file ends with one of them and evidence is kept as one.
+//! SHA-1 and SHA-256, as the index file ends with one of them; and a quick digest for evidence.
 //!
-//! Written out here because nothing else in the program needs them and both are short; neither
-//! guards against an adversary: git's objects are hashed by git.
+//! Written out here because nothing else in the program needs them and all are short; none guards
+//! against an adversary: git's objects are hashed by git.
 
-pub(super) struct Sha256 {
+/// A digest of numbers that differs if one of them does: 128 bits, made for many of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Quick {
+    one: u64,
+    two: u64,
+}
+
+impl Quick {
+    pub(super) fn new() -> Self {
+        Self {
+            one: 0x9e37_79b9_7f4a_7c15,
+            two: 0xc2b2_ae3d_27d4_eb4f,
+        }
+    }
+
+    pub(super) fn add(&mut self, number: u64) {
+        self.one = (self.one ^ number)
+            .wrapping_mul(0x0100_0000_01b3_f00d)
+            .rotate_left(29);
+        self.two = (self.two.rotate_left(31) ^ self.one)
+            .wrapping_mul(0x9fb2_1c65_1e98_df25)
+            .wrapping_add(number);
+    }
+
+    pub(super) fn add_all(&mut self, other: Self) {
+        self.add(other.one);
+        self.add(other.two);
+    }
+
+    pub(super) fn text(self) -> String {
+        format!("{:016x}{:016x}", self.one, self.two)
+    }
+}
+
+struct Sha256 {
     state: [u32; 8],
     block: Block,
 }
@@ -54,7 +88,7 @@ impl Block {
 }
 
 impl Sha256 {
-    pub(super) fn new() -> Self {
+    fn new() -> Self {
         Self {
             state: [
                 0x6a09_e667,
@@ -70,12 +104,12 @@ impl Sha256 {
         }
     }
 
-    pub(super) fn update(&mut self, input: &[u8]) {
+    fn update(&mut self, input: &[u8]) {
         let Self { state, block } = self;
         block.feed(input, |bytes| compress_256(state, bytes));
     }
 
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    fn finish(mut self) -> Vec<u8> {
         let Self { state, block } = &mut self;
         block.close(|bytes| compress_256(state, bytes));
         state.iter().flat_map(|word| word.to_be_bytes()).collect()

@@ -77,6 +77,9 @@ pub(crate) enum GitError {
     /// A merge, rebase or the like stands open, so the work cannot be carried to another commit.
     #[error("the worktree is in the middle of a {operation}, and its branch was moved meanwhile")]
     OperationInProgress { operation: String },
+    /// The saved work and the moved branch both have something at these paths.
+    #[error("the saved changes conflict with the branch: {}", first(files))]
+    Conflict { files: Vec<PathBuf> },
     #[error("git answered `{call}` in an unexpected way: {answer}")]
     Unexpected { call: String, answer: String },
     #[error(transparent)]

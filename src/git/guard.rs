@@ -148,7 +148,7 @@ pub(super) fn named(
             .entries
             .iter()
             .filter(|entry| entry.stage != 0 && entry.mode != GITLINK)
-            .map(|entry| entry.id.clone()),
+            .map(|entry| entry.id()),
     );
     if checkout.git_dir.join("reftable").is_dir() {
         ids.extend(from_reftable(checkout, length)?);

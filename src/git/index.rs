@@ -32,7 +32,8 @@ pub(super) struct CachedStat {
 pub(super) struct Entry {
     pub path: Vec<u8>,
     pub mode: u32,
-    pub id: String,
+    id: [u8; 32],
+    id_length: u8,
     pub stage: u8,
     pub assume_unchanged: bool,
     pub intent_to_add: bool,
@@ -40,6 +41,12 @@ pub(super) struct Entry {
     pub stat: CachedStat,
     /// Where the entry begins in the file, for writing fresh stat data into it.
     pub offset: usize,
+}
+
+impl Entry {
+    pub(super) fn id(&self) -> String {
+        hex(&self.id[..usize::from(self.id_length)])
+    }
 }
 
 #[derive(Debug, Default)]
@@ -196,7 +203,10 @@ impl<'a> Parser<'a> {
         let inode = self.number()?;
         let mode = self.number()?;
         let (uid, gid, size) = (self.number()?, self.number()?, self.number()?);
-        let id = hex(self.take(self.hash)?);
+        let mut id = [0; 32];
+        id.get_mut(..self.hash)
+            .ok_or("its ids are too long")?
+            .copy_from_slice(self.take(self.hash)?);
         let flags = self.short()?;
         let extended = if flags & (1 << 14) != 0 {
             self.short()?
@@ -223,6 +233,7 @@ impl<'a> Parser<'a> {
             path,
             mode,
             id,
+            id_length: self.hash as u8,
             stage: ((flags >> 12) & 3) as u8,
             assume_unchanged: flags & (1 << 15) != 0,
             intent_to_add: extended & INTENT_TO_ADD != 0,

@@ -25,6 +25,7 @@ mod guard;
 mod import;
 mod index;
 mod manifest;
+mod moved;
 mod objects;
 mod parking;
 mod preflight;
@@ -43,16 +44,21 @@ pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::FileIdentity;
 pub(crate) use error::GitError;
-pub(crate) use parking::{ParkState, ParkingPlace, choose_parking, park, park_state, unpark};
+pub(crate) use moved::{
+    BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
+};
+pub(crate) use parking::{
+    ParkState, ParkingPlace, check_unpark, choose_parking, park, park_state, unpark,
+};
 pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
-pub(crate) use refill::{RefillReport, refill};
+pub(crate) use refill::{RefillReport, refill, settle_refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{
     StoredSnapshot, delete_trashed, list_snapshots, list_trashed, reclaim_snapshot,
     release_snapshot,
 };
 pub(crate) use snapshot::{SnapshotFact, take_snapshot};
-pub(crate) use thin::{ThinPolicy, ThinReport, thin, thinned_from};
+pub(crate) use thin::{ThinPolicy, ThinReport, is_thinned, thin};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{
     AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeEntry, WorktreeKind, WorktreeOf,

@@ -206,9 +206,8 @@ pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Moves both halves back. Run again after a crash it completes what is missing. Never replaces
-/// anything that stands in the way.
-pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
+/// Whether [`unpark`] can go through: both halves are there and nothing stands in their way.
+pub(crate) fn check_unpark(place: &ParkingPlace) -> Result<(), GitError> {
     let admin = half(&place.admin, place.admin_identity, &place.parked_admin)?;
     let worktree = half(
         &place.worktree,
@@ -221,13 +220,31 @@ pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
     if worktree == Half::Lost {
         return Err(worktree_lost(place));
     }
-    // All that can be in the way is looked for before the first rename.
     if admin == Half::Parked && FileIdentity::at(&place.admin)?.is_some() && !is_held(&place.admin)
     {
         return Err(GitError::AdminNameTaken {
             path: place.admin.clone(),
         });
     }
+    if worktree == Half::Parked && FileIdentity::at(&place.worktree)?.is_some() {
+        return Err(GitError::PathTaken {
+            path: place.worktree.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// Moves both halves back. Run again after a crash it completes what is missing. Never replaces
+/// anything that stands in the way.
+pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
+    // All that can be in the way is looked for before the first rename.
+    check_unpark(place)?;
+    let admin = half(&place.admin, place.admin_identity, &place.parked_admin)?;
+    let worktree = half(
+        &place.worktree,
+        place.worktree_identity,
+        &place.parked_worktree,
+    )?;
     if worktree == Half::Parked {
         let above = parent(&place.worktree);
         std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;

@@ -1,22 +1,25 @@
 //! Bringing back what was thinned: plain bytes into plain files, then modes and times, then fresh
 //! stat data into the index so that git need not read every file again.
 
+use std::collections::HashSet;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use serde::{Deserialize, Serialize};
 
 use super::call::bytes_to_path;
 use super::digest::index_checksum;
-use super::disk::{sync_dir, sync_filesystems};
+use super::disk::{device_of, sync_dir, sync_filesystems};
 use super::index::Index;
 use super::manifest::{Item, Kind, Manifest, Source};
 use super::objects::{Wanted, read_blobs};
-use super::thin::{marker, sources, stamp_of, thinned_from};
-use super::{GitError, ParkingPlace, Repo};
+use super::survey::Stamp;
+use super::thin::{Marker, sources, stamp_of};
+use super::{Checkout, GitError, ParkingPlace, Repo};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct RefillReport {
@@ -26,27 +29,26 @@ pub(crate) struct RefillReport {
 }
 
 /// Refills a thinned worktree in its parking place; a whole one is left as it is. Run again after a
-/// crash it completes what is missing.
+/// crash it completes what is missing. The files are not on the disk yet when it returns: waiting
+/// for that takes longer than writing them. [`settle_refill`] waits, once the agent runs.
 pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, GitError> {
-    let Some(commit) = thinned_from(place)? else {
+    let checkout = place.checkout();
+    let Some(marker) = Marker::read(&checkout)? else {
         return Ok(RefillReport::default());
     };
-    let manifest = Manifest::load(repo, &commit)?;
-    let sources = sources(repo, &commit, &manifest)?;
+    let manifest = Manifest::load(repo, &marker.commit)?;
+    let sources = sources(repo, &marker.commit, &manifest)?;
     let dir = &place.parked_worktree;
-    make_directories(dir, &manifest)?;
-    let files = write_files(repo, dir, &manifest, &sources)?;
+    let fresh = make_directories(dir, &manifest)?;
+    let files = write_files(repo, dir, &manifest, &sources, &fresh)?;
     link_names(dir, &manifest)?;
     finish_directories(dir, &manifest)?;
-    for item in &manifest.items {
-        require_restored(dir, item)?;
-    }
-    refresh_index(repo, place, &manifest)?;
-    // Without it a power cut would leave empty files where the parked ones were.
-    sync_filesystems(&[dir, &place.parked_admin])?;
-    let path = marker(place);
-    std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
-    sync_dir(&place.parked_admin)?;
+    let stamps = manifest
+        .items
+        .iter()
+        .map(|item| require_restored(dir, item))
+        .collect::<Result<Vec<_>, _>>()?;
+    refresh_index(repo, place, &manifest, &stamps)?;
     Ok(RefillReport {
         files,
         missing: manifest
@@ -58,15 +60,56 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
     })
 }
 
-fn make_directories(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
-    for item in manifest
-        .items
-        .iter()
-        .filter(|item| item.kind == Kind::Directory)
-    {
+/// Waits until refilled files are on the disk, parked or back in place. Called again after a power
+/// cut it first writes those that the cut has emptied: an empty file is not what was stored, and
+/// nothing in it can be lost.
+pub(crate) fn settle_refill(repo: &Repo, checkout: &Checkout) -> Result<(), GitError> {
+    let Some(marker) = Marker::read(checkout)? else {
+        return Ok(());
+    };
+    let manifest = Manifest::load(repo, &marker.commit)?;
+    let mut emptied = Vec::new();
+    for (number, item) in manifest.items.iter().enumerate() {
+        let has_content = matches!(item.kind, Kind::File | Kind::Clean) && item.size > 0;
+        if has_content && stamp_of(&checkout.dir, item)?.is_some_and(|stamp| stamp.size == 0) {
+            emptied.push(number);
+        }
+    }
+    if !emptied.is_empty() {
+        let sources = sources(repo, &marker.commit, &manifest)?;
+        let (numbers, wanted): (Vec<usize>, Vec<Wanted>) = emptied
+            .into_iter()
+            .filter_map(|number| Some((number, sources[number].clone()?)))
+            .unzip();
+        read_blobs(repo, &wanted, |position, blob| {
+            let item = &manifest.items[numbers[position]];
+            write(&checkout.dir, item, required(item, blob)?)
+        })?;
+    }
+    sync_filesystems(&[&checkout.dir, &checkout.git_dir])?;
+    let path = Marker::path(checkout);
+    std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
+    sync_dir(&checkout.git_dir)
+}
+
+fn required<'a>(item: &Item, blob: Option<&'a [u8]>) -> Result<&'a [u8], GitError> {
+    blob.ok_or_else(|| GitError::StoredDiffers {
+        path: bytes_to_path(&item.path),
+    })
+}
+
+/// Makes every directory; gives those that were not there, whose content cannot be there either.
+fn make_directories<'a>(dir: &Path, manifest: &'a Manifest) -> Result<HashSet<&'a [u8]>, GitError> {
+    let mut fresh = HashSet::new();
+    for item in &manifest.items {
+        if item.kind != Kind::Directory {
+            continue;
+        }
         let path = dir.join(bytes_to_path(&item.path));
         match std::fs::create_dir(&path) {
-            Ok(()) => {}
+            Ok(()) => {
+                fresh.insert(item.path.as_slice());
+            }
             Err(_) if path.is_dir() => {}
             Err(error) => return Err(GitError::writing(&path)(error)),
         }
@@ -76,44 +119,51 @@ fn make_directories(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
                 .map_err(GitError::writing(&path))?;
         }
     }
-    Ok(())
+    Ok(fresh)
 }
 
-/// Writes every file and symlink that is not there yet, in as many threads as there are cores.
+/// Writes every file and symlink that is not there yet. More threads than cores: each waits for
+/// git part of the time.
 fn write_files(
     repo: &Repo,
     dir: &Path,
     manifest: &Manifest,
     sources: &[Option<Wanted>],
+    fresh: &HashSet<&[u8]>,
 ) -> Result<u64, GitError> {
     let mut missing: Vec<(&Item, Wanted)> = Vec::new();
     for (item, source) in manifest.items.iter().zip(sources) {
-        if let Some(source) = source
-            && !is_there(dir, item)?
-        {
+        let Some(source) = source else { continue };
+        let cut = item
+            .path
+            .iter()
+            .rposition(|byte| *byte == b'/')
+            .unwrap_or(0);
+        if fresh.contains(&item.path[..cut]) || !is_there(dir, item)? {
             missing.push((item, source.clone()));
         }
     }
     let threads = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(8);
-    let share = missing.len().div_ceil(threads).max(1);
+        .map_or(2, usize::from)
+        .min(8)
+        + 1;
+    let parts: Vec<_> = missing
+        .chunks(missing.len().div_ceil(threads * 2).max(200))
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), GitError> {
+        while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let wanted: Vec<Wanted> = part.iter().map(|(_, source)| source.clone()).collect();
+            read_blobs(repo, &wanted, |number, blob| {
+                let item = part[number].0;
+                write(dir, item, required(item, blob)?)
+            })?;
+        }
+        Ok(())
+    };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = missing
-            .chunks(share)
-            .map(|part| {
-                scope.spawn(move || {
-                    let wanted: Vec<Wanted> =
-                        part.iter().map(|(_, source)| source.clone()).collect();
-                    read_blobs(repo, &wanted, |number, blob| {
-                        let item = part[number].0;
-                        let blob = blob.ok_or_else(|| GitError::StoredDiffers {
-                            path: bytes_to_path(&item.path),
-                        })?;
-                        write(dir, item, blob)
-                    })
-                })
-            })
+        let workers: Vec<_> = (0..threads.min(parts.len()))
+            .map(|_| scope.spawn(work))
             .collect();
         for worker in workers {
             worker.join().unwrap_or_else(|_| {
@@ -138,22 +188,29 @@ fn is_there(dir: &Path, item: &Item) -> Result<bool, GitError> {
 fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<(), GitError> {
     let path = dir.join(bytes_to_path(&item.path));
     let failed = |error| GitError::writing(&path)(error);
-    // What is there is our own unfinished attempt.
-    match std::fs::remove_file(&path) {
-        Ok(()) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(failed(error)),
-    }
-    if item.kind == Kind::Symlink {
-        std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(blob), &path).map_err(failed)?;
+    let make = || {
+        if item.kind == Kind::Symlink {
+            std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(blob), &path).map(|()| None)
+        } else {
+            std::fs::OpenOptions::new()
+                .write(true)
+                .create_new(true)
+                .mode(0o600)
+                .open(&path)
+                .map(Some)
+        }
+    };
+    let made = match make() {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            // Our own unfinished attempt, or one that a power cut emptied.
+            std::fs::remove_file(&path).map_err(failed)?;
+            make()
+        }
+        made => made,
+    };
+    let Some(mut file) = made.map_err(failed)? else {
         return set_time(&path, item);
-    }
-    let mut file = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path)
-        .map_err(failed)?;
+    };
     file.write_all(blob).map_err(failed)?;
     let mode = rustix::fs::Mode::from_raw_mode(item.mode & 0o7777);
     rustix::fs::fchmod(&file, mode).map_err(|errno| failed(errno.into()))?;
@@ -215,56 +272,59 @@ fn finish_directories(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
     Ok(())
 }
 
-fn require_restored(dir: &Path, item: &Item) -> Result<(), GitError> {
-    let restored = match item.kind {
-        Kind::File | Kind::Clean | Kind::Symlink | Kind::Directory => stamp_of(dir, item)?
-            .is_some_and(|stamp| {
-                stamp.mode == item.mode
-                    && stamp.mtime == item.mtime
-                    && (stamp.size == item.size || item.kind == Kind::Directory)
-            }),
-        _ => true,
-    };
-    if restored {
-        Ok(())
-    } else {
-        Err(GitError::StoredDiffers {
+/// The stamp of a restored path; an error if it is not what was stored.
+fn require_restored(dir: &Path, item: &Item) -> Result<Option<Stamp>, GitError> {
+    match item.kind {
+        Kind::File | Kind::Clean | Kind::Symlink | Kind::Directory => {}
+        _ => return Ok(None),
+    }
+    let stamp = stamp_of(dir, item)?.filter(|stamp| {
+        stamp.mode == item.mode
+            && stamp.mtime == item.mtime
+            && (stamp.size == item.size || item.kind == Kind::Directory)
+    });
+    match stamp {
+        Some(stamp) => Ok(Some(stamp)),
+        None => Err(GitError::StoredDiffers {
             path: bytes_to_path(&item.path),
-        })
+        }),
     }
 }
 
 /// Writes the stat data of the new files over that of the old ones, for entries that git knew to be
 /// unchanged; nothing else in the index is touched. A split index keeps its old data: git reads
 /// the files once.
-fn refresh_index(repo: &Repo, place: &ParkingPlace, manifest: &Manifest) -> Result<(), GitError> {
+fn refresh_index(
+    repo: &Repo,
+    place: &ParkingPlace,
+    manifest: &Manifest,
+    stamps: &[Option<Stamp>],
+) -> Result<(), GitError> {
     let checkout = place.checkout();
     let path = checkout.index_path();
     let Some(index) = Index::read_plain(repo, &checkout)? else {
         return Ok(());
     };
     let mut bytes = std::fs::read(&path).map_err(GitError::reading(&path))?;
-    for item in manifest
-        .items
-        .iter()
-        .filter(|item| item.kind == Kind::Clean)
-    {
+    let device = device_of(&checkout.dir)? as u32;
+    for (item, stamp) in manifest.items.iter().zip(stamps) {
+        let (Kind::Clean, Some(stamp)) = (item.kind, stamp) else {
+            continue;
+        };
         let Some(entry) = index.find(&item.path) else {
             continue;
         };
-        let file = checkout.dir.join(bytes_to_path(&item.path));
-        let found = std::fs::symlink_metadata(&file).map_err(GitError::reading(&file))?;
         let fields = [
-            (0, found.ctime() as u32),
-            (4, found.ctime_nsec() as u32),
-            (8, found.mtime() as u32),
+            (0, stamp.ctime.0 as u32),
+            (4, stamp.ctime.1),
+            (8, stamp.mtime.0 as u32),
             (12, entry.stat.mtime.1),
-            (16, found.dev() as u32),
-            (20, found.ino() as u32),
+            (16, device),
+            (20, stamp.inode as u32),
             // The mode, at 24, is git's own.
-            (28, found.uid()),
-            (32, found.gid()),
-            (36, found.size() as u32),
+            (28, stamp.uid),
+            (32, stamp.gid),
+            (36, stamp.size as u32),
         ];
         for (at, value) in fields {
             if let Some(field) = bytes.get_mut(entry.offset + at..entry.offset + at + 4) {

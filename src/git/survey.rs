@@ -9,8 +9,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
 
 use super::call::{SLOW, fields};
-use super::digest::Sha256;
-use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK, hex};
+use super::digest::Quick;
+use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK};
 use super::{Checkout, GitError, Repo};
 use crate::process::Failure;
 
@@ -78,7 +78,7 @@ impl Stamp {
         }
     }
 
-    fn add_to(&self, sha: &mut Sha256) {
+    fn add_to(&self, seen: &mut Quick) {
         for number in [
             self.inode,
             u64::from(self.mode),
@@ -88,7 +88,7 @@ impl Stamp {
             self.ctime.0 as u64,
             u64::from(self.ctime.1),
         ] {
-            sha.update(&number.to_le_bytes());
+            seen.add(number);
         }
     }
 }
@@ -137,11 +137,13 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
         let others = scope.spawn(|| untracked(checkout));
         let staged = scope.spawn(|| staged(checkout));
         let index = Index::read(repo, checkout)?;
-        let mut sight = Sight::open(&checkout.dir)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
-        for entry in in_worktree(&index) {
-            match sight.look(&entry.path)? {
+        let tracked: Vec<&Entry> = in_worktree(&index).collect();
+        let paths: Vec<&[u8]> = tracked.iter().map(|entry| entry.path.as_slice()).collect();
+        let (stamps, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+        for (entry, stamp) in tracked.into_iter().zip(stamps) {
+            match stamp {
                 Some(stamp) if stamp.is_file() || stamp.is_symlink() => {
                     if !unchanged(entry, &stamp, index.written) {
                         changed.push(Found {
@@ -155,17 +157,16 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitErro
                 _ => gone.push(entry.path.clone()),
             }
         }
-        let mut evidence = sight.sha;
         let (others, nested) = join(others)?;
-        let mut sight = Sight::open(&checkout.dir)?;
-        let mut untracked = Vec::new();
-        for path in others {
-            // Gone since it was listed is as good as never there.
-            if let Some(stamp) = sight.look(&path)? {
-                untracked.push(Found { path, stamp });
-            }
-        }
-        evidence.update(&sight.sha.finish());
+        let paths: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
+        let (stamps, seen) = look_at_all(&checkout.dir, &paths)?;
+        evidence.add_all(seen);
+        // Gone since it was listed is as good as never there.
+        let untracked = others
+            .into_iter()
+            .zip(stamps)
+            .filter_map(|(path, stamp)| stamp.map(|stamp| Found { path, stamp }))
+            .collect();
         let (head, branch, staged) = join(staged)?;
         Ok(Survey {
             evidence: close(evidence, checkout)?,
@@ -188,20 +189,17 @@ pub(super) fn evidence(
     untracked: &[Vec<u8>],
 ) -> Result<String, GitError> {
     let index = Index::read(repo, checkout)?;
-    let mut tracked = Sight::open(&checkout.dir)?;
-    for entry in in_worktree(&index) {
-        tracked.look(&entry.path)?;
-    }
-    let mut others = Sight::open(&checkout.dir)?;
-    for path in untracked {
-        others.look(path)?;
-    }
-    let mut evidence = tracked.sha;
-    evidence.update(&others.sha.finish());
+    let paths: Vec<&[u8]> = in_worktree(&index)
+        .map(|entry| entry.path.as_slice())
+        .collect();
+    let (_, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+    let paths: Vec<&[u8]> = untracked.iter().map(Vec::as_slice).collect();
+    let (_, seen) = look_at_all(&checkout.dir, &paths)?;
+    evidence.add_all(seen);
     close(evidence, checkout)
 }
 
-fn close(mut evidence: Sha256, checkout: &Checkout) -> Result<String, GitError> {
+fn close(mut evidence: Quick, checkout: &Checkout) -> Result<String, GitError> {
     for file in ["index", "HEAD"] {
         let path = checkout.git_dir.join(file);
         match rustix::fs::lstat(&path) {
@@ -210,7 +208,7 @@ fn close(mut evidence: Sha256, checkout: &Checkout) -> Result<String, GitError> 
             Err(errno) => return Err(GitError::reading(&path)(errno.into())),
         }
     }
-    Ok(hex(&evidence.finish()))
+    Ok(evidence.text())
 }
 
 /// Each path of the index that stands for a file, once.
@@ -243,20 +241,52 @@ pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bo
         && cached.mtime < written
 }
 
+/// Looks at many sorted paths in a few threads; always cut at the same places, so that the digest
+/// depends on nothing but what was seen.
+fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+    const THREADS: usize = 4;
+    let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+        let mut sight = Sight::open(dir)?;
+        let stamps = part
+            .iter()
+            .map(|path| sight.look(path))
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok((stamps, sight.seen))
+    };
+    // Not worth a thread.
+    if paths.len() < 1000 {
+        return look(paths);
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = paths
+            .chunks(paths.len().div_ceil(THREADS))
+            .map(|part| scope.spawn(move || look(part)))
+            .collect();
+        let mut stamps = Vec::with_capacity(paths.len());
+        let mut seen = Quick::new();
+        for worker in workers {
+            let (part, digest) = join(worker)?;
+            stamps.extend(part);
+            seen.add_all(digest);
+        }
+        Ok((stamps, seen))
+    })
+}
+
 /// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it
 /// saw, directories included, in a digest.
 pub(super) struct Sight {
     /// The directories from the top to that of the last path: length of the path, handle.
     open: Vec<(usize, Option<OwnedFd>)>,
     dir: Vec<u8>,
-    sha: Sha256,
+    seen: Quick,
 }
 
 impl Sight {
     pub(super) fn open(top: &Path) -> Result<Self, GitError> {
         let handle = open(top, DIRECTORY, Mode::empty())
             .map_err(|errno| GitError::reading(top)(errno.into()))?;
-        let mut sha = Sha256::new();
+        let mut seen = Quick::new();
         if let Ok(stat) = rustix::fs::fstat(&handle) {
             // Parking renames the top, which changes its ctime and nothing else.
             let top = Stamp::of(&stat);
@@ -264,12 +294,12 @@ impl Sight {
                 ctime: (0, 0),
                 ..top
             }
-            .add_to(&mut sha);
+            .add_to(&mut seen);
         }
         Ok(Self {
             open: vec![(0, Some(handle))],
             dir: Vec::new(),
-            sha,
+            seen,
         })
     }
 
@@ -289,8 +319,8 @@ impl Sight {
             _ => None,
         };
         match &found {
-            Some(stamp) => stamp.add_to(&mut self.sha),
-            None => self.sha.update(b"-"),
+            Some(stamp) => stamp.add_to(&mut self.seen),
+            None => self.seen.add(u64::MAX),
         }
         Ok(found)
     }
@@ -326,7 +356,7 @@ impl Sight {
                 && let Ok(stat) = rustix::fs::fstat(handle)
             {
                 // A name that came or went shows in its directory's time.
-                Stamp::of(&stat).add_to(&mut self.sha);
+                Stamp::of(&stat).add_to(&mut self.seen);
             }
             self.open.push((end, handle));
             from = end;
@@ -429,7 +459,7 @@ fn everything(index: &Index) -> Vec<Staged> {
         .filter(|entry| entry.stage == 0 && !entry.intent_to_add)
         .map(|entry| Staged {
             path: entry.path.clone(),
-            content: Some((entry.mode, entry.id.clone())),
+            content: Some((entry.mode, entry.id())),
         })
         .collect()
 }

@@ -53,22 +53,48 @@ pub(crate) struct ThinReport {
     pub stored_files: u64,
 }
 
-/// Written into the parked admin directory before the first file is deleted, removed when the last
-/// one is back. Its content is the commit that holds the manifest.
+/// Written into the admin directory before the first file is deleted, removed when all of them are
+/// back and on the disk: the commit that holds the manifest, and the snapshot that it belongs to.
 const MARKER: &str = "bivouac-thinned";
 
-pub(super) fn marker(place: &ParkingPlace) -> PathBuf {
-    place.parked_admin.join(MARKER)
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Marker {
+    pub commit: String,
+    pub reference: String,
 }
 
-/// The commit that a thinned worktree can be refilled from; None if it is whole.
-pub(crate) fn thinned_from(place: &ParkingPlace) -> Result<Option<String>, GitError> {
-    let path = marker(place);
-    match std::fs::read_to_string(&path) {
-        Ok(commit) => Ok(Some(commit.trim().to_owned())),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(GitError::reading(&path)(error)),
+impl Marker {
+    pub(super) fn path(checkout: &Checkout) -> PathBuf {
+        checkout.git_dir.join(MARKER)
     }
+
+    pub(super) fn read(checkout: &Checkout) -> Result<Option<Self>, GitError> {
+        let path = Self::path(checkout);
+        match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let mut lines = text.lines().map(str::to_owned);
+                match (lines.next(), lines.next()) {
+                    (Some(commit), Some(reference)) => Ok(Some(Self { commit, reference })),
+                    // Cut off while it was written: nothing has been deleted yet.
+                    _ => Ok(None),
+                }
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(GitError::reading(&path)(error)),
+        }
+    }
+
+    fn write(&self, checkout: &Checkout) -> Result<(), GitError> {
+        let path = Self::path(checkout);
+        std::fs::write(&path, format!("{}\n{}\n", self.commit, self.reference))
+            .map_err(GitError::writing(&path))?;
+        sync_filesystem(&checkout.git_dir)
+    }
+}
+
+/// Whether files of a parked worktree are kept as objects only.
+pub(crate) fn is_thinned(place: &ParkingPlace) -> Result<bool, GitError> {
+    Ok(Marker::read(&place.checkout())?.is_some())
 }
 
 /// Thins a parked worktree. Run again after a crash it completes what is missing.
@@ -79,19 +105,22 @@ pub(crate) fn thin(
     policy: &ThinPolicy,
     at: Timestamp,
 ) -> Result<ThinReport, GitError> {
-    let commit = match thinned_from(place)? {
-        Some(commit) => commit,
-        None => {
-            let commit = store(repo, place, fact, policy, at)?;
+    let checkout = place.checkout();
+    let marker = match Marker::read(&checkout)? {
+        Some(marker) if marker.reference == fact.reference => marker,
+        // One of an earlier pause: all of its files are back.
+        Some(_) | None => {
+            let marker = Marker {
+                commit: store(repo, place, fact, policy, at)?,
+                reference: fact.reference.clone(),
+            };
             sync_filesystems(&[repo.common_dir(), &place.parked_worktree])?;
-            let path = marker(place);
-            std::fs::write(&path, &commit).map_err(GitError::writing(&path))?;
-            sync_filesystem(&place.parked_admin)?;
-            commit
+            marker.write(&checkout)?;
+            marker
         }
     };
-    let manifest = Manifest::load(repo, &commit)?;
-    let report = delete(repo, place, &commit, &manifest)?;
+    let manifest = Manifest::load(repo, &marker.commit)?;
+    let report = delete(repo, place, &marker.commit, &manifest)?;
     sync_filesystem(&place.parked_worktree)?;
     Ok(report)
 }
@@ -216,7 +245,7 @@ fn inventory(repo: &Repo, checkout: &Checkout, policy: &ThinPolicy) -> Result<In
             if let Some(entry) = entries.get(item.path.as_slice())
                 && stamp.is_file()
             {
-                item.source = Source::Object(entry.id.clone());
+                item.source = Source::Object(entry.id());
             }
         }
         if item.kind == Kind::File

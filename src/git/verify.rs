@@ -107,11 +107,11 @@ fn altered<'a>(
         index
             .find(&found.path)
             .filter(|entry| entry.mode == found.tree_mode())
-            .map(|entry| entry.id.clone())
+            .map(|entry| entry.id())
     };
     // As it lies there, else as the filters make it: either may be what git has stored.
     let mut altered = plain;
-    for conversion in ["--no-filters", "--literally"] {
+    for conversion in [&["--no-filters"][..], &[]] {
         if altered.is_empty() {
             break;
         }
@@ -121,7 +121,8 @@ fn altered<'a>(
             .collect();
         let output = checkout
             .git()
-            .args(["hash-object", conversion, "--stdin-paths"])
+            .args(["hash-object", "--stdin-paths"])
+            .args(conversion)
             .stdin(names)
             .deadline(SLOW)
             .output()?;

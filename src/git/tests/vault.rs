@@ -84,6 +84,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
         refill(&repo, &place)?;
     }
     unpark(&place)?;
+    settle_refill(&repo, &place.live_checkout())?;
     let verified = verify_snapshot(&repo, &place.live_checkout(), &fact)?;
     if verified != Verification::Equal {
         wrong.push(format!("restored: {verified:?}"));
