@@ -211,7 +211,8 @@ impl Engine {
             .base
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
-        let commit = match repository.resolve(&base)? {
+        // `HEAD` means that of the checkout the user stands in.
+        let commit = match repository.resolve_in(&asked.directory, &base)? {
             Some(commit) => commit,
             None if !repository.has_commits()? => {
                 return Err(Error::NoCommits {

@@ -92,7 +92,7 @@ impl Engine {
         else {
             return Ok(None);
         };
-        if git::park_state(&place)? != ParkState::Parked || git::thinned_from(&place)?.is_some() {
+        if git::park_state(&place)? != ParkState::Parked || git::is_thinned(&place)? {
             return Ok(None);
         }
         let mut collected = Collected {

@@ -65,21 +65,16 @@ impl Engine {
         let plain = slug(title.as_str());
         let long = format!("{prefix}{}", with_id(&plain, id));
         if plain.is_empty() {
-            return self.free_branch(repository, long);
+            return free_branch(repository, long);
         }
         let short = format!("{prefix}{plain}");
         match repository.validate_branch_name(&short) {
-            Ok(()) if repository.branch_commit(&short)?.is_none() => Ok(short),
-            Ok(()) | Err(GitError::BranchExists { .. } | GitError::BranchPrefix { .. }) => {
-                self.free_branch(repository, long)
+            Ok(()) => Ok(short),
+            Err(GitError::BranchExists { .. } | GitError::BranchPrefix { .. }) => {
+                free_branch(repository, long)
             }
             Err(error) => Err(error.into()),
         }
-    }
-
-    fn free_branch(&self, repository: &Repo, name: String) -> Result<String, Error> {
-        repository.validate_branch_name(&name)?;
-        Ok(name)
     }
 
     /// A directory that is free: `<worktrees>/<repository>/<title>-<piece of the id>`.
@@ -100,6 +95,11 @@ impl Engine {
             .join(repository)
             .join(with_id(&slug(title.as_str()), id))
     }
+}
+
+fn free_branch(repository: &Repo, name: String) -> Result<String, Error> {
+    repository.validate_branch_name(&name)?;
+    Ok(name)
 }
 
 fn with_id(slug: &str, id: &InstanceId) -> String {

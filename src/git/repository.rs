@@ -22,29 +22,29 @@ pub(crate) struct Repo {
 impl Repo {
     /// The repository that `dir` lies in, seen from any checkout of it or from inside a bare one.
     pub(crate) fn discover(dir: &Path) -> Result<Self, GitError> {
-        require_version()?;
         if !dir.is_dir() {
             return Err(GitError::NoSuchDirectory {
                 dir: dir.to_owned(),
             });
         }
-        // One path to a call: a path may hold a newline.
-        let common_dir = ask(dir, "--git-common-dir")?;
-        let git_dir = ask(dir, "--absolute-git-dir")?;
-        let facts = rev_parse(dir)
-            .args(["--is-inside-work-tree", "--show-object-format"])
-            .text()?;
-        let mut facts = facts.lines();
-        let inside = facts.next() == Some("true");
-        let object_format = facts.next().unwrap_or("sha1").to_owned();
+        // Two questions that do not depend on each other cost one wait.
+        let (version, answers) = std::thread::scope(|scope| {
+            let version = scope.spawn(require_version);
+            let answers = Answers::ask(dir);
+            (version.join(), answers)
+        });
+        if let Ok(version) = version {
+            version?;
+        }
+        let answers = answers?;
         let mut repo = Self {
-            root: common_dir.clone(),
-            common_dir,
+            root: answers.common_dir.clone(),
+            common_dir: answers.common_dir,
             bare: true,
-            object_format,
+            object_format: answers.object_format,
         };
-        if inside && git_dir == repo.common_dir {
-            repo.root = ask(dir, "--show-toplevel")?;
+        if answers.inside_work_tree && answers.git_dir == repo.common_dir {
+            repo.root = answers.top;
             repo.bare = false;
         } else {
             // From a linked worktree, or from inside the git directory.
@@ -175,20 +175,18 @@ impl Repo {
     /// Whether a *new* branch may have this name: well formed, free, and not in the way of another
     /// (`a` against `a/b`).
     pub(crate) fn validate_branch_name(&self, name: &str) -> Result<(), GitError> {
-        let well_formed = git()
-            .directory(&self.common_dir)
-            .args(["check-ref-format", "--branch", name])
-            .output()?;
-        // `@{-1}` passes as a name for something else.
-        if !well_formed.success() || well_formed.stdout_text() != name || name.starts_with('-') {
-            return Err(GitError::BranchName {
-                name: name.to_owned(),
-            });
-        }
-        if self.branch_commit(name)?.is_some() {
-            return Err(GitError::BranchExists {
-                name: name.to_owned(),
-            });
+        if !is_plain(name) {
+            let well_formed = git()
+                .directory(&self.common_dir)
+                .args(["check-ref-format", "--branch", name])
+                .output()?;
+            // `@{-1}` passes as a name for something else.
+            if !well_formed.success() || well_formed.stdout_text() != name || name.starts_with('-')
+            {
+                return Err(GitError::BranchName {
+                    name: name.to_owned(),
+                });
+            }
         }
         let names = self
             .git()
@@ -199,6 +197,11 @@ impl Repo {
             ])
             .text()?;
         for other in names.lines() {
+            if other == name {
+                return Err(GitError::BranchExists {
+                    name: name.to_owned(),
+                });
+            }
             let below = |short: &str, long: &str| {
                 long.strip_prefix(short)
                     .is_some_and(|rest| rest.starts_with('/'))
@@ -306,6 +309,81 @@ pub(super) fn head_branch(git: Command) -> Result<Option<String>, GitError> {
         .stdout_text()
         .strip_prefix("refs/heads/")
         .map(str::to_owned))
+}
+
+/// Whether a name is beyond doubt without asking git: small letters, digits and single dashes in
+/// parts that a slash divides.
+fn is_plain(name: &str) -> bool {
+    name.split('/').all(|part| {
+        !part.is_empty()
+            && !part.starts_with('-')
+            && part
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+    })
+}
+
+/// What git says of a directory.
+struct Answers {
+    common_dir: PathBuf,
+    git_dir: PathBuf,
+    inside_work_tree: bool,
+    object_format: String,
+    /// The top of the checkout; meaningless outside of one.
+    top: PathBuf,
+}
+
+impl Answers {
+    /// In one call where the answers can be told apart: a path may hold a newline.
+    fn ask(dir: &Path) -> Result<Self, GitError> {
+        let output = rev_parse(dir)
+            .args(["--git-common-dir", "--absolute-git-dir"])
+            .args([
+                "--is-inside-work-tree",
+                "--show-object-format",
+                "--show-toplevel",
+            ])
+            .output()?;
+        let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
+        // The last question fails outside of a checkout, after the others were answered.
+        let [common_dir, git_dir, inside, object_format, top @ ..] = lines.as_slice() else {
+            return Self::ask_one_by_one(dir);
+        };
+        let whole = matches!(*inside, b"true" | b"false")
+            && top.len() <= 2
+            && output.success() == (*inside == b"true");
+        if !whole {
+            return Self::ask_one_by_one(dir);
+        }
+        Ok(Self {
+            common_dir: bytes_to_path(common_dir),
+            git_dir: bytes_to_path(git_dir),
+            inside_work_tree: *inside == b"true",
+            object_format: String::from_utf8_lossy(object_format).into_owned(),
+            top: bytes_to_path(top.first().copied().unwrap_or_default()),
+        })
+    }
+
+    fn ask_one_by_one(dir: &Path) -> Result<Self, GitError> {
+        let common_dir = ask(dir, "--git-common-dir")?;
+        let git_dir = ask(dir, "--absolute-git-dir")?;
+        let facts = rev_parse(dir)
+            .args(["--is-inside-work-tree", "--show-object-format"])
+            .text()?;
+        let mut facts = facts.lines();
+        let inside_work_tree = facts.next() == Some("true");
+        Ok(Self {
+            common_dir,
+            git_dir,
+            inside_work_tree,
+            object_format: facts.next().unwrap_or("sha1").to_owned(),
+            top: if inside_work_tree {
+                ask(dir, "--show-toplevel")?
+            } else {
+                PathBuf::new()
+            },
+        })
+    }
 }
 
 fn rev_parse(dir: &Path) -> Command {

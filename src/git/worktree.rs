@@ -124,16 +124,12 @@ impl Repo {
                 return self.check_out(path, admin, &plan.branch);
             }
         }
-        if let Some(other) = self.branch_in_use(plan.branch.name())?
-            && other != *path
-        {
-            return Err(GitError::BranchInUse {
-                name: plan.branch.name().to_owned(),
-                path: other,
-            });
-        }
-        self.register(plan)?;
-        let admin = Checkout::live(self, path)?.git_dir;
+        self.register(plan)
+            .map_err(|error| self.diagnose(plan, error))?;
+        let admin = match Checkout::admin_dir_of(path) {
+            Some(admin) => admin,
+            None => Checkout::live(self, path)?.git_dir,
+        };
         let marker = admin.join(UNFINISHED);
         std::fs::write(&marker, b"").map_err(GitError::writing(&marker))?;
         self.check_out(path, admin, &plan.branch)
@@ -148,23 +144,19 @@ impl Repo {
         }
         let name = plan.branch.name().to_owned();
         let command = match &plan.branch {
-            BranchPlan::New { start_commit, .. } => {
-                let existing = self.branch_commit(&name)?;
-                match existing {
-                    Some(at) if plan.resume_partial && at == *start_commit => {
-                        command.arg("--").arg(&plan.path).arg(&name)
-                    }
-                    Some(_) => return Err(GitError::BranchExists { name }),
-                    None => {
-                        self.validate_branch_name(&name)?;
-                        command
-                            .args(["--no-track", "-b", &name, "--"])
-                            .arg(&plan.path)
-                            .arg(start_commit)
-                    }
-                }
+            // Made by an attempt that was cut off.
+            BranchPlan::New { start_commit, .. }
+                if plan.resume_partial
+                    && self.branch_commit(&name)?.as_ref() == Some(start_commit) =>
+            {
+                command.arg("--").arg(&plan.path).arg(&name)
             }
+            BranchPlan::New { start_commit, .. } => command
+                .args(["--no-track", "-b", &name, "--"])
+                .arg(&plan.path)
+                .arg(start_commit),
             BranchPlan::Existing { .. } => {
+                // Given a name that it does not know, git would make a branch of it.
                 if self.branch_commit(&name)?.is_none() {
                     return Err(GitError::NoSuchBranch { name });
                 }
@@ -188,6 +180,24 @@ impl Repo {
         }
         // The parent cannot be made or written: git says so only in words.
         Err(command.refused(&output).into())
+    }
+
+    /// Git has refused, in words; what stands in the way is found out by looking.
+    fn diagnose(&self, plan: &AddWorktree, error: GitError) -> GitError {
+        let name = plan.branch.name();
+        if let Ok(Some(path)) = self.branch_in_use(name) {
+            return GitError::BranchInUse {
+                name: name.to_owned(),
+                path,
+            };
+        }
+        match &plan.branch {
+            BranchPlan::New { .. } => match self.validate_branch_name(name) {
+                Err(reason) => reason,
+                Ok(()) => error,
+            },
+            BranchPlan::Existing { .. } | BranchPlan::Unborn { .. } => error,
+        }
     }
 
     /// What a cut-off attempt left at `path`: its admin directory if the checkout can go on from

@@ -43,6 +43,10 @@ pub(super) mod fact {
     pub(in crate::engine) const NEW_RUN: &str = "new-run";
     /// How the agent was brought to rest before it was stopped.
     pub(in crate::engine) const QUIESCED: &str = "quiesced";
+    /// A branch that was deleted meanwhile, and where it stood.
+    pub(in crate::engine) const BRANCH_AGAIN: &str = "branch-again";
+    /// How saved work is carried over to a branch that was moved meanwhile.
+    pub(in crate::engine) const MERGE: &str = "merge";
     /// The snapshot that a resume no longer needs.
     pub(in crate::engine) const RELEASE: &str = "release";
     /// Why a relaunched agent did not come up.

@@ -18,7 +18,11 @@ const REPOSITORY_WAIT: Duration = Duration::from_secs(60);
 
 impl Work<'_> {
     pub(super) fn repository(&self) -> Result<Repo, Error> {
-        Ok(Repo::discover(&self.record.repository.root)?)
+        if let Some(known) = self.repository.get() {
+            return Ok(known.clone());
+        }
+        let found = Repo::discover(&self.record.repository.root)?;
+        Ok(self.repository.get_or_init(|| found).clone())
     }
 
     pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {

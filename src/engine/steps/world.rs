@@ -2,6 +2,7 @@
 
 use crate::engine::launch::Waiting;
 use crate::engine::{Engine, Error, Progress, crash};
+use crate::git::Repo;
 use crate::lifecycle::{Entry, Facts, Operation, Step, World};
 use crate::model::InstanceRecord;
 use crate::store::InstanceDir;
@@ -16,6 +17,8 @@ pub(in crate::engine) struct Work<'a> {
     pub progress: &'a mut dyn Progress,
     /// A launcher that stands ready. Lost with the process: recovery starts another.
     pub(super) waiting: Option<Waiting>,
+    /// Asked of git once for the whole operation.
+    pub(super) repository: std::cell::OnceCell<Repo>,
     /// Why the wish behind the operation could not be met, though it came to its end.
     pub(in crate::engine) refusal: Option<Error>,
     /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
@@ -37,6 +40,7 @@ impl<'a> Work<'a> {
             progress,
             waiting: None,
             refusal: None,
+            repository: std::cell::OnceCell::new(),
             recovering: false,
         }
     }
@@ -64,6 +68,7 @@ impl World for Work<'_> {
             Step::SendPrompt => Ok(self.intend_send_prompt(facts)),
             Step::Snapshot => Ok(self.intend_snapshot(facts)),
             Step::FreeWorktree => self.intend_free_worktree(facts),
+            Step::BringWorktree => self.intend_bring_worktree(facts),
             Step::ClaimNames
             | Step::SetupWorktree
             | Step::StartAgent
@@ -73,7 +78,6 @@ impl World for Work<'_> {
             | Step::StopAgent
             | Step::VerifySnapshot
             | Step::CloseSession
-            | Step::BringWorktree
             | Step::VerifyRestore
             | Step::AwaitReady
             | Step::DeleteBranch
@@ -102,7 +106,7 @@ impl World for Work<'_> {
             Step::Record => self.record_result(facts),
             Step::Quiesce => self.quiesce(facts),
             Step::BringWorktree => self.bring_worktree(facts),
-            Step::VerifyRestore => self.verify_restore(),
+            Step::VerifyRestore => self.verify_restore(facts),
             Step::AwaitReady => self.await_ready(facts),
             Step::ReleaseSnapshot => self.release_snapshot(facts),
             Step::SaveConversation => Ok(Facts::none()),
@@ -117,7 +121,7 @@ impl World for Work<'_> {
             Step::AddWorktree => self.undo_add_worktree(facts),
             Step::OpenSession => self.undo_open_session(),
             Step::StopAgent => self.undo_stop_agent(),
-            Step::BringWorktree => self.undo_bring_worktree(),
+            Step::BringWorktree => self.undo_bring_worktree(facts),
             // What was copied, saved or written down does no harm.
             Step::ClaimNames
             | Step::SetupWorktree
