@@ -93,6 +93,7 @@ impl Import {
 
     /// Writes everything; `reference` then names the last commit.
     pub(super) fn run(&self, repo: &Repo, reference: &str) -> Result<Imported, GitError> {
+        remove_crash_reports(repo);
         let bytes: u64 = self.blobs.iter().map(Content::size).sum();
         let command = repo
             .git()
@@ -134,6 +135,8 @@ impl Import {
         reference: &str,
         unsettled: &Mutex<Vec<PathBuf>>,
     ) -> std::io::Result<()> {
+        // Names the stream: see `remove_crash_reports`.
+        writeln!(pipe, "reset {reference}\n")?;
         for (number, blob) in self.blobs.iter().enumerate() {
             write!(pipe, "blob\nmark :{}\n", number + 1)?;
             match blob {
@@ -218,6 +221,23 @@ impl Import {
         std::io::copy(&mut std::io::repeat(0).take(size - written), pipe)?;
         writeln!(pipe)?;
         Ok(settled)
+    }
+}
+
+/// Git leaves a report in the repository when its importer is cut off, which happens when we are
+/// killed. Those that name a ref of ours are ours to clean up; failing to is no harm.
+fn remove_crash_reports(repo: &Repo) {
+    let Ok(entries) = std::fs::read_dir(repo.common_dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.as_bytes().starts_with(b"fast_import_crash_")
+            && std::fs::read(entry.path())
+                .is_ok_and(|report| report.windows(13).any(|words| words == b"refs/bivouac/"))
+        {
+            drop(std::fs::remove_file(entry.path()));
+        }
     }
 }
 
