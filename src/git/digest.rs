@@ -66,6 +66,13 @@ impl Block {
     fn feed(&mut self, mut input: &[u8], mut compress: impl FnMut(&[u8; 64])) {
         self.total += input.len() as u64;
         while !input.is_empty() {
+            if self.filled == 0
+                && let Some((block, rest)) = input.split_first_chunk::<64>()
+            {
+                compress(block);
+                input = rest;
+                continue;
+            }
             let taken = input.len().min(64 - self.filled);
             self.bytes[self.filled..self.filled + taken].copy_from_slice(&input[..taken]);
             self.filled += taken;
@@ -133,8 +140,8 @@ fn sha1(input: &[u8]) -> Vec<u8> {
     state.iter().flat_map(|word| word.to_be_bytes()).collect()
 }
 
-/// The checksum that ends an index whose ids have `length` bytes.
-pub(super) fn index_checksum(input: &[u8], length: usize) -> Vec<u8> {
+/// The hash of a repository whose ids have `length` bytes.
+pub(super) fn checksum(input: &[u8], length: usize) -> Vec<u8> {
     if length == 32 {
         let mut sha = Sha256::new();
         sha.update(input);
@@ -158,21 +165,26 @@ fn compress_1(state: &mut [u32; 5], bytes: &[u8; 64]) {
         w[i] = (w[i - 3] ^ w[i - 8] ^ w[i - 14] ^ w[i - 16]).rotate_left(1);
     }
     let [mut a, mut b, mut c, mut d, mut e] = *state;
-    for (i, word) in w.iter().enumerate() {
-        let (f, k) = match i {
-            0..20 => ((b & c) | (!b & d), 0x5a82_7999),
-            20..40 => (b ^ c ^ d, 0x6ed9_eba1),
-            40..60 => ((b & c) | (b & d) | (c & d), 0x8f1b_bcdc_u32),
-            _ => (b ^ c ^ d, 0xca62_c1d6),
-        };
-        let next = a
-            .rotate_left(5)
-            .wrapping_add(f)
-            .wrapping_add(e)
-            .wrapping_add(k)
-            .wrapping_add(*word);
-        (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
-    }
+    // Four loops, so that no round has to ask which one it is.
+    let mut round = |f: fn(u32, u32, u32) -> u32, k: u32, words: &[u32]| {
+        for word in words {
+            let next = a
+                .rotate_left(5)
+                .wrapping_add(f(b, c, d))
+                .wrapping_add(e)
+                .wrapping_add(k)
+                .wrapping_add(*word);
+            (e, d, c, b, a) = (d, c, b.rotate_left(30), a, next);
+        }
+    };
+    round(|b, c, d| (b & c) | (!b & d), 0x5a82_7999, &w[..20]);
+    round(|b, c, d| b ^ c ^ d, 0x6ed9_eba1, &w[20..40]);
+    round(
+        |b, c, d| (b & c) | (b & d) | (c & d),
+        0x8f1b_bcdc,
+        &w[40..60],
+    );
+    round(|b, c, d| b ^ c ^ d, 0xca62_c1d6, &w[60..]);
     for (sum, word) in state.iter_mut().zip([a, b, c, d, e]) {
         *sum = sum.wrapping_add(word);
     }
@@ -243,8 +255,8 @@ mod tests {
                 "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0",
             ),
         ] {
-            assert_eq!(hex(&index_checksum(input, 20)), one);
-            assert_eq!(hex(&index_checksum(input, 32)), two);
+            assert_eq!(hex(&checksum(input, 20)), one);
+            assert_eq!(hex(&checksum(input, 32)), two);
         }
     }
 }

@@ -50,8 +50,6 @@ pub(crate) enum GitError {
     },
     #[error("{} exists already", path.display())]
     PathTaken { path: PathBuf },
-    #[error("{} is not the directory that was recorded", path.display())]
-    NotOurs { path: PathBuf },
     #[error("{} is not a worktree of this repository", path.display())]
     NotAWorktree { path: PathBuf },
     #[error("{} is the main checkout of its repository and cannot be moved aside", path.display())]

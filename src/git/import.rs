@@ -1,6 +1,7 @@
 //! Writes objects and one ref through a single stream into `git fast-import`: any hash, any ref
 //! format, one pack for many objects, one process whatever their number. The ref comes last.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -10,6 +11,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::call::{EMAIL, NAME, bytes_to_path};
+use super::pack::pack_files;
 use super::survey::{Found, Stamp};
 use super::{GitError, Repo};
 use crate::model::Timestamp;
@@ -93,6 +95,23 @@ impl Import {
 
     /// Writes everything; `reference` then names the last commit.
     pub(super) fn run(&self, repo: &Repo, reference: &str) -> Result<Imported, GitError> {
+        remove_crash_reports(repo);
+        let files: Vec<(usize, &Found)> = self
+            .blobs
+            .iter()
+            .enumerate()
+            .filter_map(|(number, blob)| match blob {
+                Content::OnDisk(found) => Some((number, found)),
+                Content::Bytes(_) => None,
+            })
+            .collect();
+        let packed = pack_files(repo, &self.dir, &files)?;
+        if !packed.unsettled.is_empty() {
+            return Ok(Imported {
+                commits: Vec::new(),
+                unsettled: packed.unsettled,
+            });
+        }
         let bytes: u64 = self.blobs.iter().map(Content::size).sum();
         let command = repo
             .git()
@@ -105,7 +124,8 @@ impl Import {
             .arg("--date-format=raw")
             .deadline(Duration::from_secs(60 + bytes / BYTES_A_SECOND));
         let unsettled = Mutex::new(Vec::new());
-        let output = command.output_fed(|pipe| self.feed(pipe, reference, &unsettled))?;
+        let output =
+            command.output_fed(|pipe| self.feed(pipe, reference, &packed.ids, &unsettled))?;
         if !output.success() {
             let said = output.stderr_text();
             if said.contains("No space left on device") {
@@ -132,9 +152,15 @@ impl Import {
         &self,
         pipe: &mut dyn Write,
         reference: &str,
+        packed: &HashMap<usize, String>,
         unsettled: &Mutex<Vec<PathBuf>>,
     ) -> std::io::Result<()> {
+        // Names the stream: see `remove_crash_reports`.
+        writeln!(pipe, "reset {reference}\n")?;
         for (number, blob) in self.blobs.iter().enumerate() {
+            if packed.contains_key(&number) {
+                continue;
+            }
             write!(pipe, "blob\nmark :{}\n", number + 1)?;
             match blob {
                 Content::Bytes(bytes) => data(pipe, bytes)?,
@@ -159,10 +185,10 @@ impl Import {
             writeln!(pipe, "committer {NAME} <{EMAIL}> {seconds} +0000")?;
             data(pipe, commit.message.as_bytes())?;
             if let Some(from) = &commit.from {
-                writeln!(pipe, "from {}", self.name(from))?;
+                writeln!(pipe, "from {}", self.name(from, packed))?;
             }
             for parent in &commit.parents {
-                writeln!(pipe, "merge {}", self.name(parent))?;
+                writeln!(pipe, "merge {}", self.name(parent, packed))?;
             }
             for edit in &commit.edits {
                 if let Edit::Delete(path) = edit {
@@ -171,7 +197,12 @@ impl Import {
             }
             for edit in &commit.edits {
                 if let Edit::Put { mode, path, object } = edit {
-                    writeln!(pipe, "M {mode:06o} {} {}", self.name(object), quoted(path))?;
+                    writeln!(
+                        pipe,
+                        "M {mode:06o} {} {}",
+                        self.name(object, packed),
+                        quoted(path)
+                    )?;
                 }
             }
             writeln!(pipe)?;
@@ -186,9 +217,12 @@ impl Import {
         self.blobs.len() + number + 1
     }
 
-    fn name(&self, object: &Object) -> String {
+    fn name(&self, object: &Object, packed: &HashMap<usize, String>) -> String {
         match object {
-            Object::Blob(number) => format!(":{}", number + 1),
+            Object::Blob(number) => match packed.get(number) {
+                Some(id) => id.clone(),
+                None => format!(":{}", number + 1),
+            },
             Object::Commit(number) => format!(":{}", self.mark_of_commit(*number)),
             Object::Id(id) => id.clone(),
         }
@@ -218,6 +252,23 @@ impl Import {
         std::io::copy(&mut std::io::repeat(0).take(size - written), pipe)?;
         writeln!(pipe)?;
         Ok(settled)
+    }
+}
+
+/// Git leaves a report in the repository when its importer is cut off, which happens when we are
+/// killed. Those that name a ref of ours are ours to clean up; failing to is no harm.
+fn remove_crash_reports(repo: &Repo) {
+    let Ok(entries) = std::fs::read_dir(repo.common_dir()) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if name.as_bytes().starts_with(b"fast_import_crash_")
+            && std::fs::read(entry.path())
+                .is_ok_and(|report| report.windows(13).any(|words| words == b"refs/bivouac/"))
+        {
+            drop(std::fs::remove_file(entry.path()));
+        }
     }
 }
 

@@ -27,6 +27,7 @@ mod index;
 mod manifest;
 mod moved;
 mod objects;
+mod pack;
 mod parking;
 mod preflight;
 mod refill;

@@ -305,7 +305,7 @@ fn todo<'a>(
         let sparse = index
             .find(&step.path)
             .is_some_and(|entry| entry.skip_worktree);
-        if found.get(step.path.as_slice()).is_none() && sparse {
+        if !found.contains_key(step.path.as_slice()) && sparse {
             continue;
         }
         if is(&step.to) && !is(&step.from) {

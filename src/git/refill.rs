@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use serde::{Deserialize, Serialize};
 
 use super::call::bytes_to_path;
-use super::digest::index_checksum;
+use super::digest::checksum;
 use super::disk::{device_of, sync_dir, sync_filesystems};
 use super::index::Index;
 use super::manifest::{Item, Kind, Manifest, Source};
@@ -336,7 +336,7 @@ fn refresh_index(
     let body = bytes.len().saturating_sub(hash);
     // `index.skipHash` leaves zeros there; then zeros it stays.
     if bytes[body..].iter().any(|byte| *byte != 0) {
-        let sum = index_checksum(&bytes[..body], hash);
+        let sum = checksum(&bytes[..body], hash);
         bytes.truncate(body);
         bytes.extend_from_slice(&sum);
     }

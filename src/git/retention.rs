@@ -89,13 +89,13 @@ fn rename(repo: &Repo, reference: &str, from: &str, to: &str) -> Result<(), GitE
         .ok_or_else(|| GitError::SnapshotMissing {
             reference: reference.to_owned(),
         })?;
-    let mut changes = String::new();
+    let mut changes: Vec<String> = Vec::new();
     let mut there = false;
     for name in [name.to_owned(), thinned_name(name)] {
         let old = format!("{from}{name}");
         let new = format!("{to}{name}");
         if let Some(commit) = repo.resolve(&old)? {
-            changes += &format!("update {new} {commit}\ndelete {old} {commit}\n");
+            changes.push(format!("update {new} {commit}\ndelete {old} {commit}\n"));
         } else {
             there = there || repo.resolve(&new)?.is_some();
         }
@@ -111,7 +111,7 @@ fn rename(repo: &Repo, reference: &str, from: &str, to: &str) -> Result<(), GitE
     }
     repo.git()
         .args(["update-ref", "--stdin"])
-        .stdin(changes)
+        .stdin(changes.concat())
         .run()?;
     Ok(())
 }

@@ -81,10 +81,10 @@ pub(crate) fn take_snapshot(
         let draft = Draft::new(repo, checkout, &found)?;
         let import = draft.import(checkout, at, &format!("bivouac: {id} #{n}"));
         let imported = import.run(repo, &reference)?;
-        let [.., extra, commit] = &imported.commits[..] else {
-            return Err(GitError::SnapshotMissing { reference });
-        };
         if imported.unsettled.is_empty() {
+            let [.., extra, commit] = &imported.commits[..] else {
+                return Err(GitError::SnapshotMissing { reference });
+            };
             sync_filesystems(&[repo.common_dir(), &checkout.dir, &checkout.git_dir])?;
             return Ok(SnapshotFact {
                 reference,

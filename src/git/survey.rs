@@ -29,11 +29,7 @@ pub(super) struct Stamp {
 
 impl Stamp {
     /// Field types differ between systems; the casts only widen.
-    #[expect(
-        clippy::unnecessary_cast,
-        clippy::useless_conversion,
-        reason = "types differ by system"
-    )]
+    #[expect(clippy::unnecessary_cast, reason = "types differ by system")]
     pub(super) fn of(stat: &Stat) -> Self {
         Self {
             inode: stat.st_ino as u64,
@@ -375,8 +371,10 @@ fn unreadable(path: &[u8], errno: Errno) -> GitError {
     GitError::reading(super::call::bytes_to_path(path))(errno.into())
 }
 
+type FilesAndNested = (Vec<Vec<u8>>, Vec<Vec<u8>>);
+
 /// Files that are neither tracked nor ignored, sorted; and directories that are repositories.
-pub(super) fn untracked(checkout: &Checkout) -> Result<(Vec<Vec<u8>>, Vec<Vec<u8>>), GitError> {
+pub(super) fn untracked(checkout: &Checkout) -> Result<FilesAndNested, GitError> {
     let listing = checkout
         .git()
         .args(["ls-files", "-z", "--others", "--exclude-standard"])

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// What a fingerprint leaves out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Detail {
+pub(crate) enum Detail {
     /// Everything, times included.
     Full,
     /// Git's own questions only: for worktrees whose history went on meanwhile.
@@ -17,7 +17,7 @@ pub enum Detail {
 }
 
 /// Each line names a thing and its value; equal worktrees have equal lines.
-pub fn fingerprint(main: &Path, worktree: &Path, detail: Detail) -> Vec<String> {
+pub(crate) fn fingerprint(main: &Path, worktree: &Path, detail: Detail) -> Vec<String> {
     let mut lines = Vec::new();
     if detail == Detail::Full {
         files(worktree, &mut lines);

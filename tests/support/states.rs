@@ -10,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A repository and one worktree of it, in a directory of its own.
-pub struct Lab {
-    pub home: PathBuf,
+pub(crate) struct Lab {
+    pub(crate) home: PathBuf,
     /// The main checkout, or the bare repository.
-    pub main: PathBuf,
-    pub worktree: PathBuf,
+    pub(crate) main: PathBuf,
+    pub(crate) worktree: PathBuf,
 }
 
 /// What kind of repository a state needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Base {
+pub(crate) enum Base {
     Plain,
     Sha256,
     Reftable,
@@ -29,15 +29,15 @@ pub enum Base {
     Unborn,
 }
 
-pub struct State {
-    pub name: &'static str,
-    pub base: Base,
-    pub build: fn(&Lab),
+pub(crate) struct State {
+    pub(crate) name: &'static str,
+    pub(crate) base: Base,
+    pub(crate) build: fn(&Lab),
 }
 
 impl State {
     /// Makes the state below an empty directory.
-    pub fn make(&self, home: &Path) -> Lab {
+    pub(crate) fn make(&self, home: &Path) -> Lab {
         let lab = Lab::new(home, self.base);
         (self.build)(&lab);
         lab
@@ -45,7 +45,7 @@ impl State {
 }
 
 impl Lab {
-    pub fn new(home: &Path, base: Base) -> Self {
+    pub(crate) fn new(home: &Path, base: Base) -> Self {
         let lab = Self {
             home: home.to_owned(),
             main: home.join("main"),
@@ -160,29 +160,29 @@ impl Lab {
         self.configure(&self.main);
     }
 
-    pub fn at(&self, path: &str) -> PathBuf {
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
         match path.strip_prefix("../") {
             Some(beside) => self.home.join(beside),
             None => self.worktree.join(path),
         }
     }
 
-    pub fn write(&self, path: impl AsRef<OsStr>, content: impl AsRef<[u8]>) {
+    pub(crate) fn write(&self, path: impl AsRef<OsStr>, content: impl AsRef<[u8]>) {
         let path = self.worktree.join(path.as_ref());
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, content).unwrap();
     }
 
-    pub fn remove(&self, path: &str) {
+    pub(crate) fn remove(&self, path: &str) {
         std::fs::remove_file(self.at(path)).unwrap();
     }
 
     /// Runs git in the worktree; it must succeed.
-    pub fn git(&self, args: &[&str]) -> String {
+    pub(crate) fn git(&self, args: &[&str]) -> String {
         self.git_in(&self.worktree, args)
     }
 
-    pub fn git_in(&self, dir: &Path, args: &[&str]) -> String {
+    pub(crate) fn git_in(&self, dir: &Path, args: &[&str]) -> String {
         let output = raw_git(dir, args);
         assert!(
             output.status.success(),
@@ -196,13 +196,13 @@ impl Lab {
     }
 
     /// Runs git in the worktree; it must fail (a conflict, a stop in the middle).
-    pub fn git_fails(&self, args: &[&str]) {
+    pub(crate) fn git_fails(&self, args: &[&str]) {
         let output = raw_git(&self.worktree, args);
         assert!(!output.status.success(), "git {args:?} was to fail");
     }
 
     /// The worktree's admin directory.
-    pub fn admin(&self) -> PathBuf {
+    pub(crate) fn admin(&self) -> PathBuf {
         PathBuf::from(self.git(&["rev-parse", "--absolute-git-dir"]))
     }
 
@@ -253,7 +253,7 @@ impl Lab {
     }
 }
 
-pub fn raw_git(dir: &Path, args: &[&str]) -> std::process::Output {
+pub(crate) fn raw_git(dir: &Path, args: &[&str]) -> std::process::Output {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {
         if name.as_bytes().starts_with(b"GIT_") {
@@ -269,7 +269,7 @@ pub fn raw_git(dir: &Path, args: &[&str]) -> std::process::Output {
         .unwrap()
 }
 
-pub fn chmod(path: &Path, mode: u32) {
+pub(crate) fn chmod(path: &Path, mode: u32) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
 }
 
@@ -307,7 +307,7 @@ fn filter(lab: &Lab, name: &str, clean: &str, smudge: &str) {
 }
 
 /// Every state, by name.
-pub fn all() -> Vec<State> {
+pub(crate) fn all() -> Vec<State> {
     let mut states = files();
     states.extend(indexes());
     states.extend(operations());

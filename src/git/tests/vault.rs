@@ -4,6 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::fingerprint::{Detail, fingerprint};
+use super::scratch;
 use super::states::{Lab, State, all, raw_git};
 use crate::git::*;
 use crate::model::{InstanceId, Timestamp};
@@ -122,16 +123,6 @@ fn round_trips(state: &State) -> Vec<(Way, Vec<String>)> {
         before = after;
     }
     results
-}
-
-/// In memory where that is possible: syncing a busy disk hundreds of times tests its patience only.
-fn scratch() -> std::path::PathBuf {
-    let memory = std::path::PathBuf::from("/dev/shm");
-    if memory.is_dir() && std::env::var_os("STATES_ON_DISK").is_none() {
-        memory
-    } else {
-        std::env::temp_dir()
-    }
 }
 
 #[test]
