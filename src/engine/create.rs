@@ -292,11 +292,7 @@ impl Engine {
             return Ok(());
         }
         let server = self.server_of(record);
-        let death = server
-            .panes()?
-            .into_iter()
-            .find(|pane| pane.id == seat.pane)
-            .and_then(|pane| pane.death);
+        let death = server.death_of(&seat.pane)?;
         let code = death.map_or(128, crate::tmux::Death::exit_code);
         if code == 0 {
             return Ok(());

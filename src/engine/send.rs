@@ -143,10 +143,7 @@ pub(super) fn await_ready(
         }),
         Found::AtRest(Rest::Exited) | Found::Gone => {
             let code = server
-                .panes()?
-                .into_iter()
-                .find(|candidate| candidate.id == pane)
-                .and_then(|pane| pane.death)
+                .death_of(pane)?
                 .map_or(128, crate::tmux::Death::exit_code);
             Err(Error::AgentDied {
                 code,

@@ -2,6 +2,7 @@
 
 use super::TmuxError;
 use crate::model::InstanceId;
+use crate::process::Identity;
 
 /// One pane of our server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,17 @@ impl Death {
             (None, Some(status)) => status,
             (None, None) => 128,
         }
+    }
+}
+
+impl Pane {
+    /// Dead for tmux, but its process has not been waited for: its status is still to come.
+    pub(super) fn is_being_reaped(&self) -> bool {
+        let nothing_known = Death {
+            status: None,
+            signal: None,
+        };
+        self.death == Some(nothing_known) && Identity::of_pid(self.pid).is_some()
     }
 }
 

@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::pane::{format, parse_panes};
-use super::{Configuration, Pane, TmuxError, Version};
+use super::{Configuration, Death, Pane, TmuxError, Version};
 use crate::model::{InstanceId, SessionName};
 use crate::process::{Command, Failure, Identity, Output, Signal};
 
 const DEADLINE: Duration = Duration::from_secs(10);
+/// How long tmux may take to tell how a program ended that has ended.
+const REAPING: Duration = Duration::from_millis(500);
+const PROBE: Duration = Duration::from_millis(5);
 
 /// Variables that the server, and so every pane, starts with. An agent gets the rest of its
 /// environment from the command that launches it: what the server has, it would keep for ever.
@@ -164,7 +167,36 @@ impl Server {
     }
 
     /// All panes of the server; none where no server runs.
+    ///
+    /// A terminal closes a moment before its program is reaped: a pane that is dead without a
+    /// status yet is asked again, or an agent that exited 0 would count as failed.
     pub(crate) fn panes(&self) -> Result<Vec<Pane>, TmuxError> {
+        let deadline = Instant::now() + REAPING;
+        loop {
+            let panes = self.ask_for_panes()?;
+            if !panes.iter().any(Pane::is_being_reaped) || Instant::now() > deadline {
+                return Ok(panes);
+            }
+            std::thread::sleep(PROBE);
+        }
+    }
+
+    /// How the program of a pane ended, where its process is known to have ended: tmux may be a
+    /// moment behind.
+    pub(crate) fn death_of(&self, pane: &str) -> Result<Option<Death>, TmuxError> {
+        let deadline = Instant::now() + REAPING;
+        loop {
+            let found = self.panes()?.into_iter().find(|found| found.id == pane);
+            match found {
+                Some(Pane { death: None, .. }) if Instant::now() < deadline => {
+                    std::thread::sleep(PROBE);
+                }
+                found => return Ok(found.and_then(|pane| pane.death)),
+            }
+        }
+    }
+
+    fn ask_for_panes(&self) -> Result<Vec<Pane>, TmuxError> {
         // Without a socket there is nobody to ask, which is worth knowing before a process is made.
         if !self.socket_path().exists() && !self.call_back() {
             return Ok(Vec::new());
