@@ -8,11 +8,15 @@ use super::{Work, fact};
 use crate::agents::Provider;
 use crate::detect::{Key, Quiet, Rest, Screen};
 use crate::engine::Error;
+use crate::engine::core::now;
 use crate::engine::pause::{CANCEL, PauseOptions};
 use crate::engine::watch::{Found, look, until_rest};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
-use crate::tmux::Server;
+use crate::tmux::{Pane, Server};
+
+/// Seconds without output after which nothing is about to be drawn. tmux counts whole seconds.
+const LONG_ENOUGH: i64 = 2;
 
 /// How the agent was found, and what had to be done to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +40,10 @@ impl Work<'_> {
         };
         let provider = self.engine.provider_of(&self.record)?;
         let mut quiesced = Quiesced::default();
-        let mut safe = self.wait(&server, &pane.id, provider, options.wait)?;
+        let mut safe = match at_rest_already(&server, &pane, provider)? {
+            Some(rest) => Some(rest),
+            None => self.wait(&server, &pane.id, provider, options.wait)?,
+        };
         if safe.is_none() {
             self.progress.note("interrupting the agent's turn");
             press(&server, &pane.id, provider.interrupt_keys())?;
@@ -85,6 +92,31 @@ impl Work<'_> {
             Found::StillMoving(_) => None,
         })
     }
+}
+
+/// An agent that has said nothing for a while has been at rest for as long: one look is enough.
+fn at_rest_already(
+    server: &Server,
+    pane: &Pane,
+    provider: &Provider,
+) -> Result<Option<Rest>, Error> {
+    let silent = now().seconds_since_epoch() - pane.active_at;
+    let Some(shot) = look(server, &pane.id)?.filter(|_| silent > LONG_ENOUGH) else {
+        return Ok(None);
+    };
+    let verdict = provider.judge(&Screen::new(&shot.text), Some(&shot.title));
+    let window = match provider.readiness().quiet() {
+        Quiet::After(window) => i64::try_from(window.as_secs()).unwrap_or(i64::MAX),
+        Quiet::Ignored | Quiet::Counts => i64::MAX,
+    };
+    Ok(match verdict.activity {
+        Activity::Idle => Some(Rest::Idle),
+        Activity::Approval | Activity::Question | Activity::Blocked => {
+            Some(Rest::Waiting(verdict.activity))
+        }
+        Activity::Unknown if silent > window => Some(Rest::Quiet),
+        Activity::Busy | Activity::Exited | Activity::Unknown => None,
+    })
 }
 
 fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {

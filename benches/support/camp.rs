@@ -1,0 +1,199 @@
+//! A home of its own, and the same work done by hand beside it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::{BIV, files, git};
+
+pub(crate) struct Camp {
+    directory: tempfile::TempDir,
+}
+
+/// A worktree and a session made with git and tmux alone.
+pub(crate) struct ByHand {
+    pub took: f64,
+    pub worktree: PathBuf,
+    pub again: PathBuf,
+    pub branch: String,
+}
+
+impl Camp {
+    pub(crate) fn new() -> Self {
+        let directory = tempfile::Builder::new().prefix("biv-bench-").tempdir();
+        let Ok(directory) = directory else {
+            panic!("no temporary directory");
+        };
+        Self { directory }
+    }
+
+    fn root(&self) -> &Path {
+        self.directory.path()
+    }
+
+    /// A repository with this many files.
+    pub(crate) fn repository(&self, tracked: usize) -> PathBuf {
+        let path = self.root().join("repository");
+        files(&path, "src", tracked);
+        std::fs::write(path.join(".gitignore"), "node_modules/\n").ok();
+        git(&path, &["init", "-q", "-b", "main"]);
+        git(&path, &["add", "."]);
+        git(&path, &["commit", "-q", "-m", "first"]);
+        path
+    }
+
+    pub(crate) fn biv(&self, args: &[&str]) -> String {
+        self.biv_in(self.root(), args)
+    }
+
+    pub(crate) fn biv_in(&self, directory: &Path, args: &[&str]) -> String {
+        let output = Command::new(BIV)
+            .current_dir(directory)
+            .args(args)
+            .env("BIV_HOME", self.root().join("home"))
+            .stdin(Stdio::null())
+            .output();
+        let Ok(output) = output else {
+            panic!("biv {args:?} cannot be started");
+        };
+        assert!(
+            output.status.success(),
+            "biv {args:?}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    pub(crate) fn worktree(&self, title: &str) -> PathBuf {
+        let shown = self.biv(&["show", title, "--json"]);
+        let value: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();
+        PathBuf::from(value["worktree"].as_str().unwrap_or_default())
+    }
+
+    /// `git worktree add` and `tmux new-session` on a server that runs already.
+    pub(crate) fn raw_new(&self, repository: &Path, n: usize) -> ByHand {
+        let socket = self.root().join("raw.sock");
+        let tmux = |args: &[&str]| {
+            let status = Command::new("tmux")
+                .args(["-S", socket.to_str().unwrap_or_default(), "-f", "/dev/null"])
+                .args(args)
+                .stdin(Stdio::null())
+                .status();
+            assert!(status.is_ok_and(|status| status.success()), "tmux {args:?}");
+        };
+        if !socket.exists() {
+            tmux(&["new-session", "-d", "-s", "keep", "cat"]);
+        }
+        let worktree = self.root().join(format!("raw{n}"));
+        let branch = format!("raw{n}");
+        let path = worktree.to_str().unwrap_or_default();
+        let started = Instant::now();
+        git(repository, &["worktree", "add", "-q", "-b", &branch, path]);
+        tmux(&["new-session", "-d", "-s", &branch, "-c", path, "cat"]);
+        ByHand {
+            took: started.elapsed().as_secs_f64() * 1000.0,
+            again: self.root().join(format!("again{n}")),
+            worktree,
+            branch,
+        }
+    }
+
+    /// `biv new`, until the agent's process runs: its own first act is to leave a mark.
+    pub(crate) fn until_agent_runs(&self, repository: &Path, n: usize) -> f64 {
+        let mark = self.root().join(format!("mark{n}"));
+        let script = format!("touch {}; exec cat", mark.display());
+        let started = Instant::now();
+        let child = Command::new(BIV)
+            .current_dir(repository)
+            .args([
+                "new",
+                &format!("t{n}"),
+                "-a",
+                "shell",
+                "--",
+                "sh",
+                "-c",
+                &script,
+            ])
+            .env("BIV_HOME", self.root().join("home"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        while !mark.exists() && started.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let took = started.elapsed().as_secs_f64() * 1000.0;
+        if let Ok(mut child) = child {
+            child.wait().ok();
+        }
+        took
+    }
+
+    /// The part of a resume that is git's: from the beginning until the session is opened, told by
+    /// the program itself.
+    pub(crate) fn resume_git_part(&self, title: &str) -> f64 {
+        let output = Command::new(BIV)
+            .current_dir(self.root())
+            .args(["-v", "resume", title])
+            .env("BIV_HOME", self.root().join("home"))
+            .stdin(Stdio::null())
+            .output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        let text = text.unwrap_or_default();
+        let at = |step: &str| -> f64 {
+            text.lines()
+                .find(|line| line.contains(step))
+                .and_then(|line| line.rsplit('(').next()?.split(' ').next()?.parse().ok())
+                .unwrap_or(f64::NAN)
+        };
+        at("open-session") - at("bring-worktree")
+    }
+
+    /// Long enough for an agent that has said nothing to count as being at rest.
+    pub(crate) fn settle(&self) {
+        std::thread::sleep(Duration::from_secs(7));
+    }
+
+    /// Copies the record of one paused instance as often as wanted, under other ids.
+    pub(crate) fn multiply_records(&self, count: usize) {
+        self.settle();
+        self.biv(&["pause", "agent 0", "--keep-worktree"]);
+        let shown = self.biv(&["show", "agent 0", "--json"]);
+        let value: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();
+        let id = value["id"].as_str().unwrap_or_default().to_owned();
+        let instances = self.root().join("home/state/instances");
+        let record =
+            std::fs::read_to_string(instances.join(&id).join("record.json")).unwrap_or_default();
+        for n in 0..count {
+            let other: String = format!("{n:010}")
+                .bytes()
+                .map(|digit| char::from(b"bcdfghjkmn"[usize::from(digit - b'0')]))
+                .collect();
+            let directory = instances.join(&other);
+            std::fs::create_dir_all(directory.join("runs")).ok();
+            let text = record
+                .replace(&id, &other)
+                .replace("agent 0", &format!("copy {n}"));
+            std::fs::write(directory.join("record.json"), text).ok();
+        }
+    }
+}
+
+impl Drop for Camp {
+    fn drop(&mut self) {
+        for (directory, socket) in [
+            (self.root().join("home/run"), "tmux.sock"),
+            (self.root().to_owned(), "raw.sock"),
+        ] {
+            if directory.join(socket).exists() {
+                Command::new("tmux")
+                    .current_dir(&directory)
+                    .args(["-S", socket, "kill-server"])
+                    .stderr(Stdio::null())
+                    .status()
+                    .ok();
+            }
+        }
+    }
+}
