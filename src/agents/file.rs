@@ -130,7 +130,6 @@ pub(crate) enum StopBy {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Input {
-    pub paste: Paste,
     /// How long the agent needs to take in a paste before it understands Enter.
     pub settle_ms: u64,
     pub verify: Verify,
@@ -142,23 +141,12 @@ pub(crate) struct Input {
 impl Default for Input {
     fn default() -> Self {
         Self {
-            paste: Paste::default(),
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
             prompt: Vec::new(),
         }
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Paste {
-    /// In one piece, marked as pasted: line ends in it do not submit.
-    #[default]
-    Bracketed,
-    /// As if typed, line by line.
-    Plain,
 }
 
 /// How to see that a prompt was submitted.

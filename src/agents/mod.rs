@@ -19,8 +19,8 @@ mod screens;
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::Traces;
 pub(crate) use file::{
-    Capabilities, Discovery, Paste, Reference, StopBy, Strategy, Transcript, TranscriptFormat,
-    Turnless, Verify,
+    Capabilities, Discovery, Reference, StopBy, Strategy, Transcript, TranscriptFormat, Turnless,
+    Verify,
 };
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};

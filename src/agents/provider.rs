@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::file::{
-    Capabilities, Discovery, Paste, ProviderFile, Reference, StopBy, Strategy, Transcript,
-    Turnless, Verify,
+    Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
+    Verify,
 };
 use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict};
 
@@ -53,10 +53,6 @@ impl Provider {
         self.file.session.reference == Reference::Assigned
     }
 
-    pub(crate) fn reference(&self) -> Reference {
-        self.file.session.reference
-    }
-
     pub(crate) fn discovery(&self) -> Option<Discovery> {
         self.file.session.discover
     }
@@ -103,10 +99,6 @@ impl Provider {
 
     pub(crate) fn stop_by(&self) -> StopBy {
         self.file.stop.by
-    }
-
-    pub(crate) fn paste(&self) -> Paste {
-        self.file.input.paste
     }
 
     /// How long to wait between a paste and Enter.

@@ -1,5 +1,7 @@
 //! `biv config`
 
+use std::fmt::Write;
+
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -45,7 +47,7 @@ fn show(output: &Output) -> CommandResult {
     Ok(output.result(&json, || {
         let mut text = format!("# {}\n\n", config.file.display());
         for (section, keys) in &config.merged {
-            text.push_str(&format!("[{section}]\n"));
+            writeln!(text, "[{section}]").ok();
             for (key, value) in keys.as_table().into_iter().flatten() {
                 let yours = config
                     .user
@@ -53,7 +55,7 @@ fn show(output: &Output) -> CommandResult {
                     .and_then(|keys| keys.get(key))
                     .is_some();
                 let mark = if yours { "  # yours" } else { "" };
-                text.push_str(&format!("{key} = {value}{mark}\n"));
+                writeln!(text, "{key} = {value}{mark}").ok();
             }
             text.push('\n');
         }

@@ -1,5 +1,7 @@
 //! `biv gc`
 
+use std::fmt::Write;
+
 use clap::Args;
 use serde_json::json;
 
@@ -42,10 +44,10 @@ fn describe(collected: &Collected) -> String {
         .map_or_else(|| collected.instance.to_string(), ToString::to_string);
     let mut text = format!("{action:<7} {title}: {}", collected.what);
     if collected.freed_bytes > 0 {
-        text.push_str(&format!(" ({} kB freed)", collected.freed_bytes / 1000));
+        write!(text, " ({} kB freed)", collected.freed_bytes / 1000).ok();
     }
     for path in &collected.dropped {
-        text.push_str(&format!("\n        let go: {}", path.display()));
+        write!(text, "\n        let go: {}", path.display()).ok();
     }
     text
 }

@@ -29,7 +29,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     let mut line = |name: &str, value: String| {
         if !value.is_empty() {
             // Writing into a string cannot fail.
-            drop(writeln!(text, "  {name:<12} {value}"));
+            writeln!(text, "  {name:<12} {value}").ok();
         }
     };
     line("state", words::shown_state(view, now));

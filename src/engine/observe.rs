@@ -6,14 +6,15 @@ use super::recover::state_of;
 use super::resolve::Found;
 use super::steps::Vault;
 use super::view::Unreadable;
+use super::watch::screen_of;
 use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
 use crate::agents::version;
-use crate::detect::{Screen, Verdict};
+use crate::detect::Verdict;
 use crate::git::{self, Repo};
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
 };
-use crate::tmux::{Pane, Server, Shot, TmuxError};
+use crate::tmux::{Pane, Shot, TmuxError};
 
 impl Engine {
     /// All living instances, newest activity first.
@@ -178,7 +179,7 @@ impl Engine {
         let state = state_of(record, journal.as_ref());
         let verdict = shot.and_then(|shot| {
             let provider = self.catalog.find(&record.agent)?;
-            Some(provider.judge(&Screen::new(&shot.text), Some(&shot.title)))
+            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
         });
         let activity = match record.state {
             Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),

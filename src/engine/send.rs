@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::watch::{Found, look, until_rest};
+use super::watch::{Found, look, screen_of, until_rest};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::{Provider, Verify};
-use crate::detect::{Draft, Key, Rest, Screen};
+use crate::detect::{Draft, Key, Rest};
 use crate::model::{Resting, Title};
 use crate::tmux::Server;
 
@@ -154,7 +154,7 @@ pub(super) fn await_ready(
 }
 
 fn drafted(server: &Server, pane: &str, provider: &Provider) -> Result<Option<Draft>, Error> {
-    Ok(look(server, pane)?.and_then(|shot| provider.draft(&Screen::new(&shot.text))))
+    Ok(look(server, pane)?.and_then(|shot| provider.draft(&screen_of(&shot))))
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::Error;
 use crate::agents::Provider;
 use crate::detect::{Quiet, Rest, Screen, Settle};
+use crate::engine::steps::BANNER;
 use crate::model::Activity;
 use crate::tmux::{Server, Shot};
 
@@ -38,7 +39,7 @@ pub(super) fn until_rest(
         if shot.dead {
             return Ok(Found::AtRest(Rest::Exited));
         }
-        let screen = Screen::new(&shot.text);
+        let screen = screen_of(&shot);
         let verdict = provider.judge(&screen, Some(&shot.title));
         if let Some(rest) = settle.observe(started.elapsed(), &screen, &verdict) {
             return Ok(Found::AtRest(rest));
@@ -48,6 +49,12 @@ pub(super) fn until_rest(
         }
         std::thread::sleep(INTERVAL);
     }
+}
+
+/// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
+/// what it does now.
+pub(super) fn screen_of(shot: &Shot) -> Screen {
+    Screen::new(&shot.text).below(BANNER)
 }
 
 pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {

@@ -178,7 +178,7 @@ impl Command {
         let Ok((stdout, stderr)) = gathered else {
             if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 // Already gone is as good as ended.
-                drop(kill_process_group(group, Signal::KILL));
+                kill_process_group(group, Signal::KILL).ok();
             }
             drop(child.wait());
             return Err(Failure::Deadline {

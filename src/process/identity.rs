@@ -61,12 +61,12 @@ fn send(identity: &Identity, pid: Pid, signal: Signal) {
         Ok(pidfd) => {
             if identity.is_alive() {
                 // Gone in the meantime is what we wanted anyway.
-                drop(pidfd_send_signal(&pidfd, signal));
+                pidfd_send_signal(&pidfd, signal).ok();
             }
         }
         // Kernels before 5.3: the window between check and signal is as small as we can make it.
         Err(rustix::io::Errno::NOSYS) if identity.is_alive() => {
-            drop(rustix::process::kill_process(pid, signal));
+            rustix::process::kill_process(pid, signal).ok();
         }
         Err(_) => {}
     }
@@ -75,7 +75,7 @@ fn send(identity: &Identity, pid: Pid, signal: Signal) {
 #[cfg(not(target_os = "linux"))]
 fn send(identity: &Identity, pid: Pid, signal: Signal) {
     if identity.is_alive() {
-        drop(rustix::process::kill_process(pid, signal));
+        rustix::process::kill_process(pid, signal).ok();
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct KeyNameError(String);
 
 /// Only names of keys reach the configuration: it is a program, and a key is user text.
 pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
-    let base = name.trim_start_matches(|c| matches!(c, 'C' | 'M' | 'S' | '-'));
+    let base = name.trim_start_matches(['C', 'M', 'S', '-']);
     let modifiers = name.get(..name.len() - base.len()).unwrap_or("");
     let well_formed = modifiers.split_inclusive('-').all(|part| part.len() == 2);
     let function = base

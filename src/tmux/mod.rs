@@ -18,5 +18,5 @@ pub(crate) use error::TmuxError;
 pub(crate) use harmless::harmless;
 pub(crate) use pane::{Death, Pane};
 pub(crate) use screen::Shot;
-pub(crate) use server::{OpenSession, Server, SessionOptions};
+pub(crate) use server::{Server, SessionOptions};
 pub(crate) use version::Version;

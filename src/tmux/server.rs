@@ -150,22 +150,6 @@ impl Server {
         })
     }
 
-    /// Puts another program into a pane whose own has ended or is to be replaced. Size, history and
-    /// the pane's id stay.
-    pub(crate) fn respawn(&self, pane: &str, argv: &[OsString]) -> Result<i32, TmuxError> {
-        let mut command = self
-            .client()
-            .args(["-N", "respawn-pane", "-k", "-t", pane, "--"]);
-        for word in argv {
-            command = command.arg(literal(word));
-        }
-        let answer = command
-            .args([";", "display-message", "-p", "-t", pane, "#{pane_pid}"])
-            .text()
-            .map_err(|error| no_pane(error, pane))?;
-        answer.trim().parse().map_err(|_| TmuxError::Answer(answer))
-    }
-
     /// All panes of the server; none where no server runs.
     ///
     /// A terminal closes a moment before its program is reaped: a pane that is dead without a
@@ -259,22 +243,6 @@ impl Server {
                     std::env::var_os("TERM").unwrap_or_else(|| "xterm".into()),
                 )
         }
-    }
-
-    /// Changes what the status line shows of an instance.
-    pub(crate) fn set_option(
-        &self,
-        instance: &InstanceId,
-        name: &str,
-        value: &str,
-    ) -> Result<(), TmuxError> {
-        let target = format!("={}:", SessionName::of(instance));
-        self.client()
-            .args(["-N", "set-option", "-t", &target, "--", name])
-            .arg(literal(value.as_ref()))
-            .run()
-            .map_err(|error| no_pane(error, &target))?;
-        Ok(())
     }
 
     /// The identity of the running server, if there is one.
@@ -389,11 +357,9 @@ fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     // Refused is no reason to stop: the server then has what everyone has.
-    drop(setrlimit(
-        Resource::Nofile,
-        Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        },
-    ));
+    let raised = Rlimit {
+        current: limit.maximum,
+        maximum: limit.maximum,
+    };
+    setrlimit(Resource::Nofile, raised).ok();
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::{Work, fact};
-use crate::agents::Strategy;
+use crate::agents::{StopBy, Strategy};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::resume::Launch;
@@ -84,8 +84,35 @@ impl Work<'_> {
     pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
         let grace = self.engine.settings().pause.stop;
         let leader = self.record.seat.as_ref().map(|seat| &seat.agent);
+        self.ask_to_exit(grace)?;
         stop_tree(leader, &self.record.marker(), grace)?;
         Ok(Facts::none())
+    }
+
+    /// Some agents put more in order when they are told to go than when they are ended.
+    fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
+        let provider = self.provider()?;
+        let Some(seat) = self
+            .record
+            .seat
+            .as_ref()
+            .filter(|seat| seat.agent.is_alive())
+        else {
+            return Ok(());
+        };
+        if provider.stop_by() == StopBy::Signal {
+            return Ok(());
+        }
+        super::quiesce::press(
+            &self.engine.server_of(&self.record),
+            &seat.pane,
+            provider.exit_keys(),
+        )?;
+        let deadline = Instant::now() + grace;
+        while seat.agent.is_alive() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
     }
 
     /// An agent that was stopped for something that is taken back goes on where it was, by its own

@@ -12,7 +12,7 @@ mod worktree;
 mod world;
 
 pub(super) use recording::Vault;
-pub(super) use terminal::{archive, scrollback};
+pub(super) use terminal::{BANNER, archive, scrollback};
 pub(super) use world::Work;
 
 /// The names under which steps leave what they have learned. Each has one writer.

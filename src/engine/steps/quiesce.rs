@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::{Work, fact};
 use crate::agents::Provider;
-use crate::detect::{Key, Quiet, Rest, Screen};
+use crate::detect::{Key, Quiet, Rest};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::{CANCEL, PauseOptions};
-use crate::engine::watch::{Found, look, until_rest};
+use crate::engine::watch::{Found, look, screen_of, until_rest};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
 use crate::tmux::{Pane, Server};
@@ -104,7 +104,7 @@ fn at_rest_already(
     let Some(shot) = look(server, &pane.id)?.filter(|_| silent > LONG_ENOUGH) else {
         return Ok(None);
     };
-    let verdict = provider.judge(&Screen::new(&shot.text), Some(&shot.title));
+    let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
     let window = match provider.readiness().quiet() {
         Quiet::After(window) => i64::try_from(window.as_secs()).unwrap_or(i64::MAX),
         Quiet::Ignored | Quiet::Counts => i64::MAX,
@@ -119,7 +119,7 @@ fn at_rest_already(
     })
 }
 
-fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
+pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
     if keys.is_empty() {
         return Ok(());
     }
@@ -133,7 +133,7 @@ fn asked(server: &Server, pane: &str, provider: &Provider) -> Result<Option<Stri
     let Some(shot) = look(server, pane)? else {
         return Ok(None);
     };
-    let verdict = provider.judge(&Screen::new(&shot.text), Some(&shot.title));
+    let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
     Ok(verdict.dialog.map(|dialog| {
         let about = dialog
             .command

@@ -46,7 +46,7 @@ const HARMLESS_VARIABLES: [&str; 8] = [
 ];
 
 /// Begins the line below a replayed scrollback; [`crate::detect`] looks only below it.
-const BANNER: &str = "── resumed ";
+pub(in crate::engine) const BANNER: &str = "── resumed ";
 
 impl Work<'_> {
     /// Scrollback and screen with their colours. An agent that is gone with its server has none left.
