@@ -23,7 +23,7 @@ use super::disk::sync_filesystems;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Object, fits_in_tree, quoted};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
-use super::survey::{Found, Staged, Survey, survey};
+use super::survey::{Depth, Found, Staged, Survey, survey};
 use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
@@ -70,7 +70,7 @@ pub(crate) fn take_snapshot(
     let reference = reference(id, n);
     let mut unsettled = Vec::new();
     for _ in 0..ATTEMPTS {
-        let found = survey(repo, checkout)?;
+        let found = survey(repo, checkout, Depth::All)?;
         let draft = Draft::new(repo, checkout, &found)?;
         let import = draft.import(checkout, at, &format!("bivouac: {id} #{n}"));
         let imported = import.run(repo, &reference)?;
@@ -303,12 +303,21 @@ fn store(files: &[Found], kind: Kind, import: &mut Import, manifest: &mut Manife
                 size: found.stamp.size,
                 mtime: found.stamp.mtime,
                 inode: found.stamp.inode,
-                source: Source::Raw(number),
+                source: if by_name(kind, found) {
+                    Source::Nowhere
+                } else {
+                    Source::Raw(number)
+                },
                 path: found.path.clone(),
             });
             number
         })
         .collect()
+}
+
+/// Whether the tree of untracked files has the raw bytes under their own name.
+fn by_name(kind: Kind, found: &Found) -> bool {
+    kind == Kind::Untracked && fits_in_tree(&found.path)
 }
 
 fn fitting(files: &[Found], blobs: &[usize]) -> Vec<Edit> {

@@ -128,10 +128,21 @@ pub(super) struct Survey {
     pub evidence: String,
 }
 
-pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitError> {
+/// How much is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Files on disk only: HEAD, branch and what is staged are left out.
+    Files,
+    All,
+}
+
+pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<Survey, GitError> {
     std::thread::scope(|scope| {
         let others = scope.spawn(|| untracked(checkout));
-        let staged = scope.spawn(|| staged(checkout));
+        let staged = scope.spawn(move || match depth {
+            Depth::All => staged(checkout),
+            Depth::Files => Ok((None, None, Some(Vec::new()))),
+        });
         let index = Index::read(repo, checkout)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
