@@ -59,11 +59,6 @@ impl Stamp {
         self.file_type() == FileType::Directory
     }
 
-    /// The permission bits, set-id bits included.
-    pub(super) fn permissions(&self) -> u32 {
-        self.mode & 0o7777
-    }
-
     fn tree_mode(&self) -> u32 {
         if self.is_symlink() {
             SYMLINK
