@@ -14,6 +14,7 @@
 //! a held `index.lock`, `skip-worktree` or `intent-to-add` cannot blind it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -28,7 +29,10 @@ use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
 /// How often files that change under our eyes are read again.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 8;
+
+/// After so many attempts files that still change are left out.
+const PATIENCE: usize = 2;
 
 /// A user's filter that takes longer is left out; the raw bytes are stored in any case.
 const FILTER_DEADLINE: Duration = Duration::from_secs(20);
@@ -68,9 +72,14 @@ pub(crate) fn take_snapshot(
     at: Timestamp,
 ) -> Result<SnapshotFact, GitError> {
     let reference = reference(id, n);
-    let mut unsettled = Vec::new();
-    for _ in 0..ATTEMPTS {
-        let found = survey(repo, checkout, Depth::All)?;
+    let mut unsettled: Vec<PathBuf> = Vec::new();
+    for attempt in 0..ATTEMPTS {
+        let mut found = survey(repo, checkout, Depth::All)?;
+        if attempt >= PATIENCE {
+            // Somebody writes to them without pause (a log). They are left to the parking place, and
+            // verification will say that this snapshot lacks them.
+            found.leave_out(&unsettled);
+        }
         let draft = Draft::new(repo, checkout, &found)?;
         let import = draft.import(checkout, at, &format!("bivouac: {id} #{n}"));
         let imported = import.run(repo, &reference)?;
@@ -91,7 +100,7 @@ pub(crate) fn take_snapshot(
                 untracked: found.untracked.len() as u64,
             });
         }
-        unsettled = imported.unsettled;
+        unsettled.extend(imported.unsettled);
     }
     Err(GitError::Unsettled { paths: unsettled })
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
@@ -121,6 +121,16 @@ pub(super) struct Survey {
     pub nested: Vec<Vec<u8>>,
     /// A digest of all stamps seen.
     pub evidence: String,
+}
+
+impl Survey {
+    /// Forgets files that cannot be read in peace; the digest then fits nothing.
+    pub(super) fn leave_out(&mut self, paths: &[PathBuf]) {
+        let stays = |found: &Found| !paths.contains(&super::call::bytes_to_path(&found.path));
+        self.changed.retain(stays);
+        self.untracked.retain(stays);
+        self.evidence = "incomplete".to_owned();
+    }
 }
 
 /// How much is asked.

@@ -309,3 +309,53 @@ fn the_main_checkout_can_be_saved_but_not_parked() {
         Err(GitError::MainCheckout { .. })
     ));
 }
+
+#[test]
+fn a_file_that_never_rests_does_not_stop_a_pause() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    std::fs::write(worktree.join("calm"), "calm\n").unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let over = AtomicBool::new(false);
+    let (fact, place) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Through an open handle: the rename does not stop it.
+            let mut log = std::fs::File::create(worktree.join("restless")).unwrap();
+            while !over.load(Ordering::Relaxed) {
+                std::io::Write::write_all(&mut log, &[b'x'; 5000]).unwrap();
+                if log.metadata().unwrap().len() > 20_000_000 {
+                    log.set_len(0).unwrap();
+                }
+            }
+        });
+        let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+        let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
+        park(&place).unwrap();
+        over.store(true, Ordering::Relaxed);
+        (fact, place)
+    });
+    let verified = verify_snapshot(&repo, &place.checkout(), &fact).unwrap();
+    assert!(
+        matches!(verified, Verification::Differs { .. }),
+        "{verified:?}"
+    );
+    let late = take_snapshot(&repo, &place.checkout(), &id, 2, now()).unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &place.checkout(), &late).unwrap(),
+        Verification::Equal
+    );
+    assert_eq!(
+        git(repo.root(), &["show", &format!("{}^3:calm", fact.commit)]),
+        "calm"
+    );
+    let size = std::fs::metadata(place.parked_worktree.join("restless"))
+        .unwrap()
+        .len();
+    let stored = git(
+        repo.root(),
+        &["cat-file", "-s", &format!("{}^3:restless", late.commit)],
+    );
+    assert_eq!(stored, size.to_string());
+}
