@@ -13,6 +13,15 @@
 //! repositories, is kept by the parking place alone until the disk is asked for: *thin* then stores
 //! every remaining byte as objects, proves each by reading it back, and only then deletes it.
 //!
+//! Why the snapshot stores untracked files although the parked directory has them: a second copy
+//! against a mishap with that directory, and one that a person can apply as a stash without us. Measured with 20,000 tracked, 5,000 untracked and 30,000 ignored files that copy costs
+//! about a third of a pause, once it is written as one pack ([`pack`]); a pause stays an order of
+//! magnitude quicker than `git stash -u` and `git worktree remove` on a disk, whatever is ignored.
+//!
+//! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill`] (no-op unless thinned),
+//! [`plan_merge`] and [`apply_merge`] on the parked checkout if the branch was moved, [`unpark`],
+//! and, once the agent runs, [`settle_refill`].
+//!
 //! Nothing here commits to a branch, touches the stash, runs a hook or changes configuration.
 
 mod call;
@@ -24,6 +33,7 @@ mod error;
 mod guard;
 mod import;
 mod index;
+mod inventory;
 mod manifest;
 mod moved;
 mod objects;
@@ -49,7 +59,7 @@ pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
 };
 pub(crate) use parking::{
-    ParkState, ParkingPlace, check_unpark, choose_parking, park, park_state, unpark,
+    ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
 };
 pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
 pub(crate) use refill::{RefillReport, refill, settle_refill};

@@ -262,6 +262,32 @@ pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
     Ok(())
 }
 
+/// Deletes what is parked, for good. For the expirer alone: when the instance was killed and the
+/// time for bringing it back is over. Refuses every path that is not a parking place of ours.
+pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<(), GitError> {
+    for (path, prefix) in [
+        (&place.parked_worktree, "worktree-"),
+        (&place.parked_admin, "admin-"),
+    ] {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let above = parent(path);
+        let holder = above.file_name().unwrap_or_default().to_string_lossy();
+        if !name.starts_with(prefix) || !matches!(&*holder, "bivouac" | ".bivouac-parked") {
+            return Err(GitError::NotAWorktree { path: path.clone() });
+        }
+        if FileIdentity::at(path)?.is_some() {
+            std::fs::remove_dir_all(path).map_err(GitError::writing(path))?;
+        }
+    }
+    if FileIdentity::at(&place.admin)?.is_some() && is_held(&place.admin) {
+        release_name(&place.admin)?;
+    }
+    for record in &place.inside {
+        unlock(record)?;
+    }
+    Ok(())
+}
+
 fn hold_name(admin: &Path) -> Result<(), GitError> {
     std::fs::create_dir_all(admin).map_err(GitError::writing(admin))?;
     lock(admin)

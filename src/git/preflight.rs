@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::call::bytes_to_path;
 use super::disk::free_bytes;
-use super::survey::{Survey, survey};
+use super::survey::{Depth, Survey, survey};
 use super::{Checkout, GitError, Repo};
 
 /// Kept free beyond what a snapshot takes.
@@ -59,7 +59,7 @@ pub(crate) struct Shortage {
 /// Looks where the snapshot will look; ignored directories are moved whole and not looked into.
 pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, GitError> {
     let mut unsavable = mounts(&checkout.dir);
-    let found = match survey(repo, checkout) {
+    let found = match survey(repo, checkout, Depth::Files) {
         Ok(found) => found,
         Err(GitError::Unreadable { path, .. }) if !path.is_absolute() => {
             unsavable.push(Unsavable {

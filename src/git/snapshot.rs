@@ -14,6 +14,7 @@
 //! a held `index.lock`, `skip-worktree` or `intent-to-add` cannot blind it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -23,12 +24,15 @@ use super::disk::sync_filesystems;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Object, fits_in_tree, quoted};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
-use super::survey::{Found, Staged, Survey, survey};
+use super::survey::{Depth, Found, Staged, Survey, survey};
 use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
 /// How often files that change under our eyes are read again.
-const ATTEMPTS: usize = 4;
+const ATTEMPTS: usize = 8;
+
+/// After so many attempts files that still change are left out.
+const PATIENCE: usize = 2;
 
 /// A user's filter that takes longer is left out; the raw bytes are stored in any case.
 const FILTER_DEADLINE: Duration = Duration::from_secs(20);
@@ -75,9 +79,14 @@ pub(crate) fn take_snapshot(
     at: Timestamp,
 ) -> Result<SnapshotFact, GitError> {
     let reference = reference(id, n);
-    let mut unsettled = Vec::new();
-    for _ in 0..ATTEMPTS {
-        let found = survey(repo, checkout)?;
+    let mut unsettled: Vec<PathBuf> = Vec::new();
+    for attempt in 0..ATTEMPTS {
+        let mut found = survey(repo, checkout, Depth::All)?;
+        if attempt >= PATIENCE {
+            // Somebody writes to them without pause (a log). They are left to the parking place, and
+            // verification will say that this snapshot lacks them.
+            found.leave_out(&unsettled);
+        }
         let draft = Draft::new(repo, checkout, &found)?;
         let import = draft.import(checkout, at, &format!("bivouac: {id} #{n}"));
         let imported = import.run(repo, &reference)?;
@@ -98,7 +107,7 @@ pub(crate) fn take_snapshot(
                 untracked: found.untracked.len() as u64,
             });
         }
-        unsettled = imported.unsettled;
+        unsettled.extend(imported.unsettled);
     }
     Err(GitError::Unsettled { paths: unsettled })
 }
@@ -310,12 +319,21 @@ fn store(files: &[Found], kind: Kind, import: &mut Import, manifest: &mut Manife
                 size: found.stamp.size,
                 mtime: found.stamp.mtime,
                 inode: found.stamp.inode,
-                source: Source::Raw(number),
+                source: if by_name(kind, found) {
+                    Source::Nowhere
+                } else {
+                    Source::Raw(number)
+                },
                 path: found.path.clone(),
             });
             number
         })
         .collect()
+}
+
+/// Whether the tree of untracked files has the raw bytes under their own name.
+fn by_name(kind: Kind, found: &Found) -> bool {
+    kind == Kind::Untracked && fits_in_tree(&found.path)
 }
 
 fn fitting(files: &[Found], blobs: &[usize]) -> Vec<Edit> {

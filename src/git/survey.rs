@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
@@ -57,11 +57,6 @@ impl Stamp {
 
     pub(super) fn is_dir(&self) -> bool {
         self.file_type() == FileType::Directory
-    }
-
-    /// The permission bits, set-id bits included.
-    pub(super) fn permissions(&self) -> u32 {
-        self.mode & 0o7777
     }
 
     fn tree_mode(&self) -> u32 {
@@ -128,10 +123,31 @@ pub(super) struct Survey {
     pub evidence: String,
 }
 
-pub(super) fn survey(repo: &Repo, checkout: &Checkout) -> Result<Survey, GitError> {
+impl Survey {
+    /// Forgets files that cannot be read in peace; the digest then fits nothing.
+    pub(super) fn leave_out(&mut self, paths: &[PathBuf]) {
+        let stays = |found: &Found| !paths.contains(&super::call::bytes_to_path(&found.path));
+        self.changed.retain(stays);
+        self.untracked.retain(stays);
+        self.evidence = "incomplete".to_owned();
+    }
+}
+
+/// How much is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Depth {
+    /// Files on disk only: HEAD, branch and what is staged are left out.
+    Files,
+    All,
+}
+
+pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<Survey, GitError> {
     std::thread::scope(|scope| {
         let others = scope.spawn(|| untracked(checkout));
-        let staged = scope.spawn(|| staged(checkout));
+        let staged = scope.spawn(move || match depth {
+            Depth::All => staged(checkout),
+            Depth::Files => Ok((None, None, Some(Vec::new()))),
+        });
         let index = Index::read(repo, checkout)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();

@@ -10,7 +10,7 @@ use super::index::{Index, same_entries};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
 use super::objects::{Wanted, read_blobs};
 use super::snapshot::SnapshotFact;
-use super::survey::{Found, Survey, evidence, survey};
+use super::survey::{Depth, Found, Survey, evidence, survey};
 use super::thin::stamp_of;
 use super::{Checkout, GitError, Repo};
 
@@ -41,7 +41,7 @@ pub(crate) fn verify_snapshot(
         return Ok(Verification::Equal);
     }
     // Something was touched, perhaps without effect: now compare path by path.
-    let now = survey(repo, checkout)?;
+    let now = survey(repo, checkout, Depth::All)?;
     let mut paths = differences(repo, checkout, &manifest, &now)?;
     if now.head != fact.head || now.branch != fact.branch {
         paths.push(PathBuf::from("HEAD"));

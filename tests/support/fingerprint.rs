@@ -7,22 +7,11 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a fingerprint leaves out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Detail {
-    /// Everything, times included.
-    Full,
-    /// Git's own questions only: for worktrees whose history went on meanwhile.
-    GitOnly,
-}
-
 /// Each line names a thing and its value; equal worktrees have equal lines.
-pub(crate) fn fingerprint(main: &Path, worktree: &Path, detail: Detail) -> Vec<String> {
+pub(crate) fn fingerprint(main: &Path, worktree: &Path) -> Vec<String> {
     let mut lines = Vec::new();
-    if detail == Detail::Full {
-        files(worktree, &mut lines);
-        admin(worktree, &mut lines);
-    }
+    files(worktree, &mut lines);
+    admin(worktree, &mut lines);
     for (name, args) in QUESTIONS {
         lines.extend(asked(worktree, name, args));
     }

@@ -259,3 +259,103 @@ fn what_stands_in_the_way_is_never_replaced() {
     unpark(&place).unwrap();
     assert_eq!(git(&worktree, &["status", "--porcelain"]), "");
 }
+
+#[test]
+fn what_expired_is_deleted_and_nothing_else_is() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
+    park(&place).unwrap();
+    release_snapshot(&repo, &fact.reference).unwrap();
+    let early = Timestamp::parse("2026-11-14T00:00:00Z").unwrap();
+    let late = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
+    assert_eq!(delete_trashed(&repo, early, |_| false).unwrap(), []);
+    assert_eq!(delete_trashed(&repo, late, |_| true).unwrap(), []);
+    reclaim_snapshot(&repo, &fact.reference).unwrap();
+    assert_eq!(delete_trashed(&repo, late, |_| false).unwrap(), []);
+    release_snapshot(&repo, &fact.reference).unwrap();
+    let gone = delete_trashed(&repo, late, |_| false).unwrap();
+    assert_eq!(gone[0].instance().as_ref(), Some(&id));
+    discard_parked(&place).unwrap();
+    discard_parked(&place).unwrap();
+    assert_eq!(park_state(&place).unwrap(), ParkState::Lost);
+    assert!(matches!(unpark(&place), Err(GitError::AdminLost { .. })));
+    assert!(!place.admin.exists());
+    let mut foreign = place;
+    foreign.parked_worktree = repo.root().to_owned();
+    assert!(matches!(
+        discard_parked(&foreign),
+        Err(GitError::NotAWorktree { .. })
+    ));
+    assert!(repo.root().join("a").exists());
+}
+
+#[test]
+fn the_main_checkout_can_be_saved_but_not_parked() {
+    let (_home, repo, _) = repository();
+    std::fs::write(repo.root().join("a"), "changed\n").unwrap();
+    let checkout = Checkout::live(&repo, repo.root()).unwrap();
+    let id = InstanceId::random();
+    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &checkout, &fact).unwrap(),
+        Verification::Equal
+    );
+    assert!(matches!(
+        choose_parking(&repo, repo.root(), &id, 1),
+        Err(GitError::MainCheckout { .. })
+    ));
+}
+
+#[test]
+fn a_file_that_never_rests_does_not_stop_a_pause() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    std::fs::write(worktree.join("calm"), "calm\n").unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let over = AtomicBool::new(false);
+    let (fact, place) = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Through an open handle: the rename does not stop it.
+            let mut log = std::fs::File::create(worktree.join("restless")).unwrap();
+            while !over.load(Ordering::Relaxed) {
+                std::io::Write::write_all(&mut log, &[b'x'; 5000]).unwrap();
+                if log.metadata().unwrap().len() > 20_000_000 {
+                    log.set_len(0).unwrap();
+                }
+            }
+        });
+        let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+        let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
+        park(&place).unwrap();
+        over.store(true, Ordering::Relaxed);
+        (fact, place)
+    });
+    let verified = verify_snapshot(&repo, &place.checkout(), &fact).unwrap();
+    assert!(
+        matches!(verified, Verification::Differs { .. }),
+        "{verified:?}"
+    );
+    let late = take_snapshot(&repo, &place.checkout(), &id, 2, now()).unwrap();
+    assert_eq!(
+        verify_snapshot(&repo, &place.checkout(), &late).unwrap(),
+        Verification::Equal
+    );
+    assert_eq!(
+        git(repo.root(), &["show", &format!("{}^3:calm", fact.commit)]),
+        "calm"
+    );
+    let size = std::fs::metadata(place.parked_worktree.join("restless"))
+        .unwrap()
+        .len();
+    let stored = git(
+        repo.root(),
+        &["cat-file", "-s", &format!("{}^3:restless", late.commit)],
+    );
+    assert_eq!(stored, size.to_string());
+}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::fingerprint::{Detail, fingerprint};
+use super::fingerprint::fingerprint;
 use super::scratch;
 use super::states::{Lab, all};
 use crate::git::*;
@@ -88,7 +88,7 @@ fn a_kill_at_any_moment_loses_nothing() {
         let state = all().into_iter().find(|state| state.name == name).unwrap();
         let home = tempfile::tempdir_in(scratch()).unwrap();
         let lab = state.make(&home.path().canonicalize().unwrap());
-        let before = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+        let before = fingerprint(&lab.main, &lab.worktree);
         let started = Instant::now();
         assert!(start_victim(&lab).wait().unwrap().success());
         let whole = started.elapsed();
@@ -101,7 +101,7 @@ fn a_kill_at_any_moment_loses_nothing() {
             let _ended = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             victim.wait().unwrap();
             recover(&lab, kill % 2 == 0);
-            let after = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+            let after = fingerprint(&lab.main, &lab.worktree);
             let lost: Vec<_> = before.iter().filter(|line| !after.contains(line)).collect();
             let new: Vec<_> = after.iter().filter(|line| !before.contains(line)).collect();
             assert!(

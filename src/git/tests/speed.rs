@@ -110,7 +110,8 @@ fn pause_and_resume_against_stash() {
                 super::super::survey::untracked(&checkout).unwrap()
             });
             timed("    survey", || {
-                super::super::survey::survey(&repo, &checkout).unwrap()
+                super::super::survey::survey(&repo, &checkout, super::super::survey::Depth::All)
+                    .unwrap()
             });
             let started = Instant::now();
             let (fact, _) = timed("  take_snapshot", || {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::fingerprint::{Detail, fingerprint};
+use super::fingerprint::fingerprint;
 use super::scratch;
 use super::states::{Lab, State, all, raw_git};
 use crate::git::*;
@@ -98,14 +98,14 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
 fn round_trips(state: &State) -> Vec<(Way, Vec<String>)> {
     let home = tempfile::tempdir_in(scratch()).unwrap();
     let lab = state.make(&home.path().canonicalize().unwrap());
-    let mut before = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+    let mut before = fingerprint(&lab.main, &lab.worktree);
     let mut results = Vec::new();
     for way in [Way::Parked, Way::Thinned] {
         let mut wrong = match there_and_back(&lab, way) {
             Ok(wrong) => wrong,
             Err(error) => vec![format!("error: {error} ({error:?})")],
         };
-        let after = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+        let after = fingerprint(&lab.main, &lab.worktree);
         let lacks = |lines: &[String], line: &String| !lines.contains(line);
         wrong.extend(
             before
