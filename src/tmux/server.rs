@@ -122,9 +122,7 @@ impl Server {
         let mut attempts = 3;
         let answer = loop {
             match command.text() {
-                Err(Failure::Status { message, .. })
-                    if attempts > 1 && message.contains("server exited") =>
-                {
+                Err(Failure::Status { message, .. }) if attempts > 1 && no_server(&message) => {
                     attempts -= 1;
                 }
                 other => break other.map_err(not_installed)?,
@@ -333,22 +331,27 @@ pub(super) fn no_pane(error: Failure, pane: &str) -> TmuxError {
         Failure::Status { message, .. } if message.contains("can't find") => {
             TmuxError::NoPane(pane.to_owned())
         }
-        Failure::Status { message, .. }
-            if message.contains("no server running") || message.contains("error connecting") =>
-        {
-            TmuxError::NoServer
-        }
+        Failure::Status { message, .. } if no_server(message) => TmuxError::NoServer,
         _ => TmuxError::Failed(error),
     }
 }
 
 fn says_no_server(output: &Output) -> bool {
-    let message = output.stderr_text();
-    message.contains("no server running")
-        || message.contains("error connecting")
-        || message.contains("server exited")
-        || message.contains("no sessions")
-        || message.contains("lost server")
+    no_server(&output.stderr_text())
+}
+
+/// There is none, or one that has lost its last session and is about to go.
+fn no_server(message: &str) -> bool {
+    [
+        "no server running",
+        "error connecting",
+        "server exited",
+        "lost server",
+        "no sessions",
+        "no current target",
+    ]
+    .iter()
+    .any(|words| message.contains(words))
 }
 
 /// Each agent costs the server descriptors; the usual soft limit ends at some 300 agents, and a

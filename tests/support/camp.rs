@@ -27,8 +27,20 @@ impl Camp {
 
     /// A camp whose home is at this path below it.
     pub(crate) fn with_home(path: &str) -> Self {
+        Self::at(&std::env::temp_dir(), path)
+    }
+
+    /// A camp below this directory: in memory, or on a disk that a test has made.
+    pub(crate) fn below(directory: &Path) -> Self {
+        Self::at(directory, "home")
+    }
+
+    fn at(directory: &Path, path: &str) -> Self {
         require_programs();
-        let directory = tempfile::Builder::new().prefix("biv-").tempdir().unwrap();
+        let directory = tempfile::Builder::new()
+            .prefix("biv-")
+            .tempdir_in(directory)
+            .unwrap();
         let root = directory.path().canonicalize().unwrap();
         let camp = Self {
             home: root.join(path),

@@ -117,6 +117,18 @@ impl World for Work<'_> {
 
     fn undo(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
         crash::point(self.operation, step, "undo");
+        self.take_back(step, facts)?;
+        crash::point(self.operation, step, "undone");
+        Ok(())
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
+        Ok(self.dir.journal().append(entry)?)
+    }
+}
+
+impl Work<'_> {
+    fn take_back(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
         match step {
             Step::AddWorktree => self.undo_add_worktree(facts),
             Step::OpenSession => self.undo_open_session(),
@@ -141,9 +153,5 @@ impl World for Work<'_> {
             | Step::Record
             | Step::ReleaseSnapshot => Ok(()),
         }
-    }
-
-    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
-        Ok(self.dir.journal().append(entry)?)
     }
 }

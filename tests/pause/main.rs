@@ -1,0 +1,17 @@
+//! The proof that pause and resume lose nothing: real git, real tmux, the real program.
+#![cfg(test)]
+
+mod crash;
+mod crowd;
+mod exactness;
+mod ground;
+mod rest;
+
+#[path = "../support/fingerprint.rs"]
+#[expect(dead_code, reason = "the tests of the vault use the rest")]
+mod fingerprint;
+#[path = "../support/states.rs"]
+mod states;
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "each tier uses its part of the support")]
+mod support;

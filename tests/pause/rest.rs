@@ -1,0 +1,120 @@
+//! What must hold of an instance that is at rest, whatever happened before.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::ground::Ground;
+use crate::support::{Camp, Instance};
+
+impl Ground {
+    /// Everything that is wrong with an instance that ought to be at rest now.
+    pub(crate) fn unrest(&self) -> Vec<String> {
+        let mut wrong = unrest(&self.camp, &self.instance);
+        let state = self.show()["state"].as_str().unwrap_or("").to_owned();
+        wrong.extend(self.misplaced(&state));
+        wrong
+    }
+
+    /// Whether worktree, parking place and refs are where this state wants them.
+    fn misplaced(&self, state: &str) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let mut require = |holds: bool, what: &str| {
+            if !holds {
+                wrong.push(what.to_owned());
+            }
+        };
+        let record = self.record();
+        let parked = names(&self.parking())
+            .iter()
+            .filter(|name| name.contains(&self.instance.id))
+            .count();
+        let away = record["vault"]["parking"].is_object() && state != "running";
+        require(
+            self.lab.worktree.exists() != away,
+            "the worktree is not where the record says",
+        );
+        require(
+            parked == if away { 2 } else { 0 },
+            &format!("{parked} things are parked"),
+        );
+        let known = self
+            .lab
+            .git_in(&self.lab.main, &["worktree", "list", "--porcelain", "-z"]);
+        let entry = format!("worktree {}\0", self.lab.worktree.display());
+        require(
+            known.contains(&entry) != away,
+            "git and the record do not agree on the worktree",
+        );
+        let refs = self.lab.git_in(
+            &self.lab.main,
+            &["for-each-ref", "--format=%(refname)", "refs/bivouac"],
+        );
+        for reference in refs.lines() {
+            require(
+                reference.contains(&self.instance.id),
+                &format!("{reference} belongs to nobody"),
+            );
+        }
+        let snapshot = record["vault"]["snapshot"]["reference"].as_str();
+        if let Some(reference) = snapshot.filter(|_| away) {
+            require(
+                refs.lines().any(|line| line == reference),
+                &format!("{reference} is gone"),
+            );
+        }
+        wrong
+    }
+
+    pub(crate) fn record(&self) -> Value {
+        let path = self.camp.instances_dir().join(&self.instance.id);
+        serde_json::from_slice(&std::fs::read(path.join("record.json")).unwrap()).unwrap()
+    }
+}
+
+/// What is wrong with an instance, apart from its worktree: no operation is open, as many agents and
+/// sessions as its state wants, and nothing that a doctor would worry about.
+pub(crate) fn unrest(camp: &Camp, instance: &Instance) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let shown = camp.show(instance);
+    let state = shown["state"].as_str().unwrap_or("").to_owned();
+    if !["running", "paused", "completed", "failed", "killed"].contains(&state.as_str()) {
+        wrong.push(format!("it is {state}"));
+    }
+    let journal = camp
+        .instances_dir()
+        .join(&instance.id)
+        .join("journal.jsonl");
+    let last = std::fs::read_to_string(journal).unwrap_or_default();
+    let last = last.lines().last().unwrap_or_default();
+    if !last.contains("\"committed\"") && !last.contains("\"taken-back\"") {
+        wrong.push(format!("its journal is open: {last}"));
+    }
+    let agents = instance.processes();
+    let wanted = usize::from(state == "running");
+    if agents.len() != wanted {
+        wrong.push(format!("{state}, and these live: {agents:?}"));
+    }
+    let session = shown["tmux_session"].as_str().unwrap_or("").to_owned();
+    let sessions = camp.sessions();
+    let open = sessions.iter().filter(|name| **name == session).count();
+    let lasting = ["completed", "failed"].contains(&state.as_str());
+    if open != wanted && !(lasting && open <= 1) {
+        wrong.push(format!("{state}, with the sessions {sessions:?}"));
+    }
+    let doctor = camp.biv(["doctor", "--json"]).run().json();
+    for finding in doctor["findings"].as_array().into_iter().flatten() {
+        if finding["health"] != "good" && finding["check"] != "agents" {
+            wrong.push(format!("doctor: {} {}", finding["check"], finding["what"]));
+        }
+    }
+    wrong
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .collect()
+}
