@@ -1,18 +1,21 @@
 //! One agent, as its file describes it.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
     Verify,
 };
-use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict};
+use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict, Version};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
     name: String,
     pub(super) file: ProviderFile,
     rules: Rules,
+    /// Known once it was asked for.
+    version: OnceLock<Version>,
 }
 
 /// By what sign the agent is known to be ready for a prompt.
@@ -32,6 +35,7 @@ impl Provider {
             name: name.to_owned(),
             file,
             rules,
+            version: OnceLock::new(),
         }
     }
 
@@ -137,7 +141,12 @@ impl Provider {
     }
 
     pub(crate) fn judge(&self, screen: &Screen, title: Option<&str>) -> Verdict {
-        self.rules.judge(screen, title)
+        self.rules.judge(screen, title, self.version.get())
+    }
+
+    /// Says which version is installed; the first word stands.
+    pub(crate) fn assume_version(&self, version: Version) {
+        self.version.get_or_init(|| version);
     }
 
     pub(crate) fn transcript(&self) -> &Transcript {

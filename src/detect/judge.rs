@@ -43,17 +43,16 @@ impl Rules {
         self.rules.is_empty()
     }
 
-    /// Those that hold for this version of the agent; all of them where it is not known.
-    pub(crate) fn for_version(&self, version: Option<&Version>) -> Self {
-        let fits = |rule: &&Rule| rule.fits(version);
-        Self {
-            rules: self.rules.iter().filter(fits).cloned().collect(),
-            dialogs: self.dialogs.clone(),
-        }
-    }
-
-    pub(crate) fn judge(&self, screen: &Screen, title: Option<&str>) -> Verdict {
-        let Some(rule) = self.rules.iter().find(|rule| rule.holds(screen, title)) else {
+    /// What the screen shows, by the first rule that holds for this version of the agent; where the
+    /// version is not known, all rules may.
+    pub(crate) fn judge(
+        &self,
+        screen: &Screen,
+        title: Option<&str>,
+        version: Option<&Version>,
+    ) -> Verdict {
+        let mut candidates = self.rules.iter().filter(|rule| rule.fits(version));
+        let Some(rule) = candidates.find(|rule| rule.holds(screen, title)) else {
             return Verdict {
                 activity: Activity::Unknown,
                 rule: None,
@@ -110,5 +109,5 @@ impl Rules {
 
 /// The verdict on a capture as a person has it in a file: plain or with colours.
 pub(crate) fn explain(rules: &Rules, capture: &str, title: Option<&str>) -> Verdict {
-    rules.judge(&Screen::new(capture), title)
+    rules.judge(&Screen::new(capture), title, None)
 }

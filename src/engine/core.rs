@@ -1,8 +1,10 @@
 //! What every verb works with.
 
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
 use super::Error;
+use super::versions::Versions;
 use crate::agents::{Catalog, Host, Provider};
 use crate::config::{self, Home, Settings};
 use crate::model::{InstanceRecord, Timestamp};
@@ -19,6 +21,8 @@ pub(crate) struct Engine {
     pub(super) store: Store,
     pub(super) catalog: Catalog,
     pub(super) host: Host,
+    /// Read when the first agent is looked at.
+    pub(super) versions: OnceLock<Versions>,
 }
 
 impl Engine {
@@ -41,11 +45,8 @@ impl Engine {
             config,
             catalog,
             host,
+            versions: OnceLock::new(),
         })
-    }
-
-    pub(crate) fn home(&self) -> &Home {
-        &self.home
     }
 
     pub(crate) fn config(&self) -> &config::Loaded {
@@ -74,7 +75,7 @@ impl Engine {
     }
 
     pub(super) fn provider_of(&self, record: &InstanceRecord) -> Result<&Provider, Error> {
-        Ok(self.catalog.require(&record.agent)?)
+        self.provider(&record.agent)
     }
 
     fn server_at(&self, socket: &str) -> Server {

@@ -181,7 +181,14 @@ impl Engine {
         drop(names);
         let record = self.carry_out(&lock, &dir, journal, record, progress)?;
         drop(lock);
-        self.watch_first_moments(&record)?;
+        // Asked while the agent takes its first steps, and only once for each version of it.
+        let learned = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| self.learn_version(provider));
+            self.watch_first_moments(&record)?;
+            Ok::<_, Error>(asked.join().unwrap_or(None))
+        })?;
+        let new = learned.and_then(|(_, learned)| learned);
+        self.remember_versions(new.map(|new| (record.agent.clone(), new)));
         self.show(record.id.as_str())
     }
 

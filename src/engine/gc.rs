@@ -114,8 +114,9 @@ impl Engine {
         Ok(Some(collected))
     }
 
-    /// Only what is thinned is deleted, so that everything in it was stored and proved before; the
-    /// snapshot itself goes to the trash and is dropped by its own age.
+    /// Deletes for good, and only here. It is thinned first, so that what was in it is in the
+    /// snapshot's objects and was proved; the snapshot itself goes to the trash and is dropped by its
+    /// own age.
     fn forget_killed(&self, found: &Found, dry_run: bool) -> Result<Collected, Error> {
         let record = &found.record;
         let collected = Collected {
@@ -136,6 +137,9 @@ impl Engine {
         }
         let thinned = self.thin_parked(found, false)?;
         let _lock = self.lock(&found.dir, record, "gc")?;
+        if let Some(place) = Vault::of(record)?.parking {
+            git::discard_parked(&place)?;
+        }
         if let Ok(repository) = Repo::discover(&record.repository.root) {
             for snapshot in git::list_snapshots(&repository, Some(&record.id))? {
                 git::release_snapshot(&repository, &snapshot.reference)?;

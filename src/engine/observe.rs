@@ -5,11 +5,11 @@ use std::path::Path;
 use super::recover::state_of;
 use super::resolve::Found;
 use super::steps::Vault;
+use super::versions::Learned;
 use super::view::Unreadable;
 use super::watch::screen_of;
 use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
-use crate::agents::version;
-use crate::detect::Verdict;
+use crate::detect::{Verdict, Version};
 use crate::git::{self, Repo};
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
@@ -111,21 +111,24 @@ impl Engine {
             .to_owned();
         // Each is asked for its version, and some take seconds to say it.
         let providers: Vec<_> = self.catalog.iter().collect();
-        let versions: Vec<Option<String>> = std::thread::scope(|scope| {
+        let answers: Vec<Option<(Version, Option<Learned>)>> = std::thread::scope(|scope| {
             let asked: Vec<_> = providers
                 .iter()
-                .map(|provider| {
-                    scope.spawn(|| {
-                        provider.installed(&self.host)?;
-                        version(provider, &self.host).map(|version| version.to_string())
-                    })
-                })
+                .map(|provider| scope.spawn(|| self.learn_version(provider)))
                 .collect();
             asked
                 .into_iter()
                 .map(|thread| thread.join().unwrap_or(None))
                 .collect()
         });
+        let mut versions = Vec::new();
+        let mut learned = Vec::new();
+        for (provider, answer) in providers.iter().zip(answers) {
+            let (version, new) = answer.unzip();
+            learned.extend(new.flatten().map(|new| (provider.name().to_owned(), new)));
+            versions.push(version.map(|version| version.to_string()));
+        }
+        self.remember_versions(learned);
         Ok(providers
             .into_iter()
             .zip(versions)
@@ -178,7 +181,7 @@ impl Engine {
         } = found;
         let state = state_of(record, journal.as_ref());
         let verdict = shot.and_then(|shot| {
-            let provider = self.catalog.find(&record.agent)?;
+            let provider = self.provider(&record.agent).ok()?;
             Some(provider.judge(&screen_of(shot), Some(&shot.title)))
         });
         let activity = match record.state {
