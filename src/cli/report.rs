@@ -129,7 +129,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
-        Error::Conflict { .. } => ("conflict", 6),
+        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
