@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::config::ConfigError;
 use crate::engine::{Error, GitError, StoreError, TmuxError};
-use crate::model::State;
+use crate::model::{State, Title};
 
 /// An error as a person or a script meets it.
 #[derive(Debug)]
@@ -93,7 +93,9 @@ impl From<Error> for Report {
 /// The error behind an operation that was taken back or got stuck.
 fn innermost(error: &Error) -> &Error {
     match error {
-        Error::TakenBack { source, .. } | Error::Stuck { source, .. } => innermost(source),
+        Error::TakenBack { source, .. }
+        | Error::Stuck { source, .. }
+        | Error::PromptNotSent { source, .. } => innermost(source),
         other => other,
     }
 }
@@ -143,6 +145,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         | Error::AgentLaunch(_)
         | Error::Process(_)
         | Error::TakenBack { .. }
+        | Error::PromptNotSent { .. }
         | Error::Stuck { .. } => ("failed", 1),
     }
 }
@@ -151,6 +154,11 @@ fn kind(error: &Error) -> (&'static str, u8) {
 fn hints(error: &Error) -> Vec<String> {
     let hint = match error {
         Error::TakenBack { source, .. } => return hints(source),
+        Error::PromptNotSent { title, source } => {
+            let mut hints = hints(source);
+            hints.push(format!("then say it again with `biv send {} …`", word(title)));
+            return hints;
+        }
         Error::Stuck { source, .. } => {
             let mut hints = hints(source);
             hints.push("nothing is lost; any next `biv` command carries it on".to_owned());
@@ -164,10 +172,10 @@ fn hints(error: &Error) -> Vec<String> {
                 .collect();
             format!("say which: {}", list.join(", "))
         }
-        Error::WrongState { title, state, .. } => from_state(title.as_str(), *state),
-        Error::NeedsPerson { title, .. } => format!("`biv attach {title}` and answer it"),
-        Error::Busy { title, .. } => format!("try again when it is done; `biv show {title}` tells"),
-        Error::TitleTaken { title } => format!("choose another title, or `biv attach {title}`"),
+        Error::WrongState { title, state, .. } => from_state(&word(title), *state),
+        Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
+        Error::Busy { title, .. } => format!("try again when it is done; `biv show {}` tells", word(title)),
+        Error::TitleTaken { title } => format!("choose another title, or `biv attach {}`", word(title)),
         Error::Title(_) => "a title is free text for people, such as `fix the login`".to_owned(),
         Error::NoSuchBase { .. } => "give a branch, tag or commit with --base".to_owned(),
         Error::NoCommits { .. } => {
@@ -189,7 +197,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::MainCheckout { .. } => {
             "`biv new` makes a worktree of its own for the agent".to_owned()
         }
-        Error::AlreadyManaged { title, .. } => format!("`biv attach {title}`"),
+        Error::AlreadyManaged { title, .. } => format!("`biv attach {}`", word(title)),
         Error::ConsentNeeded { .. } => {
             "read it, then `biv new --trust-setup` runs it from now on; `--no-setup` goes without"
                 .to_owned()
@@ -213,7 +221,7 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
         Error::Cancelled => "the agent goes on as before".to_owned(),
-        Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {title}`"),
+        Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {}`", word(title)),
         Error::RepositoryMoved { recorded, found } => match found {
             Some(found) => format!("{} is now another repository; put the right one back", found.display()),
             None => format!("put it back at {}", recorded.display()),
@@ -244,6 +252,12 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Tmux(error) => tmux_hint(error),
     };
     vec![hint]
+}
+
+/// A title as it can be typed in a shell.
+fn word(title: &Title) -> String {
+    let shown = title.to_string();
+    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
 }
 
 fn from_state(title: &str, state: State) -> String {

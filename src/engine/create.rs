@@ -179,8 +179,18 @@ impl Engine {
         let journal = self.begin_journal(&dir, Plan::create(), facts)?;
         // The title is on disk now: the next in line can see it.
         drop(names);
-        let record = self.carry_out(&lock, &dir, journal, record, progress)?;
+        let carried = self.carry_out(&lock, &dir, journal, record, progress);
         drop(lock);
+        let record = match carried {
+            Ok(record) => record,
+            Err(Error::PromptNotSent { source, .. })
+                if matches!(*source, Error::AgentDied { .. }) =>
+            {
+                self.undo_stillbirth(&dir.record()?)?;
+                return Err(*source);
+            }
+            Err(error) => return Err(error),
+        };
         // Asked while the agent takes its first steps, and only once for each version of it.
         let learned = std::thread::scope(|scope| {
             let asked = scope.spawn(|| self.learn_version(provider));
@@ -305,10 +315,15 @@ impl Engine {
             return Ok(());
         }
         let last_words = super::peek::last_words(&server, &seat.pane);
+        self.undo_stillbirth(record)?;
+        Err(Error::AgentDied { code, last_words })
+    }
+
+    fn undo_stillbirth(&self, record: &InstanceRecord) -> Result<(), Error> {
         if self.is_untouched(record) {
             self.dissolve(record)?;
         }
-        Err(Error::AgentDied { code, last_words })
+        Ok(())
     }
 
     fn is_untouched(&self, record: &InstanceRecord) -> bool {

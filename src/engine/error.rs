@@ -45,6 +45,12 @@ pub(crate) enum Error {
     NotReady { seconds: u64 },
     #[error("`{title}` waits for you: {} is open", dialog(*activity))]
     NeedsPerson { title: Title, activity: Activity },
+    #[error("`{title}` is running, but its prompt was not sent")]
+    PromptNotSent {
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
     #[error("there is nothing to send")]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::core::now;
+use super::recover::Held;
 use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::git::{self, ParkState};
@@ -24,20 +25,20 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        let found = self.settled(given, Scope::Living)?;
-        let lock = self.lock(&found.dir, &found.record, "kill")?;
-        let record = found.dir.record()?;
+        let Held { dir, record, lock } = self.hold(given, Scope::Living, "kill")?;
         let facts = Facts::none().with(fact::KILL, &options);
-        let record = self.operate(&lock, &found.dir, record, Plan::kill(), facts, progress)?;
+        let record = self.operate(&lock, &dir, record, Plan::kill(), facts, progress)?;
         Ok(self.view_at_rest(&record))
     }
 
     /// Brings a killed instance back as paused, as long as its work is kept.
     pub(crate) fn undo_kill(&self, given: &str) -> Result<InstanceView, Error> {
         self.prepare()?;
-        let found = self.find(given, Scope::Killed)?;
-        let lock = self.lock(&found.dir, &found.record, "undo-kill")?;
-        let mut record = found.dir.record()?;
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Killed, "undo-kill")?;
         if record.state != Resting::Killed {
             return Err(Error::WrongState {
                 verb: "bring back",
@@ -65,13 +66,13 @@ impl Engine {
                 forced: true,
             })
         });
-        found.dir.save(&mut record)?;
-        let mut run = found.dir.run(&record.run)?;
+        dir.save(&mut record)?;
+        let mut run = dir.run(&record.run)?;
         run.state = RunState::Paused;
         run.paused_at = record.paused_at;
         run.pause_reason = Some(PauseReason::User);
         run.updated_at = at;
-        found.dir.save_run(&run)?;
+        dir.save_run(&run)?;
         drop(lock);
         self.emit(
             EventKind::Paused,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::recover::Held;
 use super::steps::fact;
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::config::WorktreeOnPause;
@@ -45,11 +46,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Asked, Error> {
         self.prepare()?;
-        let found = self.settled(given, Scope::Living)?;
-        let lock = self.lock(&found.dir, &found.record, "pause")?;
-        // What was true before the lock was had may not be any more.
-        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
-        let record = found.dir.record()?;
+        let Held { dir, record, lock } = self.hold(given, Scope::Living, "pause")?;
         match record.state {
             Resting::Running => {}
             Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
@@ -62,14 +59,14 @@ impl Engine {
             }
         }
         self.refuse_what_cannot_be_kept(&record, options, progress)?;
-        self.withdraw_cancellation(&found.dir);
+        self.withdraw_cancellation(&dir);
         self.emit(
             EventKind::Pausing,
             &record,
             json!({ "reason": options.reason }),
         );
         let facts = Facts::none().with(fact::PAUSE, options);
-        let record = self.operate(&lock, &found.dir, record, Plan::pause(), facts, progress)?;
+        let record = self.operate(&lock, &dir, record, Plan::pause(), facts, progress)?;
         Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
     }
 

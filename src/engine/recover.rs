@@ -12,6 +12,14 @@ use crate::model::{EventKind, InstanceRecord, Resting, RunState};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
 
+/// An instance under its lock.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub dir: InstanceDir,
+    pub record: InstanceRecord,
+    pub lock: Lock,
+}
+
 /// What was found out of order and could not be mended now.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
@@ -31,6 +39,21 @@ impl Engine {
             Resting::Paused | Resting::Completed | Resting::Failed | Resting::Killed => None,
         };
         self.settle(found, pane.as_ref())
+    }
+
+    /// The instance that is meant, at rest and held: nobody else changes it until the lock goes.
+    pub(super) fn hold(&self, given: &str, scope: Scope, purpose: &str) -> Result<Held, Error> {
+        self.take_up_unborn();
+        let Found { dir, record, .. } = self.find(given, scope)?;
+        let lock = self.lock(&dir, &record, purpose)?;
+        let mut record = dir.record()?;
+        if record.state == Resting::Running {
+            let pane = self.server_of(&record).pane_of(&record.id)?;
+            if pane.as_ref().is_none_or(|pane| pane.death.is_some()) {
+                self.write_end(&dir, &mut record, pane.as_ref())?;
+            }
+        }
+        Ok(Held { dir, record, lock })
     }
 
     /// Takes up every abandoned operation of this home, as far as that goes now.
@@ -146,21 +169,14 @@ impl Engine {
         }
         // Busy or read-only: what is shown is right all the same, and the next command writes it.
         let lock = dir.try_lock_operation("settle");
-        let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
-        let state = if exit_code == Some(0) {
-            Resting::Completed
-        } else {
-            Resting::Failed
-        };
         if let Ok(_lock) = &lock
             && let Ok(on_disk) = dir.record()
             && on_disk.state == Resting::Running
         {
             record = on_disk;
-            record.state = state;
-            drop(self.write_end(&dir, &mut record, exit_code, pane));
+            drop(self.write_end(&dir, &mut record, pane));
         }
-        record.state = state;
+        record.state = end_of(pane).0;
         Ok(Found {
             dir,
             record,
@@ -172,9 +188,10 @@ impl Engine {
         &self,
         dir: &InstanceDir,
         record: &mut InstanceRecord,
-        exit_code: Option<i32>,
         pane: Option<&Pane>,
     ) -> Result<(), Error> {
+        let (state, exit_code) = end_of(pane);
+        record.state = state;
         if let Some(pane) = pane {
             super::steps::archive(&self.server_of(record), &pane.id, dir)?;
         }
@@ -227,6 +244,16 @@ impl Engine {
 /// Whether a directory has neither record nor journal.
 fn is_empty(error: &StoreError) -> bool {
     matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+}
+
+/// How an agent ended whose pane looks like this: one that is gone with its server has failed.
+fn end_of(pane: Option<&Pane>) -> (Resting, Option<i32>) {
+    let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
+    if exit_code == Some(0) {
+        (Resting::Completed, exit_code)
+    } else {
+        (Resting::Failed, exit_code)
+    }
 }
 
 /// What an instance is, from its journal and its record.

@@ -1,7 +1,8 @@
 //! A fresh attempt at the same task, in the same worktree.
 
+use super::recover::Held;
 use super::resume::{Launch, OnConflict};
-use super::steps::fact;
+use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{Resting, RunId};
@@ -14,10 +15,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        let found = self.settled(given, Scope::Living)?;
-        let lock = self.lock(&found.dir, &found.record, "restart")?;
-        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
-        let record = found.dir.record()?;
+        let Held { dir, record, lock } = self.hold(given, Scope::Living, "restart")?;
         if record.state == Resting::Killed {
             return Err(Error::WrongState {
                 verb: "restart",
@@ -34,12 +32,14 @@ impl Engine {
                 program,
             });
         }
+        let snapshot = Vault::of(&record)?.snapshot;
         let facts = Facts::none()
+            .with(fact::RELEASE, &snapshot)
             .with(fact::LAUNCH, &Launch::Fresh)
             .with(fact::ON_CONFLICT, &OnConflict::Stop)
             .with(fact::NEW_RUN, &RunId::random())
             .with(fact::PROMPT, &record.prompt);
-        let record = self.operate(&lock, &found.dir, record, Plan::restart(), facts, progress)?;
+        let record = self.operate(&lock, &dir, record, Plan::restart(), facts, progress)?;
         drop(lock);
         self.show(record.id.as_str())
     }

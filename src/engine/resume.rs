@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::pause::Asked;
+use super::recover::Held;
 use super::steps::{Vault, fact};
 use super::{Engine, Error, Progress, Scope};
 use crate::agents::{Strategy, Turnless};
@@ -69,10 +70,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Asked, Error> {
         self.prepare()?;
-        let found = self.settled(given, Scope::Living)?;
-        let lock = self.lock(&found.dir, &found.record, "resume")?;
-        let found = self.settled(found.record.id.as_str(), Scope::Living)?;
-        let record = found.dir.record()?;
+        let Held { dir, record, lock } = self.hold(given, Scope::Living, "resume")?;
         match record.state {
             Resting::Paused | Resting::Completed | Resting::Failed => {}
             Resting::Running => {
@@ -97,7 +95,7 @@ impl Engine {
             .with(fact::LAUNCH, &launch)
             .with(fact::ON_CONFLICT, &options.on_conflict)
             .with(fact::PROMPT, &prompt);
-        let record = self.operate(&lock, &found.dir, record, Plan::resume(), facts, progress)?;
+        let record = self.operate(&lock, &dir, record, Plan::resume(), facts, progress)?;
         drop(lock);
         Ok(Asked::Done(Box::new(self.show(record.id.as_str())?)))
     }

@@ -58,7 +58,6 @@ impl Engine {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        progress.note(&format!("waiting until `{}` is ready", record.title));
         deliver(
             &server,
             &seat.pane,

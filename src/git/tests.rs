@@ -7,7 +7,6 @@ mod crash;
 #[path = "../../tests/support/fingerprint.rs"]
 mod fingerprint;
 mod moved;
-mod speed;
 #[path = "../../tests/support/states.rs"]
 mod states;
 mod vault;

@@ -186,7 +186,12 @@ impl Plan {
                 Step::VerifySnapshot,
                 Step::OpenSession,
             ],
-            forward: vec![Step::StartAgent, Step::Record, Step::SendPrompt],
+            forward: vec![
+                Step::StartAgent,
+                Step::Record,
+                Step::SendPrompt,
+                Step::ReleaseSnapshot,
+            ],
         }
     }
 

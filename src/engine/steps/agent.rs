@@ -68,15 +68,32 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        deliver(
+        let delivered = deliver(
             &server,
             &seat.pane,
             self.provider()?,
             &self.record.title,
             &prompt,
             patience,
-        )?;
-        Ok(Facts::none())
+        );
+        match delivered {
+            Ok(()) => Ok(Facts::none()),
+            // The agent's own affair, which trying again would not mend: the instance is there, and
+            // whoever asked is told.
+            Err(
+                error @ (Error::AgentDied { .. }
+                | Error::NeedsPerson { .. }
+                | Error::NotReady { .. }
+                | Error::NotSubmitted),
+            ) => {
+                self.refusal = Some(Error::PromptNotSent {
+                    title: self.record.title.clone(),
+                    source: Box::new(error),
+                });
+                Ok(Facts::none())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Ends the whole process tree: the pane's session, its descendants, and whoever carries the

@@ -136,8 +136,12 @@ impl Work<'_> {
         if facts.read::<String>(fact::NOT_RESUMED).is_some() {
             return Ok(Facts::none());
         }
+        let repository = self.repository()?;
+        // What a restart saved for safety, it needs no longer either.
+        if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::SNAPSHOT) {
+            git::release_snapshot(&repository, &snapshot.reference)?;
+        }
         if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::RELEASE) {
-            let repository = self.repository()?;
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
             git::settle_refill(&repository, &checkout)?;
             git::release_snapshot(&repository, &snapshot.reference)?;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Work, fact};
+use super::{Vault, Work, fact};
 use crate::config::WorktreeOnPause;
 use crate::engine::Error;
 use crate::engine::core::now;
@@ -138,18 +138,37 @@ impl Work<'_> {
         }
     }
 
-    /// Only a branch that biv made, only on request, and only where the work behind it was saved:
-    /// the snapshot's first parent is the commit that the branch stood on.
+    /// Only a branch that biv made, only on request, and only where it still stands on the commit that
+    /// the snapshot holds: commits that somebody made on it since are nowhere else.
     pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let wanted = facts
             .read::<KillOptions>(fact::KILL)
             .is_some_and(|options| options.delete_branch);
-        if let (true, Some(branch)) = (wanted, self.record.branch.as_ref().filter(|b| b.made_by_us))
-        {
-            let repository = self.repository()?;
-            if let Some(commit) = repository.branch_commit(&branch.name)? {
+        let branch = self
+            .record
+            .branch
+            .clone()
+            .filter(|branch| branch.made_by_us);
+        let (true, Some(branch)) = (wanted, branch) else {
+            return Ok(Facts::none());
+        };
+        let saved = match facts.read::<SnapshotFact>(fact::SNAPSHOT) {
+            Some(snapshot) => Some(snapshot),
+            None => Vault::of(&self.record)?.snapshot,
+        };
+        let repository = self.repository()?;
+        match (
+            repository.branch_commit(&branch.name)?,
+            saved.and_then(|saved| saved.head),
+        ) {
+            (None, _) => {}
+            (Some(commit), Some(head)) if commit == head => {
                 repository.delete_branch(&branch.name, &commit)?;
             }
+            (Some(_), _) => self.progress.note(&format!(
+                "the branch {} was moved meanwhile and is kept",
+                branch.name
+            )),
         }
         Ok(Facts::none())
     }
