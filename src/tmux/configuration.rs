@@ -45,6 +45,7 @@ set -g default-terminal "screen-256color"
 set -ga terminal-overrides ",*256col*:Tc"
 set -g history-limit {history}
 set -g remain-on-exit on
+set -gq remain-on-exit-format ""
 set -g destroy-unattached off
 set -g exit-unattached off
 set -g escape-time 10

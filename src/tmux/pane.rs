@@ -2,7 +2,6 @@
 
 use super::TmuxError;
 use crate::model::InstanceId;
-use crate::process::Identity;
 
 /// One pane of our server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,13 +42,15 @@ impl Death {
 }
 
 impl Pane {
-    /// Dead for tmux, but its process has not been waited for: its status is still to come.
-    pub(super) fn is_being_reaped(&self) -> bool {
-        let nothing_known = Death {
-            status: None,
-            signal: None,
-        };
-        self.death == Some(nothing_known) && Identity::of_pid(self.pid).is_some()
+    /// Dead, and nothing is known of how: its process may not have been waited for yet.
+    pub(super) fn is_unclear(&self) -> bool {
+        matches!(
+            self.death,
+            Some(Death {
+                status: None,
+                signal: None
+            })
+        )
     }
 }
 

@@ -154,10 +154,21 @@ impl Server {
     /// status yet is asked again, or an agent that exited 0 would count as failed.
     pub(crate) fn panes(&self) -> Result<Vec<Pane>, TmuxError> {
         let deadline = Instant::now() + REAPING;
+        let mut last_time = false;
         loop {
             let panes = self.ask_for_panes()?;
-            if !panes.iter().any(Pane::is_being_reaped) || Instant::now() > deadline {
+            let unclear: Vec<&Pane> = panes.iter().filter(|pane| pane.is_unclear()).collect();
+            if unclear.is_empty() || last_time || Instant::now() > deadline {
                 return Ok(panes);
+            }
+            let unreaped = unclear
+                .into_iter()
+                .find(|pane| Identity::of_pid(pane.pid).is_some());
+            match unreaped.and_then(|pane| Identity::of_pid(pane.server_pid)) {
+                // The signal that a child has ended can get lost; the next one makes up for it.
+                Some(server) => server.signal(Signal::CHILD),
+                // Reaped since tmux answered: now it knows, or never will.
+                None => last_time = true,
             }
             std::thread::sleep(PROBE);
         }
