@@ -1,5 +1,7 @@
 //! Every command first brings to rest what a crash, an exit or a dead server has left behind.
 
+use std::time::Duration;
+
 use serde_json::json;
 
 use super::core::now;
@@ -65,11 +67,15 @@ impl Engine {
                         drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
                     }
                 }
-                // Claimed and never written into.
-                Loaded::Unreadable(StoreError::Io { source, .. })
-                    if source.kind() == std::io::ErrorKind::NotFound =>
-                {
-                    drop(dir.forget());
+                // Claimed and never written into: by someone who died, or who has come no further
+                // yet. Whoever is between the claim and the journal holds the names.
+                Loaded::Unreadable(error) if is_empty(&error) => {
+                    if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
+                        && let Loaded::Unreadable(error) = dir.load()
+                        && is_empty(&error)
+                    {
+                        drop(dir.forget());
+                    }
                 }
                 Loaded::Known { .. } | Loaded::Unreadable(_) => {}
             }
@@ -216,6 +222,11 @@ impl Engine {
         }
         Ok(lock)
     }
+}
+
+/// Whether a directory has neither record nor journal.
+fn is_empty(error: &StoreError) -> bool {
+    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
 }
 
 /// What an instance is, from its journal and its record.
