@@ -1,12 +1,14 @@
 //! Making a worktree for a new instance, taking it back, and looking at one that exists.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::call::{SLOW, git, path_line, require_version};
-use super::disk::{FileIdentity, parent, rename_durably};
+use super::disk::{FileIdentity, free_bytes, parent, rename_durably};
 use super::{Checkout, GitError, Repo};
+use crate::process::Failure;
 
 /// One checkout as git lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,6 +110,9 @@ pub(crate) struct WorktreeOf {
     pub operation: Option<&'static str>,
 }
 
+/// With less room than this no file can be written worth the name.
+const NEXT_TO_NOTHING: u64 = 64 * 1024;
+
 /// Present in an admin directory from before its first checkout until that is complete.
 const UNFINISHED: &str = "bivouac-unfinished";
 
@@ -179,7 +184,7 @@ impl Repo {
             return Ok(());
         }
         // The parent cannot be made or written: git says so only in words.
-        Err(command.refused(&output).into())
+        Err(or_disk_full(&plan.path, 0)(command.refused(&output)))
     }
 
     /// Git has refused, in words; what stands in the way is found out by looking.
@@ -268,6 +273,10 @@ impl Repo {
                         .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
                         .deadline(SLOW)
                         .run()
+                })
+                .map_err(|failure| {
+                    let needed = committed_bytes(&checkout).unwrap_or(0);
+                    or_disk_full(path, needed)(failure)
                 })?;
         }
         let marker = admin.join(UNFINISHED);
@@ -320,11 +329,8 @@ impl Repo {
         if checkout.is_main() || Checkout::admin_dir_of(path).is_none() {
             return Ok(Undone::LeftAlone);
         }
-        // Files that are merely not there yet are all that a cut-off checkout shows.
-        let untouched = status(&checkout)?
-            .iter()
-            .all(|line| line.starts_with(b" D ") || line.starts_with(b"D  "));
-        if untouched {
+        let unfinished = checkout.git_dir.join(UNFINISHED).exists();
+        if is_only_git_s(&status(&checkout)?, unfinished) {
             self.git()
                 .args(["worktree", "remove", "--force", "--force", "--"])
                 .arg(path)
@@ -387,6 +393,46 @@ pub(crate) fn worktree_of(dir: &Path) -> Result<WorktreeOf, GitError> {
         repo,
         path,
     })
+}
+
+/// Whether all that a checkout shows is git's own doing: files that are not there yet and, where it
+/// was cut off, files of the commit that are half written or not yet in the index.
+fn is_only_git_s(status: &[Vec<u8>], unfinished: bool) -> bool {
+    let is_gone = |line: &[u8]| line.starts_with(b" D ") || line.starts_with(b"D  ");
+    let path = |line: &[u8]| line.get(3..).unwrap_or_default().to_owned();
+    let of_the_commit: HashSet<Vec<u8>> = status
+        .iter()
+        .filter(|line| is_gone(line) || line.starts_with(b" M "))
+        .map(|line| path(line))
+        .collect();
+    status
+        .iter()
+        .all(|line| is_gone(line) || unfinished && of_the_commit.contains(&path(line)))
+}
+
+/// Git does not say that the disk is full, only that a file cannot be written: the disk is asked,
+/// and what was to come onto it. (Git may have taken back the file that did not fit.)
+fn or_disk_full(path: &Path, needed: u64) -> impl FnOnce(Failure) -> GitError {
+    move |failure| match free_bytes(&parent(path)) {
+        Ok(free) if free < needed.max(NEXT_TO_NOTHING) => GitError::DiskFull {
+            path: path.to_owned(),
+        },
+        _ => failure.into(),
+    }
+}
+
+/// What a whole checkout takes, for the explanation of one that failed.
+fn committed_bytes(checkout: &Checkout) -> Option<u64> {
+    let listing = checkout
+        .git()
+        .args(["ls-tree", "-r", "-z", "--format=%(objectsize)", "HEAD"])
+        .run()
+        .ok()?;
+    Some(
+        super::call::fields(&listing)
+            .filter_map(|size| std::str::from_utf8(size).ok()?.trim().parse::<u64>().ok())
+            .sum(),
+    )
 }
 
 /// Every path that differs from a fresh checkout, ignored ones too.
