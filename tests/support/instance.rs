@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use super::{Camp, Process, processes_with, until};
+use super::{Camp, Process, processes_with, until, until_told};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Instance {
@@ -61,9 +61,8 @@ impl Instance {
     /// Waits until `show` says so.
     #[track_caller]
     pub(crate) fn wait_for(&self, camp: &Camp, key: &str, value: &str) {
-        until(&format!("the {key} of `{}` is {value}", self.title), || {
-            camp.show(self)[key] == value
-        });
+        let what = || format!("the {key} of `{}` is {value}: {}", self.title, camp.show(self));
+        until_told(what, || (camp.show(self)[key] == value).then_some(()));
     }
 
     /// Waits until its screen holds this text.

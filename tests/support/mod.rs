@@ -15,4 +15,4 @@ pub(crate) use instance::Instance;
 pub(crate) use processes::{Process, processes_with};
 pub(crate) use repository::Repository;
 pub(crate) use terminal::Terminal;
-pub(crate) use wait::{until, until_some};
+pub(crate) use wait::{until, until_some, until_told};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use super::{Camp, until};
+use super::{Camp, until_told};
 
 pub(crate) struct Terminal {
     directory: PathBuf,
@@ -58,10 +58,8 @@ impl Terminal {
 
     #[track_caller]
     pub(crate) fn wait_for(&self, text: &str) {
-        until(
-            &format!("the terminal shows {text:?}; it shows\n{}", self.screen()),
-            || self.screen().contains(text),
-        );
+        let what = || format!("the terminal shows {text:?}; it shows\n{}", self.screen());
+        until_told(what, || self.screen().contains(text).then_some(()));
     }
 
     fn tmux(&self, arguments: &[&str]) -> Output {
@@ -80,5 +78,6 @@ impl Terminal {
 impl Drop for Terminal {
     fn drop(&mut self) {
         drop(self.tmux(&["kill-server"]));
+        drop(std::fs::remove_file(self.directory.join("person.sock")));
     }
 }

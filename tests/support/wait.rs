@@ -14,7 +14,16 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Looks again and again until there is something.
 #[track_caller]
-pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn until_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    until_told(|| what.to_owned(), look)
+}
+
+/// The same, where what is told of a failure is found out when it happens.
+#[track_caller]
+pub(crate) fn until_told<T>(
+    what: impl Fn() -> String,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look() {
@@ -22,8 +31,9 @@ pub(crate) fn until_some<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> 
         }
         assert!(
             Instant::now() < deadline,
-            "waited {} seconds in vain until {what}",
-            PATIENCE.as_secs()
+            "waited {} seconds in vain until {}",
+            PATIENCE.as_secs(),
+            what()
         );
         std::thread::sleep(BETWEEN_LOOKS);
     }

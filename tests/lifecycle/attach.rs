@@ -1,0 +1,93 @@
+//! A person's terminal in the session of an agent.
+
+use crate::support::{Camp, Terminal, until};
+
+#[test]
+fn a_person_attaches_types_and_leaves_the_agent_running() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "visited", &[]);
+    instance.wait_idle(&camp);
+    let terminal = Terminal::running(&camp, "biv attach visited");
+    terminal.wait_for("ctrl-q detach");
+    terminal.wait_for("biv/visited");
+    terminal.write("what a nice place");
+    terminal.press(&["Enter"]);
+    until("the prompt has arrived", || {
+        instance.prompts(&camp) == ["what a nice place"]
+    });
+    terminal.press(&["C-q"]);
+    terminal.wait_for("Left `visited`; the agent goes on.");
+    terminal.wait_for("ended with 0");
+    assert_eq!(camp.show(&instance)["state"], "running");
+}
+
+#[test]
+fn an_agent_that_ends_under_a_visitor_is_told_of() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "short", &[]);
+    instance.wait_idle(&camp);
+    let terminal = Terminal::running(&camp, "biv a short");
+    terminal.wait_for("ctrl-q detach");
+    camp.kill(&instance);
+    terminal.wait_for("`short` has ended.");
+}
+
+#[test]
+fn without_a_terminal_there_is_nothing_to_attach() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "lonely", &[]);
+    let answer = camp.biv(["attach", "lonely"]).run().fails(1);
+    insta::assert_snapshot!(answer.said(), @r"
+    error: this needs a terminal
+      hint: run it from a terminal; `biv peek` shows the screen without one
+    ");
+}
+
+#[test]
+fn a_title_on_the_status_line_is_shown_and_never_executed() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let title = "#(touch pwned) #{pane_id} #[fg=red] %H end";
+    camp.start(&repository, title, &[]);
+    let terminal = Terminal::running(&camp, "biv attach '#(touch'");
+    terminal.wait_for("ctrl-q detach");
+    terminal.wait_for("#(touch pwned)");
+    terminal.press(&["C-q"]);
+    terminal.wait_for("ended with 0");
+    for place in ["run", "", "terminal"] {
+        assert!(!camp.home().join(place).join("pwned").exists());
+    }
+}
+
+#[test]
+fn a_person_is_asked_before_a_kill_and_before_a_command_of_a_repository() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "asked", &[]);
+    let terminal = Terminal::running(&camp, "biv kill asked && biv kill asked");
+    terminal.wait_for("Kill `asked`? [y/N]");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Nothing was changed.");
+    assert_eq!(camp.list().len(), 1);
+    terminal.write("yes");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Killed `asked`.");
+    assert_eq!(camp.list().len(), 0);
+    drop(terminal);
+
+    repository.write(".bivouac.toml", "[setup]\nrun = \"touch set-up\"\n");
+    let line = format!(
+        "cd '{}'; biv new trusting -a demo",
+        repository.path.display()
+    );
+    let terminal = Terminal::running(&camp, &line);
+    terminal.wait_for("touch set-up");
+    terminal.wait_for("[y/N]");
+    terminal.write("y");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("trusting is running with demo");
+    assert!(camp.list()[0].worktree.join("set-up").is_file());
+}

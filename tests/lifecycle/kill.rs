@@ -1,0 +1,223 @@
+//! The end of an instance: the whole tree, the work saved, nothing foreign touched.
+
+use std::process::{Child, Command};
+
+use crate::support::{Camp, Instance, Repository, until};
+
+/// Someone else's process, ended with the test.
+struct Bystander(Child);
+
+impl Bystander {
+    fn new(environment: &[(&str, &str)]) -> Self {
+        let child = Command::new("sleep")
+            .arg("600")
+            .envs(environment.iter().copied())
+            .spawn()
+            .unwrap();
+        Self(child)
+    }
+
+    fn is_alive(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Bystander {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+#[test]
+fn children_that_resist_end_with_their_agent() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "family", &[]);
+    instance.wait_idle(&camp);
+    for prompt in ["/spawn 600", "/daemonize 600", "/ignore-signals"] {
+        drop(camp.biv(["send", "family", prompt]).run().ok());
+        instance.wait_idle(&camp);
+    }
+    until("the children are there", || instance.processes().len() >= 3);
+    camp.kill(&instance);
+    let left = instance.processes();
+    assert!(left.is_empty(), "{left:?}");
+    assert_eq!(camp.sessions(), Vec::<String>::new());
+}
+
+#[test]
+fn a_command_with_nohup_and_setsid_children_ends_whole() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start_shell(
+        &repository,
+        "stubborn",
+        "trap '' HUP TERM INT; nohup sleep 601 >/dev/null 2>&1 & setsid sleep 602 & \
+         (setsid sh -c 'trap \"\" TERM HUP; sleep 603 & wait' &) ; while :; do sleep 604; done",
+    );
+    until("all of them run", || instance.processes().len() >= 5);
+    camp.kill(&instance);
+    assert!(
+        instance.processes().is_empty(),
+        "{:?}",
+        instance.processes()
+    );
+}
+
+#[test]
+fn what_is_foreign_is_left_alone() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    repository.git(&["branch", "someone"]);
+    let by_hand = camp.root().join("by-hand");
+    repository.git(&[
+        "worktree",
+        "add",
+        "-q",
+        "-b",
+        "hand",
+        by_hand.to_str().unwrap(),
+    ]);
+    let instance = camp.start(&repository, "victim", &[]);
+    let neighbour = camp.start(&repository, "victim-too", &[]);
+    let mut stranger = Bystander::new(&[]);
+    let mut namesake = Bystander::new(&[("BIV_INSTANCE", "bcdfghjkmn"), ("HOME", "/nowhere")]);
+    // A session of the user's own on our server, whose name begins like ours.
+    let session = format!("biv-{}", &instance.id[..6]);
+    assert!(
+        camp.tmux(&["new-session", "-d", "-s", &session, "sleep", "600"])
+            .status
+            .success()
+    );
+    camp.kill(&instance);
+    assert!(stranger.is_alive());
+    assert!(namesake.is_alive());
+    assert!(camp.sessions().contains(&session));
+    assert_eq!(camp.show(&neighbour)["state"], "running");
+    assert_eq!(neighbour.processes().len(), 1);
+    assert!(by_hand.join("README.md").is_file());
+    let branches = repository.branches();
+    for branch in ["someone", "hand", "main", "biv/victim", "biv/victim-too"] {
+        assert!(branches.contains(&branch.to_owned()), "{branches:?}");
+    }
+}
+
+#[test]
+fn a_directory_that_took_the_place_of_the_worktree_is_left_alone() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "moved", &[]);
+    std::fs::rename(&instance.worktree, camp.root().join("aside")).unwrap();
+    std::fs::create_dir(&instance.worktree).unwrap();
+    std::fs::write(instance.worktree.join("mine.txt"), "mine\n").unwrap();
+    let answer = camp.biv(["kill", "-y", "moved"]).run();
+    assert!(
+        instance.worktree.join("mine.txt").is_file(),
+        "{}",
+        answer.stderr
+    );
+    assert!(camp.root().join("aside/README.md").is_file());
+}
+
+/// Leaves work of every kind: committed, staged, changed, untracked, ignored.
+fn leave_work(repository: &Repository, instance: &Instance) {
+    let inside = repository.seen_from(&instance.worktree);
+    inside.write("committed.txt", "committed\n");
+    inside.commit("work of the agent");
+    inside.write("staged.txt", "staged\n");
+    inside.git(&["add", "staged.txt"]);
+    inside.write("README.md", "# Changed\n");
+    inside.write("untracked/deep.txt", "untracked\n");
+    inside.write(".gitignore", "*.log\n");
+    inside.write("ignored.log", "ignored\n");
+}
+
+#[test]
+fn unsaved_work_is_saved_first_and_comes_back() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "worker", &[]);
+    instance.wait_idle(&camp);
+    leave_work(&repository, &instance);
+    let inside = repository.seen_from(&instance.worktree);
+    let status = inside.git(&["status", "--porcelain=v2", "--ignored"]);
+    let head = inside.git(&["rev-parse", "HEAD"]);
+    camp.kill(&instance);
+    assert!(!instance.worktree.exists());
+    assert_eq!(repository.worktrees(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(camp.list().len(), 0);
+    assert_eq!(repository.git(&["rev-parse", "biv/worker"]), head);
+    assert_eq!(repository.git(&["stash", "list"]), "");
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    // A killed one stays in its history, and can be looked at.
+    assert_eq!(camp.show(&instance)["state"], "killed");
+    let runs = camp.biv(["runs", "--json", "worker"]).run().ok().json();
+    assert_eq!(runs["runs"][0]["state"], "killed");
+
+    drop(camp.biv(["undo-kill", "worker"]).run().ok());
+    assert_eq!(camp.show(&instance)["state"], "paused");
+    drop(camp.biv(["resume", "worker"]).run().ok());
+    assert_eq!(camp.show(&instance)["state"], "running");
+    assert_eq!(
+        inside.git(&["status", "--porcelain=v2", "--ignored"]),
+        status
+    );
+    assert_eq!(inside.git(&["rev-parse", "HEAD"]), head);
+    assert_eq!(
+        std::fs::read_to_string(instance.worktree.join("ignored.log")).unwrap(),
+        "ignored\n"
+    );
+}
+
+#[test]
+fn a_branch_goes_only_if_it_was_made_here_and_only_on_request() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    for title in ["stays", "goes"] {
+        let instance = camp.start(&repository, title, &[]);
+        leave_work(&repository, &instance);
+    }
+    drop(camp.biv(["kill", "-y", "stays"]).run().ok());
+    drop(
+        camp.biv(["kill", "-y", "--delete-branch", "goes"])
+            .run()
+            .ok(),
+    );
+    assert_eq!(repository.branches(), ["biv/stays", "main"]);
+    // Even then the work is kept.
+    drop(camp.biv(["undo-kill", "goes"]).run().ok());
+    let diff = camp.biv(["diff", "goes"]).run().ok().stdout;
+    assert!(diff.contains("+committed"), "{diff}");
+}
+
+#[test]
+fn several_are_killed_at_once_and_killing_twice_is_said() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let one = camp.start(&repository, "one", &[]);
+    let two = camp.start(&repository, "two", &[]);
+    drop(camp.biv(["kill", "-y", "one", "two"]).run().ok());
+    assert!(one.processes().is_empty() && two.processes().is_empty());
+    let again = camp.biv(["kill", "-y", "--json", "one"]).run();
+    assert!(matches!(again.status, Some(3 | 4)), "{again:?}");
+    drop(camp.biv(["undo-kill", "one"]).run().ok());
+    let twice = camp.biv(["undo-kill", "--json", "one"]).run();
+    assert!(matches!(twice.status, Some(3 | 4)), "{twice:?}");
+}
+
+#[test]
+fn whoever_comes_second_is_told_who_is_at_work() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "held", &[]);
+    let lock =
+        std::fs::File::open(camp.instances_dir().join(&instance.id).join("op.lock")).unwrap();
+    lock.lock().unwrap();
+    let answer = camp.biv(["kill", "-y", "held", "--json"]).run().fails(7);
+    assert_eq!(answer.error()["code"], "busy");
+    // Looking is always possible.
+    assert_eq!(camp.list().len(), 1);
+    drop(lock);
+    camp.kill(&instance);
+}

@@ -1,0 +1,15 @@
+//! Instances from birth to death, on real tmux and real git.
+#![cfg(test)]
+
+mod attach;
+mod create;
+mod homes;
+mod kill;
+mod many;
+mod send;
+mod setup;
+mod trouble;
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "each tier uses its part of the support")]
+mod support;

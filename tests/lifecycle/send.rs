@@ -1,0 +1,180 @@
+//! A prompt arrives whole, exactly, once, and not before the agent can take it.
+
+use crate::support::{Camp, Instance, until};
+
+fn idle_demo(camp: &Camp, title: &str) -> Instance {
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, title, &[]);
+    instance.wait_idle(camp);
+    instance
+}
+
+/// Waits until the agent has written this many prompts down.
+#[track_caller]
+fn wait_prompts(camp: &Camp, instance: &Instance, count: usize) -> Vec<String> {
+    until(&format!("{count} prompts have arrived"), || {
+        instance.prompts(camp).len() >= count
+    });
+    instance.prompts(camp)
+}
+
+#[test]
+fn any_characters_arrive_as_they_are() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "exact");
+    let prompts = [
+        "x",
+        "it's \"quoted\" and `ticked`",
+        "a; b;",
+        ";",
+        "$HOME ${HOME} $(touch pwned) %H #{pane_id} #(touch pwned)",
+        "back\\slash \\n \\\\ end\\",
+        "first line\nsecond line\n\nfourth line",
+        "emoji 👩‍💻 🇩🇪 e\u{301} 日本語 שלום",
+        "-n leading dash",
+        "--help",
+        "\ttab at the start and the end\t",
+        "Enter C-c Escape q",
+        "!!  ~  *  [x]  {y}",
+    ];
+    for (index, prompt) in prompts.iter().enumerate() {
+        let sent = camp.biv(["send", "--json", "exact", "-"]).stdin(prompt);
+        assert_eq!(sent.run().ok().json()["bytes"], prompt.len());
+        wait_prompts(&camp, &instance, index + 1);
+    }
+    assert_eq!(instance.prompts(&camp), prompts);
+    // The same as arguments, where that is something else.
+    drop(camp.biv(["send", "exact", "-n leading dash"]).run().ok());
+    drop(camp.biv(["send", "exact", "--", "--help"]).run().ok());
+    let arrived = wait_prompts(&camp, &instance, prompts.len() + 2);
+    assert_eq!(arrived[prompts.len()..], ["-n leading dash", "--help"]);
+    assert!(!instance.worktree.join("pwned").exists());
+}
+
+#[test]
+fn a_megabyte_arrives_whole() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "large");
+    let line = "0123456789 äöü \"quotes\" $HOME; \\ 日本\n";
+    let text: String = line.repeat(1_048_576 / line.len() + 1) + "the end";
+    drop(camp.biv(["send", "large", "-"]).stdin(&text).run().ok());
+    let arrived = wait_prompts(&camp, &instance, 1);
+    assert_eq!(arrived.len(), 1);
+    assert!(
+        arrived[0] == text,
+        "{} of {} bytes",
+        arrived[0].len(),
+        text.len()
+    );
+}
+
+#[test]
+fn four_senders_at_once_are_four_whole_messages() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "popular");
+    let messages: Vec<String> = (0..4)
+        .map(|sender| format!("message {sender}: {}\nits second line", "word ".repeat(200)))
+        .collect();
+    std::thread::scope(|scope| {
+        for message in &messages {
+            let camp = &camp;
+            scope.spawn(move || drop(camp.biv(["send", "popular", message]).run().ok()));
+        }
+    });
+    let mut arrived = wait_prompts(&camp, &instance, messages.len());
+    arrived.sort();
+    assert_eq!(arrived, messages);
+}
+
+#[test]
+fn a_first_prompt_waits_for_an_agent_that_starts_slowly() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let made = camp
+        .biv([
+            "new",
+            "--json",
+            "slow",
+            "-a",
+            "demo",
+            "-p",
+            "do not lose this",
+        ])
+        .within(&repository.path)
+        .env("BIV_DEMO_START_MS", "1500")
+        .run()
+        .ok();
+    let instance = Instance::from_json(&made.json());
+    assert_eq!(wait_prompts(&camp, &instance, 1), ["do not lose this"]);
+    let from_file = camp.root().join("prompt.txt");
+    std::fs::write(&from_file, "from a file\nof two lines\n").unwrap();
+    let made = camp
+        .biv(["new", "--json", "file", "-a", "demo", "--prompt-file"])
+        .arg(&from_file)
+        .within(&repository.path)
+        .run()
+        .ok();
+    let instance = Instance::from_json(&made.json());
+    assert_eq!(
+        wait_prompts(&camp, &instance, 1),
+        ["from a file\nof two lines"]
+    );
+}
+
+#[test]
+fn a_busy_agent_is_waited_for() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "busy");
+    drop(camp.biv(["send", "busy", "/busy 2"]).run().ok());
+    drop(camp.biv(["send", "busy", "after that"]).run().ok());
+    assert_eq!(wait_prompts(&camp, &instance, 2), ["/busy 2", "after that"]);
+}
+
+#[test]
+fn a_dialog_is_a_persons_and_is_never_typed_into() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "asks");
+    drop(camp.biv(["send", "asks", "/run touch allowed"]).run().ok());
+    instance.wait_for(&camp, "activity", "approval");
+    let answer = camp.biv(["send", "asks", "yes please"]).run().fails(4);
+    insta::assert_snapshot!(answer.said(), @r"
+    waiting until `asks` is ready
+    error: `asks` waits for you: an approval dialog is open
+      hint: `biv attach asks` and answer it
+    ");
+    assert_eq!(instance.prompts(&camp), ["/run touch allowed"]);
+    assert!(!instance.worktree.join("allowed").exists());
+    assert_eq!(camp.show(&instance)["activity"], "approval");
+}
+
+#[test]
+fn a_person_who_scrolls_does_not_swallow_a_message() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "scrolled");
+    drop(camp.biv(["send", "scrolled", "/lines 100"]).run().ok());
+    instance.wait_idle(&camp);
+    let target = format!("=biv-{}:", instance.id);
+    assert!(camp.tmux(&["copy-mode", "-t", &target]).status.success());
+    drop(camp.biv(["send", "scrolled", "still there?"]).run().ok());
+    assert_eq!(
+        wait_prompts(&camp, &instance, 2),
+        ["/lines 100", "still there?"]
+    );
+}
+
+#[test]
+fn any_command_takes_prompts_too() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start_shell(
+        &repository,
+        "reader",
+        "while read -r line; do echo \"got $line\"; echo \"$line\" >> heard; done",
+    );
+    drop(camp.biv(["send", "reader", "one 'two' $three"]).run().ok());
+    let heard = instance.worktree.join("heard");
+    until("the command has read it", || {
+        std::fs::read_to_string(&heard).is_ok_and(|text| text == "one 'two' $three\n")
+    });
+    instance.wait_screen(&camp, "got one 'two' $three");
+}
