@@ -61,7 +61,13 @@ impl Instance {
     /// Waits until `show` says so.
     #[track_caller]
     pub(crate) fn wait_for(&self, camp: &Camp, key: &str, value: &str) {
-        let what = || format!("the {key} of `{}` is {value}: {}", self.title, camp.show(self));
+        let what = || {
+            format!(
+                "the {key} of `{}` is {value}: {}",
+                self.title,
+                camp.show(self)
+            )
+        };
         until_told(what, || (camp.show(self)[key] == value).then_some(()));
     }
 

@@ -20,10 +20,7 @@ pub(crate) fn until_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
 
 /// The same, where what is told of a failure is found out when it happens.
 #[track_caller]
-pub(crate) fn until_told<T>(
-    what: impl Fn() -> String,
-    mut look: impl FnMut() -> Option<T>,
-) -> T {
+pub(crate) fn until_told<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(found) = look() {

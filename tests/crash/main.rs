@@ -1,0 +1,12 @@
+//! SIGKILL at every step of every operation, and whatever command comes next: nothing is lost,
+//! nothing is orphaned, one agent at most.
+#![cfg(test)]
+
+mod create;
+mod kill;
+mod rest;
+mod world;
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "each tier uses its part of the support")]
+mod support;
