@@ -4,7 +4,6 @@
 
 mod create;
 mod kill;
-mod rest;
 mod world;
 
 #[path = "../support/mod.rs"]
