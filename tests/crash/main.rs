@@ -7,5 +7,9 @@ mod kill;
 mod world;
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "each tier uses its part of the support")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
 mod support;
