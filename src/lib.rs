@@ -1,7 +1,4 @@
-//! Bivouac keeps many coding agents side by side, each in a tmux session over its own git worktree.
-//!
-//! The modules are private and only [`main`] is exported, so that the compiler sees dead code
-//! and the tests talk to the program as its users do.
+#![doc = include_str!("ARCHITECTURE.md")]
 
 mod agents;
 mod cli;

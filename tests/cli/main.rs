@@ -8,6 +8,7 @@ mod doctor;
 mod help;
 mod json;
 mod naming;
+mod readme;
 mod refusals;
 
 #[path = "../support/mod.rs"]
