@@ -44,11 +44,7 @@ pub(crate) fn last_action(entries: &[Entry]) -> Option<String> {
 /// an answer back.
 pub(super) fn deed(entry: &Entry) -> Option<String> {
     let tool = entry.tool()?;
-    if entry.phase() == Phase::Result
-        || ["todos", "task"]
-            .iter()
-            .any(|key| entry.metadata.contains_key(*key))
-    {
+    if entry.phase() == Phase::Result || kind(tool) == Kind::List {
         return None;
     }
     let subject = entry.text("subject").map(|subject| clip(subject, LONGEST));
@@ -60,7 +56,7 @@ pub(super) fn deed(entry: &Entry) -> Option<String> {
         Kind::Write => format!("wrote {subject}"),
         Kind::Read => format!("read {subject}"),
         Kind::Question => format!("asked: {subject}"),
-        Kind::Other => format!("used {}: {subject}", clip(tool, LONGEST)),
+        Kind::List | Kind::Other => format!("used {}: {subject}", clip(tool, LONGEST)),
     })
 }
 
@@ -70,6 +66,7 @@ pub(super) enum Kind {
     Write,
     Read,
     Question,
+    List,
     Other,
 }
 
@@ -82,6 +79,8 @@ pub(super) fn kind(tool: &str) -> Kind {
         | "apply_patch" | "write_file" | "replace" => Kind::Write,
         "Read" | "read" | "read_file" | "read_many_files" | "view_image" => Kind::Read,
         "AskUserQuestion" | "question" | "request_user_input" | "ask_user" => Kind::Question,
+        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet"
+        | "update_plan" | "write_todos" | "todowrite" | "todoread" | "todo" => Kind::List,
         _ => Kind::Other,
     }
 }

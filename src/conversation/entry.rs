@@ -136,6 +136,11 @@ pub(crate) fn same_words(text: &str) -> u64 {
     })
 }
 
+/// A number for these bytes, the same in every version of the program.
+pub(crate) fn stable_hash(bytes: &[u8]) -> u64 {
+    fnv(FNV_OFFSET, bytes)
+}
+
 const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
 

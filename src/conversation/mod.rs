@@ -18,7 +18,7 @@ mod tests;
 pub(crate) use action::last_action;
 pub(crate) use compact::{Compacted, compact};
 pub(crate) use digest::Digest;
-pub(crate) use entry::{Entry, Fingerprint, Phase, Speaker, of_run, same_words};
+pub(crate) use entry::{Entry, Fingerprint, Phase, Speaker, of_run, same_words, stable_hash};
 pub(crate) use prompt::resume_prompt;
 pub(crate) use sentence::clip;
 pub(crate) use summary::{brief, transcript_text};

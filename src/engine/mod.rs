@@ -7,6 +7,7 @@
 mod attach;
 mod camp;
 mod changes;
+mod conversation;
 mod core;
 mod crash;
 mod create;
