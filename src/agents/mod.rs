@@ -26,4 +26,4 @@ pub(crate) use file::{
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};
-pub(crate) use transcripts::{Bookmark, Continuity, Lookup, TranscriptFile};
+pub(crate) use transcripts::{Bookmark, Continuity, Lookup};

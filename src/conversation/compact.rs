@@ -10,7 +10,7 @@ pub(crate) struct Compacted {
 }
 
 /// Keeps the last `keep` entries and sums up those before; None where there is nothing to sum up.
-/// The store does the same in a stream; this is what it must come to.
+/// What the store does in a stream, told in one line: the tests hold the digest to it.
 pub(crate) fn compact(entries: &[Entry], keep: usize) -> Option<Compacted> {
     let (older, kept) = entries.split_at(entries.len().saturating_sub(keep));
     if older.iter().all(Entry::is_summary) {

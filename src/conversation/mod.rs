@@ -5,6 +5,7 @@
 //! network.
 
 mod action;
+#[cfg(test)]
 mod compact;
 mod digest;
 mod entry;
@@ -16,10 +17,8 @@ mod tasks;
 mod tests;
 
 pub(crate) use action::last_action;
-pub(crate) use compact::{Compacted, compact};
 pub(crate) use digest::Digest;
 pub(crate) use entry::{Entry, Fingerprint, Phase, Speaker, of_run, same_words, stable_hash};
 pub(crate) use prompt::resume_prompt;
-pub(crate) use sentence::clip;
 pub(crate) use summary::{brief, transcript_text};
 pub(crate) use tasks::{Todo, pending_tasks};

@@ -4,7 +4,7 @@
 const LOOKED_AT: usize = 8 * 1024;
 
 /// The text on one line, at most so many characters, with an ellipsis where it was cut.
-pub(crate) fn clip(text: &str, length: usize) -> String {
+pub(super) fn clip(text: &str, length: usize) -> String {
     let mut line = String::new();
     let mut count = 0;
     for word in text.split_whitespace() {

@@ -32,7 +32,7 @@ impl Digest {
         }
         let mut section = |heading: &str, lines: Vec<String>| {
             // Writing into a string cannot fail.
-            drop(write!(text, "\n\n## {heading}\n"));
+            write!(text, "\n\n## {heading}\n").ok();
             if lines.is_empty() {
                 text.push_str(NOTHING);
             } else {

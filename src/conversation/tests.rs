@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::compact::compact;
 use super::*;
 use crate::model::Timestamp;
 

@@ -53,12 +53,15 @@ impl Engine {
         let at = now();
         let lock = conversation.lock()?;
         let mut imports = conversation.imports()?;
-        // What an earlier crash left is settled before the new prompt could be taken for it.
-        self.import(&conversation, &lock, &mut imports, record)?;
+        // On disk before anything is written: an entry that a crash leaves is then known for what it is.
         imports.note_sent(at, prompt);
         conversation.save_imports(&lock, &mut imports)?;
         self.import(&conversation, &lock, &mut imports, record)?;
-        let Some(sent) = imports.sent.iter_mut().find(|sent| sent.at == at && !sent.written) else {
+        let Some(sent) = imports
+            .sent
+            .iter_mut()
+            .find(|sent| sent.at == at && !sent.written)
+        else {
             return Ok(());
         };
         sent.written = true;
@@ -89,10 +92,13 @@ impl Engine {
         let provider = self.provider_of(record).ok()?;
         let told = provider.has_turns(reference, &self.host);
         let imports = self.store.instance(&record.id).conversation().imports();
-        let imported = imports.is_ok_and(|imports| {
-            imports.sources.contains_key(&source(record, reference))
-        });
-        if told == Some(false) && imported { Some(true) } else { told }
+        let imported =
+            imports.is_ok_and(|imports| imports.sources.contains_key(&source(record, reference)));
+        if told == Some(false) && imported {
+            Some(true)
+        } else {
+            told
+        }
     }
 
     /// A look without a lock, so that nothing is written where nothing has happened.
@@ -104,7 +110,9 @@ impl Engine {
         let Some(reference) = &record.session_ref else {
             return Ok(false);
         };
-        let Lookup::Found(file) = self.provider_of(record)?.transcript_of(reference, &self.host)
+        let Lookup::Found(file) = self
+            .provider_of(record)?
+            .transcript_of(reference, &self.host)
         else {
             return Ok(false);
         };
@@ -129,12 +137,16 @@ impl Engine {
         };
         let source = source(record, reference);
         let bookmark = bookmark(imports, &source);
-        if bookmark.as_ref().is_some_and(|bookmark| !file.has_more(bookmark)) {
+        if bookmark
+            .as_ref()
+            .is_some_and(|bookmark| !file.has_more(bookmark))
+        {
             return Ok(imported);
         }
         let path = file.path.clone();
-        let (mut reading, continuity) =
-            file.read_on(bookmark, now()).map_err(Error::files("read", &path))?;
+        let (mut reading, continuity) = file
+            .read_on(bookmark, now())
+            .map_err(Error::files("read", &path))?;
         let mut known = match continuity {
             Continuity::Continues => conversation.unacknowledged(imports)?,
             Continuity::Anew => conversation.known()?,
@@ -169,3 +181,6 @@ fn bookmark(imports: &Imports, source: &str) -> Option<Bookmark> {
     serde_json::from_value(imports.sources.get(source)?.clone()).ok()
 }
 
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

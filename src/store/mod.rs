@@ -12,9 +12,7 @@ mod jsonl;
 mod lock;
 mod replace;
 
-pub(crate) use conversation::{
-    ConversationDir, ConversationReader, Cut, Imports, Known, Sent, Tailed,
-};
+pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
 pub(crate) use directory::ensure_private;
 pub(crate) use error::StoreError;
 pub(crate) use instances::{InstanceDir, Loaded, Store};

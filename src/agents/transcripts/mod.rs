@@ -16,4 +16,6 @@ mod tests;
 mod value;
 
 pub(crate) use place::Lookup;
-pub(crate) use reading::{Batch, Bookmark, Continuity, Reading, TranscriptFile};
+#[cfg(test)]
+use reading::TranscriptFile;
+pub(crate) use reading::{Bookmark, Continuity};

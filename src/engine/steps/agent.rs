@@ -76,6 +76,11 @@ impl Work<'_> {
             &prompt,
             patience,
         )?;
+        // The prompt has arrived; that it is not in the log is no reason to send it again.
+        if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
+            self.progress
+                .note(&format!("the prompt was not recorded: {error}"));
+        }
         Ok(Facts::none())
     }
 

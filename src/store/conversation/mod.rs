@@ -18,6 +18,6 @@ mod reader;
 mod tests;
 
 pub(crate) use archive::Cut;
-pub(crate) use directory::{ConversationDir, Tailed};
-pub(crate) use imports::{Imports, Known, Sent};
+pub(crate) use directory::ConversationDir;
+pub(crate) use imports::Imports;
 pub(crate) use reader::ConversationReader;
