@@ -3,6 +3,7 @@
 mod agents;
 mod cli;
 mod config;
+mod conversation;
 mod demo;
 mod detect;
 mod engine;

@@ -8,8 +8,8 @@ use super::args::{Cli, Command, Common};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man,
-    new, pause, peek, restart, resume, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
+    list, log, man, new, pause, peek, restart, resume, runs, send, show, undo_kill,
 };
 use crate::config::Home;
 use crate::engine::{Engine, Error, run_launcher};
@@ -57,6 +57,8 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Gc(args)) => gc::run(&args, &engine()?, output),
         Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
+        Some(Command::Log(args)) => log::run(&args, &engine()?, output),
+        Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
