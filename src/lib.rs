@@ -16,5 +16,5 @@ mod tmux;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {
-    cli::run()
+    cli::run_command()
 }

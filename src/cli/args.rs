@@ -4,7 +4,7 @@ use clap::{Args, Parser, Subcommand};
 
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, runs, send, show, undo_kill,
+    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -50,6 +50,7 @@ pub(super) enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     New(new::NewArgs),
+    Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),

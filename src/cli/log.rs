@@ -55,7 +55,7 @@ pub(super) fn run(args: &LogArgs, engine: &Engine, output: &Output) -> CommandRe
 }
 
 /// Everything there is by now; an exit status if nobody reads any more.
-fn print_all(
+pub(super) fn print_all(
     log: &mut Log<'_>,
     output: &Output,
 ) -> Result<Option<ExitCode>, super::report::Report> {

@@ -27,6 +27,7 @@ mod progress;
 mod report;
 mod restart;
 mod resume;
+mod run;
 mod runs;
 mod send;
 mod show;
@@ -34,4 +35,4 @@ mod table;
 mod undo_kill;
 mod words;
 
-pub(crate) use main::run;
+pub(crate) use main::run_command;

@@ -53,7 +53,7 @@ impl Engine {
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
         let killed_at = record.killed_at.take().unwrap_or(at);
-        let outlook = self.outlook(&found.dir, &record);
+        let outlook = self.outlook(&dir, &record);
         // One that was paused when it was killed has its pause record still.
         record.pause = record.pause.or_else(|| {
             Some(Pause {

@@ -86,6 +86,12 @@ impl InstanceId {
     }
 }
 
+impl RunId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// The tmux session of an instance. Made from the id alone: no user text ever reaches tmux.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct SessionName(String);
