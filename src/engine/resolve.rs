@@ -19,6 +19,7 @@ pub(crate) enum Scope {
 pub(super) struct Found {
     pub dir: InstanceDir,
     pub record: InstanceRecord,
+    /// Of an operation that has not come to its end.
     pub journal: Option<Journal>,
 }
 
@@ -78,7 +79,9 @@ impl Engine {
                         found.push(Found {
                             dir,
                             record: *record,
-                            journal: journal.map(|journal| *journal),
+                            journal: journal
+                                .map(|journal| *journal)
+                                .filter(|journal| !journal.is_closed()),
                         });
                     }
                 }

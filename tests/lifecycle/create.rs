@@ -184,6 +184,9 @@ fn a_server_that_vanished_takes_its_instances_to_failed_and_no_further() {
     until("the agent has gone with its server", || {
         instance.processes().is_empty()
     });
+    // The list says so before anyone has asked about this one.
+    let listed = camp.biv(["list", "--json"]).run().json();
+    assert_eq!(listed["instances"][0]["state"], "failed");
     assert_eq!(camp.show(&instance)["state"], "failed");
     assert!(instance.worktree.join("work.txt").is_file());
     // And the home goes on with a new server.
