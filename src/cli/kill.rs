@@ -10,7 +10,7 @@ use super::main::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
-use crate::engine::{Engine, KillOptions};
+use crate::engine::{Engine, KillOptions, Killed};
 
 /// End an instance: its agent, session and worktree. The work is saved first
 #[derive(Debug, Args)]
@@ -53,12 +53,14 @@ pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandR
     let mut killed = Vec::new();
     for view in views {
         let mut progress = StepLine::new(output, &view.title.to_string());
-        let view = engine.kill(view.id.as_str(), options, &mut progress)?;
+        let Killed { view, kept } = engine.kill(view.id.as_str(), options, &mut progress)?;
         drop(progress);
-        output.say(&format!(
-            "Killed `{0}`. Bring it back with: biv undo-kill {1}",
-            view.title, view.id
-        ));
+        let undo = if kept {
+            format!(" Bring it back with: biv undo-kill {}", view.id)
+        } else {
+            String::new()
+        };
+        output.say(&format!("Killed `{}`.{undo}", view.title));
         killed.push(view);
     }
     Ok(output.result(&json!({ "instances": killed }), String::new))

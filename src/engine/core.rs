@@ -61,6 +61,7 @@ impl Engine {
     pub(super) fn prepare(&self) -> Result<(), Error> {
         self.store.prepare()?;
         ensure_private(&self.home.run)?;
+        ensure_private(&self.home.worktrees)?;
         Ok(())
     }
 

@@ -11,9 +11,25 @@ use crate::git::{self, ParkState};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{EventKind, Pause, PauseReason, Resting, RunState};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KillOptions {
     pub delete_branch: bool,
+}
+
+/// What a kill is to do, as the journal keeps it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct KillOrder {
+    pub delete_branch: bool,
+    /// The repository is away, so nothing can be saved in it: files and branch stay as they are.
+    pub leave_worktree: bool,
+}
+
+/// A killed instance.
+#[derive(Debug)]
+pub(crate) struct Killed {
+    pub view: InstanceView,
+    /// Whether `undo-kill` can bring it back.
+    pub kept: bool,
 }
 
 impl Engine {
@@ -23,12 +39,27 @@ impl Engine {
         given: &str,
         options: KillOptions,
         progress: &mut dyn Progress,
-    ) -> Result<InstanceView, Error> {
+    ) -> Result<Killed, Error> {
         self.prepare()?;
         let Held { dir, record, lock } = self.hold(given, Scope::Living, "kill")?;
-        let facts = Facts::none().with(fact::KILL, &options);
+        let leave_worktree = self.require_repository(&record).is_err();
+        if leave_worktree {
+            progress.note(&format!(
+                "the repository {} is away; the files stay at {}",
+                record.repository.root.display(),
+                record.worktree.path.display()
+            ));
+        }
+        let order = KillOrder {
+            delete_branch: options.delete_branch,
+            leave_worktree,
+        };
+        let facts = Facts::none().with(fact::KILL, &order);
         let record = self.operate(&lock, &dir, record, Plan::kill(), facts, progress)?;
-        Ok(self.view_at_rest(&record))
+        Ok(Killed {
+            kept: self.require_kept(&record).is_ok(),
+            view: self.view_at_rest(&record),
+        })
     }
 
     /// Brings a killed instance back as paused, as long as its work is kept.

@@ -54,7 +54,7 @@ pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
 pub(crate) use gc::{CollectAction, Collected};
-pub(crate) use kill::KillOptions;
+pub(crate) use kill::{KillOptions, Killed};
 pub(crate) use launch::run_launcher;
 pub(crate) use log::{Log, LogFrom};
 pub(crate) use pause::{Asked, PauseOptions};

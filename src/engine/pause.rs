@@ -112,6 +112,12 @@ impl Engine {
         options: &PauseOptions,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
+        self.require_repository(record)?;
+        if !record.worktree.path.is_dir() {
+            return Err(Error::WorktreeMissing {
+                path: record.worktree.path.clone(),
+            });
+        }
         let repository = Repo::discover(&record.repository.root)?;
         let checkout = Checkout::live(&repository, &record.worktree.path)?;
         let preflight = git::preflight(&repository, &checkout)?;

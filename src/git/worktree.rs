@@ -349,7 +349,7 @@ impl Repo {
     }
 
     /// Removes git's record of a worktree whose directory is gone, and of no other.
-    fn deregister_missing(&self, path: &Path) -> Result<(), GitError> {
+    pub(crate) fn deregister_missing(&self, path: &Path) -> Result<(), GitError> {
         let listed = self
             .worktrees()?
             .into_iter()

@@ -1,5 +1,6 @@
 //! The work, saved under a ref of its own and proved.
 
+use super::worktree::leaves_worktree;
 use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
@@ -16,7 +17,7 @@ impl Work<'_> {
 
     pub(super) fn take_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
         // One that was put away before has its snapshot.
-        if !self.record.worktree.path.is_dir() {
+        if !self.record.worktree.path.is_dir() || leaves_worktree(facts) {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);

@@ -6,7 +6,7 @@ use super::{Vault, Work, fact};
 use crate::config::WorktreeOnPause;
 use crate::engine::Error;
 use crate::engine::core::now;
-use crate::engine::kill::KillOptions;
+use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
 use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo, SnapshotFact};
@@ -96,7 +96,7 @@ impl Work<'_> {
 
     pub(super) fn free_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
-            return Ok(Facts::none());
+            return self.deregister_lost(facts);
         };
         {
             let _lock = self.lock_repository()?;
@@ -110,6 +110,18 @@ impl Work<'_> {
             self.thin(&place, snapshot.as_ref())?;
         }
         Ok(learned)
+    }
+
+    /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
+    /// is killed, that ends.
+    fn deregister_lost(&self, facts: &Facts) -> Result<Facts, Error> {
+        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        let path = &self.record.worktree.path;
+        if killed && !path.exists() && Vault::of(&self.record)?.parking.is_none() {
+            let _lock = self.lock_repository()?;
+            self.repository()?.deregister_missing(path)?;
+        }
+        Ok(Facts::none())
     }
 
     /// Frees the disk: what git cannot reproduce is stored first, what is let go is named.
@@ -133,7 +145,7 @@ impl Work<'_> {
     fn worktree_wish(&self, facts: &Facts) -> WorktreeOnPause {
         match facts.read::<PauseOptions>(fact::PAUSE) {
             Some(options) => options.worktree,
-            None if self.record.worktree.adopted => WorktreeOnPause::Keep,
+            None if self.record.worktree.adopted || leaves_worktree(facts) => WorktreeOnPause::Keep,
             None => WorktreeOnPause::Park,
         }
     }
@@ -142,8 +154,8 @@ impl Work<'_> {
     /// the snapshot holds: commits that somebody made on it since are nowhere else.
     pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let wanted = facts
-            .read::<KillOptions>(fact::KILL)
-            .is_some_and(|options| options.delete_branch);
+            .read::<KillOrder>(fact::KILL)
+            .is_some_and(|order| order.delete_branch && !order.leave_worktree);
         let branch = self
             .record
             .branch
@@ -180,6 +192,13 @@ impl Work<'_> {
             .store
             .lock(&name, REPOSITORY_WAIT, self.operation.name())?)
     }
+}
+
+/// Whether the worktree of an instance that is killed stays because its repository is away.
+pub(super) fn leaves_worktree(facts: &Facts) -> bool {
+    facts
+        .read::<KillOrder>(fact::KILL)
+        .is_some_and(|order| order.leave_worktree)
 }
 
 /// A file name for a repository: what FNV makes of its path is plenty for telling locks apart.
