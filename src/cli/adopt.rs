@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::new::{StartArgs, announce};
 use super::output::Output;
 use super::progress::StepLine;

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::table::{table, terminal_width};
 use crate::engine::{AgentView, Engine};

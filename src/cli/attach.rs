@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use super::context::CommandResult;
 use super::instance::InstanceArg;
-use super::main::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use crate::engine::Engine;

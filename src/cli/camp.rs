@@ -1,6 +1,6 @@
 //! `biv pause --all` and `biv resume --all`
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 use crate::engine::{Camp, Engine, PauseOptions, ResumeOptions};

@@ -2,8 +2,8 @@
 
 use clap::Args;
 
+use super::context::CommandResult;
 use super::instance::InstanceArg;
-use super::main::CommandResult;
 use super::output::Output;
 use super::words;
 use crate::engine::{Compaction, Engine};

@@ -4,7 +4,7 @@ use clap::Args;
 use clap_complete::env::Shells;
 use serde_json::json;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 

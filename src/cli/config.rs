@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::main::{CommandResult, engine, home};
+use super::context::{CommandResult, engine, home};
 use super::output::Output;
 use super::report::Report;
 use crate::config::DEFAULTS;

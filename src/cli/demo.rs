@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 use super::words::{self, BOLD, RESET};

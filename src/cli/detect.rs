@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 use crate::engine::Engine;

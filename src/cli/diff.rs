@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
+use super::context::CommandResult;
 use super::instance::InstanceArg;
-use super::main::CommandResult;
 use super::output::Output;
 use crate::engine::{DiffOutput, Engine};
 

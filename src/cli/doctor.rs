@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::main::{CommandResult, engine};
+use super::context::{CommandResult, engine};
 use super::output::Output;
 use crate::engine::{Finding, Health};
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::Args;
 use serde_json::json;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use crate::engine::{CollectAction, Collected, Engine};
 

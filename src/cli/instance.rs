@@ -3,7 +3,7 @@
 use clap::Args;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 
-use super::main::engine;
+use super::context::engine;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct InstanceArg {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
+use super::context::CommandResult;
 use super::instance::InstanceArgs;
-use super::main::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::table::{table, terminal_width};
 use super::words;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::words::{BOLD, DIM, RESET};
 use crate::engine::{Engine, Entry, Log, LogFrom, Speaker};

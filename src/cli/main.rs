@@ -5,17 +5,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use super::args::{Cli, Command, Common};
+use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
     list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
-use crate::config::Home;
-use crate::engine::{Engine, Error, run_launcher};
-
-/// What a command gives back: its exit status, or what went wrong.
-pub(super) type CommandResult = Result<ExitCode, Report>;
+use crate::engine::run_launcher;
 
 pub(crate) fn run_command() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
@@ -64,19 +61,6 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }
-}
-
-/// The home of this process.
-pub(super) fn home() -> Result<Home, Error> {
-    let current = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    Ok(Home::from_environment(
-        std::env::var_os("BIV_HOME"),
-        &current,
-    )?)
-}
-
-pub(super) fn engine() -> Result<Engine, Error> {
-    Engine::open(home()?)
 }
 
 /// Help and versions go to standard output and are no error; everything else is.

@@ -7,7 +7,7 @@ use clap_mangen::Man;
 use serde_json::json;
 
 use super::args::Cli;
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 

@@ -8,6 +8,7 @@ mod camp;
 mod compact;
 mod completions;
 mod config;
+mod context;
 mod demo;
 mod detect;
 mod diff;

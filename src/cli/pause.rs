@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
+use super::context::CommandResult;
 use super::instance::SomeInstances;
-use super::main::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;

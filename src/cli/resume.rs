@@ -3,8 +3,8 @@
 use clap::Args;
 use serde_json::json;
 
+use super::context::CommandResult;
 use super::instance::SomeInstances;
-use super::main::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use crate::engine::{Asked, Engine, OnConflict, ResumeOptions, Told};

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use signal_hook::consts::SIGINT;
 
+use super::context::CommandResult;
 use super::log::print_all;
-use super::main::CommandResult;
 use super::new::{NewArgs, create};
 use super::output::Output;
 use super::progress::StepLine;

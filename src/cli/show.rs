@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use clap::Args;
 
+use super::context::CommandResult;
 use super::instance::InstanceArg;
-use super::main::CommandResult;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
 use crate::engine::{Engine, InstanceView};

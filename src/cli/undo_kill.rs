@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::main::CommandResult;
+use super::context::CommandResult;
 use super::output::Output;
 use crate::engine::Engine;
 
