@@ -1,7 +1,8 @@
 //! What can be typed.
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
+use super::common::Common;
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
     list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
@@ -21,30 +22,6 @@ pub(super) struct Cli {
     pub common: Common,
     #[command(subcommand)]
     pub command: Option<Command>,
-}
-
-/// What every command takes.
-#[derive(Debug, Clone, Args)]
-pub(super) struct Common {
-    /// Print one JSON document (a stream: JSON lines)
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// Say nothing but the result
-    #[arg(short, long, global = true)]
-    pub quiet: bool,
-    /// Say more
-    #[arg(short, long, global = true)]
-    pub verbose: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub color: ColorWhen,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum ColorWhen {
-    Auto,
-    Always,
-    Never,
 }
 
 #[derive(Debug, Subcommand)]

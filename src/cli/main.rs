@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use super::args::{Cli, Command, Common};
+use super::args::{Cli, Command};
+use super::common::{ColorWhen, Common};
 use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
@@ -36,7 +37,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
-        Some(Command::Man(args)) => man::run(&args, output),
+        Some(Command::Man(args)) => man::run(&args, Cli::command(), output),
         Some(Command::Demo(args)) => demo::run(&args, output),
         Some(Command::Doctor(args)) => doctor::run(&args, output),
         Some(Command::Config(args)) => config::run(&args, output),
@@ -71,7 +72,7 @@ fn usage(error: &clap::Error) -> ExitCode {
             json: true,
             quiet: false,
             verbose: false,
-            color: super::args::ColorWhen::Never,
+            color: ColorWhen::Never,
         };
         let message = error.render().to_string();
         let first = message.lines().next().unwrap_or("wrong arguments");

@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 use serde_json::json;
 
-use super::args::Cli;
 use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
@@ -19,17 +18,17 @@ pub(super) struct ManArgs {
     pub dir: Option<PathBuf>,
 }
 
-pub(super) fn run(args: &ManArgs, output: &Output) -> CommandResult {
+pub(super) fn run(args: &ManArgs, command: Command, output: &Output) -> CommandResult {
     let Some(directory) = &args.dir else {
         let mut page = Vec::new();
         // Writing into memory cannot fail.
-        drop(Man::new(Cli::command()).render(&mut page));
+        drop(Man::new(command).render(&mut page));
         if output.wants_json() {
             return Ok(output.json(&json!({ "page": String::from_utf8_lossy(&page) })));
         }
         return Ok(output.bytes(&page));
     };
-    let written = write_all(directory).map_err(|error| {
+    let written = write_all(command, directory).map_err(|error| {
         Report::failed(
             "man",
             format!(
@@ -44,9 +43,8 @@ pub(super) fn run(args: &ManArgs, output: &Output) -> CommandResult {
     }))
 }
 
-fn write_all(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+fn write_all(mut command: Command, directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     std::fs::create_dir_all(directory)?;
-    let mut command = Cli::command();
     command.build();
     let mut written = Vec::new();
     let pages = std::iter::once(command.clone()).chain(

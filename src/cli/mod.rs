@@ -5,6 +5,7 @@ mod agents;
 mod args;
 mod attach;
 mod camp;
+mod common;
 mod compact;
 mod completions;
 mod config;

@@ -7,7 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use serde_json::json;
 
-use super::args::{ColorWhen, Common};
+use super::common::{ColorWhen, Common};
 use super::report::Report;
 
 #[derive(Debug, Clone)]
