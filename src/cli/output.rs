@@ -68,6 +68,13 @@ impl Output {
         }
     }
 
+    /// The last word of a stream: as every other of its lines, on one line.
+    pub(super) fn json_line(&self, value: &impl Serialize) -> ExitCode {
+        let mut text = serde_json::to_string(value).unwrap_or_default();
+        text.push('\n');
+        self.bytes(text.as_bytes())
+    }
+
     pub(super) fn json(&self, value: &impl Serialize) -> ExitCode {
         let mut text = serde_json::to_string_pretty(value).unwrap_or_default();
         text.push('\n');

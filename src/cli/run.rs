@@ -134,7 +134,7 @@ fn pause(
         "Paused. Resume with: biv resume {title}\nRestart with: biv restart {title}"
     ));
     if output.wants_json() {
-        output.json(&engine.show(given)?);
+        output.json_line(&engine.show(given)?);
     }
     Ok(ExitCode::from(130))
 }
@@ -142,7 +142,7 @@ fn pause(
 /// How the turn ended: with the agent's own exit status where it has exited.
 fn finish(view: &InstanceView, output: &Output) -> ExitCode {
     if output.wants_json() {
-        output.json(view);
+        output.json_line(view);
     } else {
         let state = match (view.state, view.activity) {
             (State::Running, Some(Activity::Approval | Activity::Question | Activity::Blocked)) => {
