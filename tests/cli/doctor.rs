@@ -84,3 +84,32 @@ fn an_instance_that_lost_its_worktree_is_told_of() {
     );
     assert_eq!(findings(&camp, true).len(), findings(&camp, false).len());
 }
+
+#[test]
+fn a_session_without_an_instance_is_told_of_and_left_alone() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "well", &[]);
+    let session = ["new-session", "-d", "-s", "mine", "sleep", "600"];
+    assert!(camp.tmux(&session).status.success());
+    let text = camp.biv(["doctor", "--fix"]).run().ok().stdout;
+    assert!(
+        text.contains("! sessions: the session mine belongs to no instance"),
+        "{text}"
+    );
+    assert!(camp.sessions().contains(&"mine".to_owned()));
+}
+
+#[test]
+fn an_operation_that_was_cut_off_is_carried_on_by_the_doctor() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "cut", &[]);
+    let killed = camp
+        .biv(["kill", "-y", "cut"])
+        .crash_at("kill:close-session:after");
+    drop(killed.run().crashed());
+    drop(camp.biv(["doctor"]).run().ok());
+    assert_eq!(camp.list().len(), 0);
+    assert_eq!(repository.worktrees(), Vec::<std::path::PathBuf>::new());
+}

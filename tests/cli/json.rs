@@ -152,6 +152,18 @@ fn every_command_answers_with_one_json_document() {
             vec!["detect", "-a", "demo"],
             vec!["activity", "dialog", "rule"],
         ),
+        (
+            vec!["compact", "speaks"],
+            vec![
+                "archive",
+                "by",
+                "compacted",
+                "keep",
+                "note",
+                "summarised",
+                "summary",
+            ],
+        ),
         (vec!["pause", "speaks"], vec!["instances"]),
         (vec!["pause", "speaks"], vec!["instances"]),
         (vec!["resume", "speaks"], vec!["instances"]),
@@ -233,4 +245,32 @@ fn what_cannot_be_done_in_this_state_is_refused_and_what_holds_already_is_said()
         let message = answer.error()["message"].as_str().unwrap().to_owned();
         assert!(message.contains("it is failed"), "{message}");
     }
+}
+
+#[test]
+fn a_conversation_is_a_stream_of_json_lines() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let ran = camp
+        .biv(["run", "--json", "quick", "-a", "demo", "-p", "a short word"])
+        .within(&repository.path)
+        .run()
+        .ok();
+    let lines = |text: &str| -> Vec<Value> {
+        text.lines()
+            .map(|line| serde_json::from_str(line).unwrap_or_else(|e| panic!("{e} in {line}")))
+            .collect()
+    };
+    assert!(!lines(&ran.stdout).is_empty());
+    let log = lines(&camp.biv(["log", "--json", "quick"]).run().ok().stdout);
+    for entry in &log {
+        check(entry, &["timestamp", "type", "content", "metadata"]);
+        assert!(is_time(&entry["timestamp"]), "{entry}");
+    }
+    let said: Vec<(&str, &str)> = log
+        .iter()
+        .filter_map(|entry| Some((entry["type"].as_str()?, entry["content"].as_str()?)))
+        .collect();
+    assert_eq!(said[0], ("user", "a short word"));
+    assert_eq!(said[1].0, "assistant");
 }

@@ -7,6 +7,7 @@ mod config;
 mod doctor;
 mod help;
 mod json;
+mod looking;
 mod naming;
 mod readme;
 mod refusals;

@@ -173,7 +173,14 @@ fn the_settings_are_those_that_are_built_in() {
     let camp = Camp::new();
     drop(camp.biv(["config", "init"]).run().ok());
     let written = std::fs::read_to_string(camp.home().join("config/config.toml")).unwrap();
-    assert_eq!(block, written);
+    if std::env::var_os("BIV_UPDATE_README").is_some() {
+        std::fs::write(readme_path(), readme().replace(block, &written)).unwrap();
+        return;
+    }
+    assert_eq!(
+        block, written,
+        "BIV_UPDATE_README=1 cargo test --test cli settings brings the README up to date"
+    );
 }
 
 #[test]
@@ -186,7 +193,11 @@ fn the_test_command_is_what_ci_runs() {
 }
 
 fn readme() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+    std::fs::read_to_string(readme_path()).unwrap()
+}
+
+fn readme_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
 }
 
 /// From a heading to the next of its kind.

@@ -77,6 +77,37 @@ fn an_old_tmux_is_refused() {
 }
 
 #[test]
+fn an_old_git_is_refused() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let real = std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|place| place.join("git"))
+        .find(|path| path.is_file())
+        .unwrap();
+    let script = format!(
+        "case \"$*\" in *--version*|version) echo 'git version 2.20.1';; *) exec '{}' \"$@\";; esac",
+        real.display()
+    );
+    let path = fake(&camp, "git", &script);
+    let path = format!("{}:{}", path.display(), std::env::var("PATH").unwrap());
+    let answer = camp
+        .biv(["new", "x", "-a", "demo"])
+        .within(&repository.path)
+        .env("PATH", &path)
+        .run()
+        .fails(1);
+    assert!(
+        answer.stderr.starts_with("error: git 2.20.1 is too old; "),
+        "{}",
+        answer.stderr
+    );
+    assert!(answer.stderr.contains("hint: install a newer git"));
+    assert_nothing_left(&camp, Some(&repository));
+    let doctor = camp.biv(["doctor"]).env("PATH", &path).run().fails(1);
+    assert!(doctor.stdout.contains("✗ git: git 2.20.1 is too old"));
+}
+
+#[test]
 fn a_missing_tmux_or_git_is_named() {
     let camp = Camp::new();
     let repository = camp.repository("app");
