@@ -25,7 +25,6 @@ submit = ["Enter"]
 [stop]
 by = "signal"
 [input]
-paste = "bracketed"
 settle_ms = 0
 verify = "none"
 [ready]
@@ -120,7 +119,7 @@ impl Ground {
 
     /// The main checkout, the refs and the configuration; not which worktrees there are.
     pub(crate) fn surroundings(&self) -> Vec<String> {
-        let mut lines = fingerprint(&self.lab.main, &self.lab.main, Detail::GitOnly);
+        let mut lines = fingerprint(&self.lab.main, &self.lab.main);
         lines.retain(|line| !line.starts_with("worktrees: "));
         lines
     }
