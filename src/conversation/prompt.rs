@@ -12,6 +12,11 @@ pub(crate) fn resume_prompt(
 ) -> String {
     let mut parts = Vec::new();
     parts.extend(task.map(|task| format!("You were working on this task:\n{task}")));
+    // The summary begins with the task where nobody else knows it.
+    let summary = summary.map(|summary| match (task, summary.split_once('\n')) {
+        (Some(_), Some((first, rest))) if first.starts_with("Task: ") => rest,
+        _ => summary,
+    });
     parts.extend(summary.map(|summary| format!("So far:\n{}", cut(summary))));
     parts.extend(last_action.map(|action| format!("Your last action: {action}")));
     if !pending_tasks.is_empty() {

@@ -28,10 +28,10 @@ impl Digest {
     fn sections(&self, to: Timestamp) -> String {
         let mut text = format!("Summary of {} earlier entries", self.entries);
         if let Some(from) = self.from {
-            text.push_str(&format!(" ({from} to {to})"));
+            // Writing into a string cannot fail.
+            write!(text, " ({from} to {to})").ok();
         }
         let mut section = |heading: &str, lines: Vec<String>| {
-            // Writing into a string cannot fail.
             write!(text, "\n\n## {heading}\n").ok();
             if lines.is_empty() {
                 text.push_str(NOTHING);

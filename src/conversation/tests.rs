@@ -269,7 +269,7 @@ proptest! {
             None => prop_assert!(entries.len() <= keep),
             Some(compacted) => {
                 prop_assert_eq!(&entries[entries.len() - keep..], compacted.kept.as_slice());
-                let all = [&[compacted.summary.clone()], compacted.kept.as_slice()].concat();
+                let all = [std::slice::from_ref(&compacted.summary), compacted.kept.as_slice()].concat();
                 prop_assert_eq!(pending_tasks(&all), pending_tasks(&entries));
                 prop_assert_eq!(compact(&entries, keep).unwrap(), compacted);
             }

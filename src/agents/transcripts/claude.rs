@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::value::{call, is_true, joined, result, starts_with_any, text, todos};
+use super::value::{call, is_true, joined, listed, result, starts_with_any, text, todos};
 use crate::conversation::{Entry, Speaker};
 use crate::model::Timestamp;
 
@@ -100,7 +100,7 @@ fn from_agent(block: &Value, error: bool, at: Timestamp, found: &mut Vec<Entry>)
             match tool {
                 "TodoWrite" => {
                     if let Some(todos) = todos(input.get("todos")) {
-                        entry = entry.with_todos(&todos);
+                        entry = listed(entry, &todos);
                     }
                 }
                 "TaskUpdate" => {

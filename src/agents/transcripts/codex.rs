@@ -5,7 +5,7 @@
 
 use serde_json::Value;
 
-use super::value::{call, joined, result, starts_with_any, text, todos};
+use super::value::{call, joined, listed, result, starts_with_any, text, todos};
 use crate::conversation::{Entry, Speaker};
 use crate::model::Timestamp;
 
@@ -56,7 +56,7 @@ fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
             if tool == "update_plan"
                 && let Some(plan) = todos(input.get("plan"))
             {
-                entry = entry.with_todos(&plan);
+                entry = listed(entry, &plan);
             }
             found.push(patched(entry, &input));
         }

@@ -6,7 +6,7 @@
 
 use serde_json::Value;
 
-use super::value::{call, joined, result, starts_with_any, text, todos};
+use super::value::{call, joined, listed, result, starts_with_any, text, todos};
 use crate::conversation::{Entry, Speaker};
 use crate::model::Timestamp;
 
@@ -45,7 +45,7 @@ fn tool(used: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     if name == "write_todos"
         && let Some(todos) = todos(input.get("todos"))
     {
-        entry = entry.with_todos(&todos);
+        entry = listed(entry, &todos);
     }
     found.push(entry);
     let failed = match text(used, "status") {

@@ -100,6 +100,21 @@ pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
     Some(list.iter().filter_map(todo).collect())
 }
 
+/// A call that only keeps a list says what is on it.
+pub(super) fn listed(entry: Entry, todos: &[Todo]) -> Entry {
+    let rows: Vec<String> = todos
+        .iter()
+        .map(|todo| match todo.status.as_str() {
+            "completed" | "cancelled" => format!("☒ {}", todo.content),
+            _ => format!("☐ {}", todo.content),
+        })
+        .collect();
+    Entry {
+        content: rows.join("\n"),
+        ..entry.with_todos(todos)
+    }
+}
+
 /// The text of content that is a string, one part, or many parts.
 pub(super) fn joined(content: &Value) -> String {
     match content {
