@@ -3,6 +3,13 @@
 //! Times alone say little on a machine that others use too, so every row is measured beside what it
 //! is compared with, a few times in turn, and the medians are divided. `scripts/bench` runs it.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::panic,
+    reason = "a measurement prints its result, and one that cannot be made ends"
+)]
+
 mod support;
 
 use std::path::Path;
