@@ -28,6 +28,8 @@ const SETTINGS: &[&str] = &[
     "protocol.ext.allow=never",
     "advice.detachedHead=false",
     "submodule.recurse=false",
+    // `git diff` else locks and rewrites the index to look, whatever GIT_OPTIONAL_LOCKS says.
+    "diff.autoRefreshIndex=false",
 ];
 
 /// Where the user's own settings lie: the only `GIT_*` variables that say nothing about which

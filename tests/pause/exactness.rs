@@ -1,7 +1,7 @@
 //! Every nasty state through the whole program: paused and resumed, parked and thinned.
 
 use crate::crowd;
-use crate::ground::{Ground, differing, states};
+use crate::ground::{Ground, differing, state, states};
 use crate::states::{State, raw_git};
 
 const WAYS: [(&str, &[&str]); 2] = [("parked", &[]), ("thinned", &["--remove-worktree"])];
@@ -112,4 +112,19 @@ fn every_state_comes_back_exactly_parked_and_thinned() {
     println!("{table}");
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
     assert!(std::env::var_os("STATE").is_some() || count >= 60);
+}
+
+#[test]
+fn looking_never_writes_the_index() {
+    let ground = Ground::adopted(&state("touched-only"));
+    let index = ground.lab.admin().join("index");
+    let before = std::fs::read(&index).unwrap();
+    drop(ground.camp.biv(["list"]).run().ok());
+    for command in [&["show"][..], &["diff"], &["diff", "--stat"], &["peek"]] {
+        drop(ground.biv(command).ok());
+    }
+    assert!(
+        before == std::fs::read(&index).unwrap(),
+        "somebody wrote the index"
+    );
 }
