@@ -50,11 +50,15 @@ impl Entry {
     pub(crate) fn must_be_durable(&self) -> bool {
         match self {
             Self::Begin { .. } | Self::Crossed | Self::Committed => true,
-            Self::Intend { .. }
-            | Self::Done { .. }
-            | Self::Turn { .. }
-            | Self::Undone { .. }
-            | Self::TakenBack => false,
+            // These move what is on the disk: without this line nobody would know from where to
+            // where, nor that there is something to take back.
+            Self::Intend { step, .. } => {
+                matches!(
+                    step,
+                    Step::AddWorktree | Step::BringWorktree | Step::FreeWorktree
+                )
+            }
+            Self::Done { .. } | Self::Turn { .. } | Self::Undone { .. } | Self::TakenBack => false,
         }
     }
 }

@@ -1,0 +1,137 @@
+//! File systems of a test's own: one that is small, one whose power can be cut.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::support::until;
+
+pub(crate) struct Mount {
+    directory: TempDir,
+    /// The disk itself, where it is a file.
+    image: Option<PathBuf>,
+}
+
+impl Mount {
+    /// A file system in memory of this size.
+    pub(crate) fn small(megabytes: u64) -> Self {
+        let mount = Self {
+            directory: directory(),
+            image: None,
+        };
+        std::fs::create_dir(mount.path()).unwrap();
+        let size = format!("size={megabytes}m");
+        run(
+            "mount",
+            &["-t", "tmpfs", "-o", &size, "tmpfs", mount.text()],
+        );
+        mount
+    }
+
+    /// ext4 on a disk that is a file in memory.
+    pub(crate) fn disk(megabytes: u64) -> Self {
+        let directory = directory();
+        let image = directory.path().join("disk");
+        let file = std::fs::File::create(&image).unwrap();
+        file.set_len(megabytes << 20).unwrap();
+        let mount = Self {
+            directory,
+            image: Some(image),
+        };
+        std::fs::create_dir(mount.path()).unwrap();
+        run("mkfs.ext4", &["-q", "-F", mount.disk_text()]);
+        mount.attach();
+        mount
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.directory.path().join("fs")
+    }
+
+    fn text(&self) -> &'static str {
+        leak(&self.path())
+    }
+
+    fn disk_text(&self) -> &'static str {
+        leak(self.image.as_deref().expect("it is a disk"))
+    }
+
+    fn attach(&self) {
+        run("mount", &["-o", "loop", self.disk_text(), self.text()]);
+    }
+
+    fn detach(&self) {
+        until("the file system can be unmounted", || {
+            let status = Command::new("umount").arg(self.path()).output().unwrap();
+            status.status.success()
+        });
+    }
+
+    /// What is on the disk at this moment. Nothing is synced for it.
+    pub(crate) fn moment(&self) -> PathBuf {
+        let copy = self.directory.path().join("moment");
+        let image = self.image.as_deref().expect("it is a disk");
+        run("cp", &["--sparse=always", leak(image), leak(&copy)]);
+        copy
+    }
+
+    /// Puts the disk of that moment in the place of this one, as after a power cut.
+    pub(crate) fn return_to(&self, moment: &Path) {
+        self.detach();
+        std::fs::rename(moment, self.image.as_deref().expect("it is a disk")).unwrap();
+        self.attach();
+    }
+
+    pub(crate) fn free_bytes(&self) -> u64 {
+        let found = rustix::fs::statvfs(self.path()).unwrap();
+        found.f_bavail * found.f_frsize
+    }
+
+    /// Takes all space but this.
+    pub(crate) fn fill(&self, but: u64) {
+        let file = std::fs::File::create(self.path().join("ballast")).unwrap();
+        let wanted = self.free_bytes().saturating_sub(but);
+        if wanted > 0 {
+            drop(rustix::fs::fallocate(
+                &file,
+                rustix::fs::FallocateFlags::empty(),
+                0,
+                wanted,
+            ));
+        }
+    }
+
+    pub(crate) fn relieve(&self) {
+        drop(std::fs::remove_file(self.path().join("ballast")));
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        // Lazily where a failed test has left something open.
+        drop(Command::new("umount").arg("-l").arg(self.path()).output());
+    }
+}
+
+fn directory() -> TempDir {
+    assert!(
+        rustix::process::geteuid().is_root(),
+        "this test mounts a file system of its own: run it as root"
+    );
+    tempfile::tempdir_in(crate::ground::scratch()).unwrap()
+}
+
+/// Arguments of a test live as long as it does.
+fn leak(path: &Path) -> &'static str {
+    Box::leak(path.to_str().unwrap().to_owned().into_boxed_str())
+}
+
+fn run(program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{program} {arguments:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
