@@ -61,7 +61,7 @@ pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
 };
 pub(crate) use preflight::{Unsavable, Why, preflight};
-pub(crate) use refill::{refill, settle_refill};
+pub(crate) use refill::{PowerCut, refill, settle_refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
 pub(crate) use snapshot::{SnapshotFact, take_snapshot};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::call::bytes_to_path;
 use super::digest::checksum;
-use super::disk::{device_of, sync_dir, sync_filesystems};
+use super::disk::{device_of, parent, sync_dir, sync_filesystems};
 use super::index::Index;
 use super::manifest::{Item, Kind, Manifest, Source};
 use super::objects::{Wanted, read_blobs};
@@ -60,13 +60,34 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
     })
 }
 
-/// Waits until refilled files are on the disk, parked or back in place. Called again after a power
-/// cut it first writes those that the cut has emptied: an empty file is not what was stored, and
-/// nothing in it can be lost.
-pub(crate) fn settle_refill(repo: &Repo, checkout: &Checkout) -> Result<(), GitError> {
+/// Whether the power may have gone off between a refill and now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PowerCut {
+    Possible,
+    /// The process that refilled is still the same: a file that is empty now was emptied by the agent.
+    Impossible,
+}
+
+/// Waits until refilled files are on the disk, parked or back in place. After a power cut it first
+/// writes those that the cut has emptied.
+pub(crate) fn settle_refill(
+    repo: &Repo,
+    checkout: &Checkout,
+    cut: PowerCut,
+) -> Result<(), GitError> {
     let Some(marker) = Marker::read(checkout)? else {
         return Ok(());
     };
+    if cut == PowerCut::Possible {
+        write_emptied(repo, checkout, &marker)?;
+    }
+    sync_filesystems(&[&checkout.dir, &checkout.git_dir])?;
+    let path = Marker::path(checkout);
+    std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
+    sync_dir(&checkout.git_dir)
+}
+
+fn write_emptied(repo: &Repo, checkout: &Checkout, marker: &Marker) -> Result<(), GitError> {
     let manifest = Manifest::load(repo, &marker.commit)?;
     let mut emptied = Vec::new();
     for (number, item) in manifest.items.iter().enumerate() {
@@ -83,13 +104,30 @@ pub(crate) fn settle_refill(repo: &Repo, checkout: &Checkout) -> Result<(), GitE
             .unzip();
         read_blobs(repo, &wanted, |position, blob| {
             let item = &manifest.items[numbers[position]];
-            write(&checkout.dir, item, required(item, blob)?)
+            let above = parent(&checkout.dir.join(bytes_to_path(&item.path)));
+            keeping_time(&above, || write(&checkout.dir, item, required(item, blob)?))
         })?;
     }
-    sync_filesystems(&[&checkout.dir, &checkout.git_dir])?;
-    let path = Marker::path(checkout);
-    std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
-    sync_dir(&checkout.git_dir)
+    Ok(())
+}
+
+/// A name that is put back is no news for its directory.
+fn keeping_time(
+    directory: &Path,
+    act: impl FnOnce() -> Result<(), GitError>,
+) -> Result<(), GitError> {
+    let failed = |errno: rustix::io::Errno| GitError::writing(directory)(errno.into());
+    let before = rustix::fs::stat(directory).map_err(failed)?;
+    act()?;
+    let time = Timespec {
+        tv_sec: before.st_mtime,
+        tv_nsec: before.st_mtime_nsec.try_into().unwrap_or(0),
+    };
+    let times = Timestamps {
+        last_access: time,
+        last_modification: time,
+    };
+    utimensat(CWD, directory, &times, AtFlags::empty()).map_err(failed)
 }
 
 fn required<'a>(item: &Item, blob: Option<&'a [u8]>) -> Result<&'a [u8], GitError> {

@@ -3,7 +3,9 @@
 use super::{Vault, Work, fact};
 use crate::engine::Error;
 use crate::engine::resume::OnConflict;
-use crate::git::{self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, Verification};
+use crate::git::{
+    self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, PowerCut, Verification,
+};
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
@@ -90,7 +92,12 @@ impl Work<'_> {
             return Ok(());
         };
         let _lock = self.lock_repository()?;
-        let in_place = git::park_state(place)? == git::ParkState::InPlace;
+        let state = git::park_state(place)?;
+        if state == git::ParkState::Lost {
+            // What is nowhere to be found was not brought, and cannot be put away.
+            return Ok(());
+        }
+        let in_place = state == git::ParkState::InPlace;
         if let Some(merge) = facts.read::<MergeFact>(fact::MERGE).filter(|_| in_place) {
             git::apply_merge(
                 &self.repository()?,
@@ -133,17 +140,25 @@ impl Work<'_> {
 
     /// Once the agent is back the snapshot is not needed any more; it is kept for a while all the same.
     pub(super) fn release_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let repository = self.repository()?;
+        let released = facts.read::<git::SnapshotFact>(fact::RELEASE);
+        if released.is_some() {
+            let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
+            let cut = if self.recovering {
+                PowerCut::Possible
+            } else {
+                PowerCut::Impossible
+            };
+            git::settle_refill(&repository, &checkout, cut)?;
+        }
         if facts.read::<String>(fact::NOT_RESUMED).is_some() {
             return Ok(Facts::none());
         }
-        let repository = self.repository()?;
         // What a restart saved for safety, it needs no longer either.
         if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::SNAPSHOT) {
             git::release_snapshot(&repository, &snapshot.reference)?;
         }
-        if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::RELEASE) {
-            let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-            git::settle_refill(&repository, &checkout)?;
+        if let Some(snapshot) = released {
             git::release_snapshot(&repository, &snapshot.reference)?;
         }
         Ok(Facts::none())

@@ -39,7 +39,7 @@ fn be_the_victim(dir: &Path) {
     thin(&repo, &place, &fact, &ThinPolicy::default(), now()).unwrap();
     refill(&repo, &place).unwrap();
     unpark(&place).unwrap();
-    settle_refill(&repo, &place.live_checkout()).unwrap();
+    settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
 }
 
 fn start_victim(lab: &Lab) -> std::process::Child {
@@ -74,7 +74,7 @@ fn recover(lab: &Lab, finish_thinning: bool) {
         refill(&repo, &place).unwrap();
         unpark(&place).unwrap();
     }
-    settle_refill(&repo, &place.live_checkout()).unwrap();
+    settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
         refill(&repo, &place)?;
     }
     unpark(&place)?;
-    settle_refill(&repo, &place.live_checkout())?;
+    settle_refill(&repo, &place.live_checkout(), PowerCut::Impossible)?;
     let verified = verify_snapshot(&repo, &place.live_checkout(), &fact)?;
     if verified != Verification::Equal {
         wrong.push(format!("restored: {verified:?}"));
