@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::socket;
+use crate::model::InstanceId;
 use crate::process::Command;
 
 /// How long the launcher has to report; it does next to nothing before that.
@@ -65,8 +66,11 @@ pub(super) struct Waiting {
 }
 
 impl Gate {
-    pub(super) fn open(directory: &Path) -> Result<Self, LaunchError> {
-        let path = directory.join(format!("launch-{}.sock", uuid::Uuid::new_v4().simple()));
+    /// One for each instance, so that whoever comes after a crash finds and removes what it left.
+    /// Callers hold the instance's lock.
+    pub(super) fn open(directory: &Path, instance: &InstanceId) -> Result<Self, LaunchError> {
+        Self::remove(directory, instance);
+        let path = Self::path(directory, instance);
         let broken = |source| LaunchError::Socket {
             path: path.clone(),
             source,
@@ -75,6 +79,16 @@ impl Gate {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).map_err(broken)?;
         listener.set_nonblocking(true).map_err(broken)?;
         Ok(Self { listener, path })
+    }
+
+    /// Takes away what a launch that was cut off has left.
+    pub(super) fn remove(directory: &Path, instance: &InstanceId) {
+        // Usually there is none.
+        drop(std::fs::remove_file(Self::path(directory, instance)));
+    }
+
+    fn path(directory: &Path, instance: &InstanceId) -> PathBuf {
+        directory.join(format!("launch-{instance}.sock"))
     }
 
     /// The command line of the launcher for this gate.

@@ -118,7 +118,7 @@ impl Engine {
     }
 
     /// How this agent can be brought back, or why it cannot.
-    fn choose_launch(&self, record: &InstanceRecord) -> Result<Launch, Error> {
+    pub(super) fn choose_launch(&self, record: &InstanceRecord) -> Result<Launch, Error> {
         let provider = self.provider_of(record)?;
         let (program, path) = provider.program(&record.agent_args, &self.host);
         if path.is_none() {

@@ -113,6 +113,13 @@ impl Work<'_> {
         Ok(Facts::none())
     }
 
+    /// An agent that has outlived its tmux server still works in the worktree: before another one is
+    /// started, it is ended.
+    pub(super) fn stop_survivors(&self) -> Result<(), Error> {
+        let grace = self.engine.settings().pause.stop;
+        Ok(stop_tree(None, &self.record.marker(), grace)?)
+    }
+
     /// Some agents put more in order when they are told to go than when they are ended.
     fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
         let provider = self.provider()?;
@@ -152,11 +159,13 @@ impl Work<'_> {
             return Ok(());
         }
         let reference = self.record.session_ref.clone();
-        let launch = match (self.provider()?.strategy(), &reference) {
-            (Strategy::Native, Some(_)) => Launch::Native,
-            _ => Launch::Fresh,
-        };
+        // One that cannot be resumed is at least there again, as it was at first.
+        let launch = self
+            .engine
+            .choose_launch(&self.record)
+            .unwrap_or(Launch::Fresh);
         self.engine.server().close_session(&self.record.id)?;
+        self.stop_survivors()?;
         let opened = self.open(launch, reference.as_deref())?;
         if let Some(waiting) = self.waiting.take() {
             waiting.go()?;

@@ -28,6 +28,7 @@ impl Work<'_> {
         // One that an earlier attempt has left behind is ours to replace.
         if self.recovering || self.operation != Operation::Create {
             server.close_session(&self.record.id)?;
+            self.stop_survivors()?;
         }
         let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
         let reference = match launch {
@@ -52,7 +53,7 @@ impl Work<'_> {
             extra_args: &self.record.agent_args,
         })?;
         let stage = self.stage();
-        let gate = Gate::open(&self.engine.home.run)?;
+        let gate = Gate::open(&self.engine.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {
             instance: &self.record.id,
@@ -90,6 +91,7 @@ impl Work<'_> {
     pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {
         // The launcher ends when its gate is gone; the session goes with it.
         self.waiting = None;
+        Gate::remove(&self.engine.home.run, &self.record.id);
         Ok(self.engine.server().close_session(&self.record.id)?)
     }
 
