@@ -109,6 +109,9 @@ impl Ground {
 
     /// What is different from how it was; empty where nothing is.
     pub(crate) fn differences(&self) -> Vec<String> {
+        if !self.lab.worktree.is_dir() {
+            return vec!["the worktree is gone".to_owned()];
+        }
         let now = fingerprint(&self.lab.main, &self.lab.worktree);
         let mut found = differing(&self.before, &now);
         if let Ok(hooks) = std::fs::read_to_string(self.lab.home.join("hook-ran")) {
@@ -120,7 +123,8 @@ impl Ground {
     /// The main checkout, the refs and the configuration; not which worktrees there are.
     pub(crate) fn surroundings(&self) -> Vec<String> {
         let mut lines = fingerprint(&self.lab.main, &self.lab.main);
-        lines.retain(|line| !line.starts_with("worktrees: "));
+        // Files of git's own come and go, and those of the checkout are known by its status.
+        lines.retain(|line| !line.starts_with("worktrees: ") && !line.starts_with("path "));
         lines
     }
 

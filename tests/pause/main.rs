@@ -1,11 +1,23 @@
 //! The proof that pause and resume lose nothing: real git, real tmux, the real program.
 #![cfg(test)]
 
+mod camp;
+mod contention;
 mod crash;
 mod crowd;
+mod dice;
+mod disk;
 mod exactness;
 mod ground;
+mod meanwhile;
+mod mount;
+mod outside;
+mod power;
+mod quiesce;
+mod requests;
 mod rest;
+mod screen;
+mod writers;
 
 #[path = "../support/fingerprint.rs"]
 #[expect(dead_code, reason = "the tests of the vault use the rest")]

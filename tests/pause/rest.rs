@@ -16,8 +16,40 @@ impl Ground {
         wrong
     }
 
+    /// What is wrong with an instance that ought to be at rest in one of these states, and what of it
+    /// does not come back when it is made to run again.
+    pub(crate) fn losses(&self, allowed: &[&str]) -> Vec<String> {
+        let mut wrong = self.unrest();
+        let state = self.state();
+        if !allowed.contains(&state.as_str()) {
+            wrong.push(format!("it is {state}, not {}", allowed.join(" or ")));
+        }
+        let commands: &[&str] = match state.as_str() {
+            "paused" | "failed" | "completed" => &["resume"],
+            "killed" => &["undo-kill", "resume"],
+            _ => &[],
+        };
+        for command in commands {
+            let answer = self.biv(&[command]);
+            if answer.status != Some(0) {
+                wrong.push(format!("{command}: {}", answer.said()));
+            }
+        }
+        wrong.extend(self.misplaced("running"));
+        let agents = self.instance.processes();
+        if self.state() != "running" || agents.len() != 1 {
+            wrong.push(format!("it is {}, with {agents:?}", self.state()));
+        }
+        wrong.extend(self.differences());
+        wrong
+    }
+
+    pub(crate) fn state(&self) -> String {
+        self.show()["state"].as_str().unwrap_or("").to_owned()
+    }
+
     /// Whether worktree, parking place and refs are where this state wants them.
-    fn misplaced(&self, state: &str) -> Vec<String> {
+    pub(crate) fn misplaced(&self, state: &str) -> Vec<String> {
         let mut wrong = Vec::new();
         let mut require = |holds: bool, what: &str| {
             if !holds {

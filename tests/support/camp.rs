@@ -334,6 +334,22 @@ impl Call<'_> {
         self.env("BIV_CRASH_AT", place)
     }
 
+    /// Makes the call in a process group of its own and does not wait for it.
+    pub(crate) fn in_background(self) -> std::process::Child {
+        use std::os::unix::process::CommandExt;
+        Command::new(program())
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .env_clear()
+            .envs(self.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .expect("the program runs")
+    }
+
     pub(crate) fn run(self) -> Answer {
         let mut call = String::from("biv");
         for argument in &self.arguments {

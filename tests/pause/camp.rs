@@ -1,0 +1,212 @@
+//! The whole camp, paused and brought back together.
+
+use serde_json::Value;
+
+use crate::crowd;
+use crate::ground::{camp, long, start};
+use crate::rest::unrest;
+use crate::states::{Base, Lab};
+use crate::support::{Camp, Instance};
+
+struct Whole {
+    camp: Camp,
+    members: Vec<Instance>,
+    /// Paused by its user before: no part of what comes back.
+    apart: Instance,
+    _directory: tempfile::TempDir,
+}
+
+impl Whole {
+    fn new() -> Self {
+        let camp = camp();
+        let directory = tempfile::tempdir_in(crate::ground::scratch()).unwrap();
+        let lab = Lab::new(&directory.path().canonicalize().unwrap(), Base::Plain);
+        let members: Vec<Instance> = ["one", "two", "three"]
+            .iter()
+            .map(|title| start(&camp, &lab, title))
+            .collect();
+        for member in &members {
+            std::fs::write(member.worktree.join("work"), &member.id).unwrap();
+        }
+        let apart = start(&camp, &lab, "apart");
+        drop(camp.biv(["pause", &apart.id]).run().ok());
+        Self {
+            camp,
+            members,
+            apart,
+            _directory: directory,
+        }
+    }
+
+    fn states(&self) -> Vec<String> {
+        self.members
+            .iter()
+            .map(|member| self.camp.show(member)["state"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    fn told(&self, kind: &str) -> Vec<Value> {
+        let path = self.camp.home().join("state/events.jsonl");
+        std::fs::read_to_string(path)
+            .unwrap()
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap())
+            .filter(|event| event["type"] == kind)
+            .collect()
+    }
+
+    fn snapshot(&self) -> Option<Value> {
+        let path = self.camp.home().join("state/state_snapshot.json");
+        Some(serde_json::from_slice(&std::fs::read(path).ok()?).unwrap())
+    }
+
+    /// Paused as a whole: everyone at rest, named in the snapshot, told once.
+    fn unpaused(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if self.states() != ["paused"; 3] {
+            wrong.push(format!("they are {:?}", self.states()));
+        }
+        for member in &self.members {
+            wrong.extend(unrest(&self.camp, member));
+        }
+        let mut named = ids(&self.snapshot().unwrap_or_default()["active_agents"]);
+        named.sort();
+        let mut wanted: Vec<String> = self.members.iter().map(|m| m.id.clone()).collect();
+        wanted.sort();
+        if named != wanted {
+            wrong.push(format!("the snapshot names {named:?}"));
+        }
+        if self.told("orchestrator:paused").len() != 1 {
+            wrong.push(format!("told: {:?}", self.told("orchestrator:paused")));
+        }
+        wrong
+    }
+
+    fn brought_back(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let answer = self.camp.biv(["resume", "--all"]).run();
+        if answer.status != Some(0) {
+            wrong.push(format!("resume --all: {}", answer.said()));
+        }
+        if self.states() != ["running"; 3] {
+            wrong.push(format!("back, they are {:?}", self.states()));
+        }
+        if self.camp.show(&self.apart)["state"] != "paused" {
+            wrong.push("one that its user had paused was resumed".to_owned());
+        }
+        for member in &self.members {
+            wrong.extend(unrest(&self.camp, member));
+            let work = std::fs::read_to_string(member.worktree.join("work")).unwrap_or_default();
+            if work != member.id {
+                wrong.push(format!("the work of {} is lost", member.title));
+            }
+        }
+        if self.told("orchestrator:resumed").len() != 1 {
+            wrong.push("it was not told once that all are back".to_owned());
+        }
+        wrong
+    }
+}
+
+fn ids(value: &Value) -> Vec<String> {
+    let list = value.as_array().map(Vec::as_slice).unwrap_or_default();
+    list.iter()
+        .filter_map(|id| id.as_str().map(str::to_owned))
+        .collect()
+}
+
+#[test]
+fn all_are_paused_and_the_same_ones_come_back() {
+    let whole = Whole::new();
+    drop(whole.camp.biv(["pause", "--all"]).run().ok());
+    assert_eq!(whole.unpaused(), Vec::<String>::new());
+    let snapshot = whole.snapshot().unwrap();
+    for key in ["paused_at", "active_agents", "pending_tasks"] {
+        assert!(!snapshot[key].is_null(), "{key} in {snapshot}");
+    }
+    let told = &whole.told("orchestrator:paused")[0];
+    assert_eq!(ids(&told["data"]["active_agents"]).len(), 3, "{told}");
+    drop(whole.camp.biv(["pause", "--all"]).run().ok());
+    assert_eq!(whole.told("orchestrator:paused").len(), 1, "said once");
+    assert_eq!(whole.brought_back(), Vec::<String>::new());
+    drop(whole.camp.biv(["resume", "--all"]).run().ok());
+    assert_eq!(whole.told("orchestrator:resumed").len(), 1, "said once");
+}
+
+#[test]
+fn a_crash_while_all_are_paused_loses_nobody() {
+    let steps = [
+        "quiesce",
+        "save-conversation",
+        "save-terminal",
+        "stop-agent",
+        "snapshot",
+        "verify-snapshot",
+        "close-session",
+        "free-worktree",
+        "record",
+    ];
+    let mut places: Vec<String> = Vec::new();
+    for step in steps {
+        for moment in ["before", "after"] {
+            if long() || moment == "after" {
+                places.push(format!("pause:{step}:{moment}"));
+            }
+        }
+    }
+    let results = crowd::each(&places, |place| {
+        let whole = Whole::new();
+        let call = whole.camp.biv(["pause", "--all"]);
+        drop(call.crash_at(place).run().crashed());
+        drop(whole.camp.biv(["list"]).run().ok());
+        drop(whole.camp.biv(["pause", "--all"]).run().ok());
+        let mut wrong = whole.unpaused();
+        wrong.extend(whole.brought_back());
+        wrong
+    });
+    let losses: Vec<String> = places
+        .iter()
+        .zip(results)
+        .flat_map(|(place, result)| {
+            let lines = result.unwrap_or_else(|panic| vec![panic]);
+            lines
+                .into_iter()
+                .map(move |line| format!("{place}: {line}"))
+        })
+        .collect();
+    assert!(losses.is_empty(), "\n{}", losses.join("\n"));
+}
+
+#[test]
+fn a_crash_while_all_come_back_loses_nobody() {
+    let steps = [
+        "bring-worktree",
+        "open-session",
+        "start-agent",
+        "record",
+        "release-snapshot",
+    ];
+    let places: Vec<String> = steps
+        .iter()
+        .map(|step| format!("resume:{step}:after"))
+        .collect();
+    let results = crowd::each(&places, |place| {
+        let whole = Whole::new();
+        drop(whole.camp.biv(["pause", "--all"]).run().ok());
+        let call = whole.camp.biv(["resume", "--all"]);
+        drop(call.crash_at(place).run().crashed());
+        drop(whole.camp.biv(["list"]).run().ok());
+        whole.brought_back()
+    });
+    let losses: Vec<String> = places
+        .iter()
+        .zip(results)
+        .flat_map(|(place, result)| {
+            let lines = result.unwrap_or_else(|panic| vec![panic]);
+            lines
+                .into_iter()
+                .map(move |line| format!("{place}: {line}"))
+        })
+        .collect();
+    assert!(losses.is_empty(), "\n{}", losses.join("\n"));
+}
