@@ -6,8 +6,8 @@ use super::watch::{Found, look, screen_of, until_rest};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::{Provider, Verify};
 use crate::detect::{Draft, Key, Rest};
-use crate::model::{Resting, Title};
-use crate::tmux::Server;
+use crate::model::{InstanceRecord, Resting, State, Title};
+use crate::tmux::{Server, TmuxError};
 
 /// Senders wait for each other: one message at a time, each whole.
 const TYPING_WAIT: Duration = Duration::from_secs(600);
@@ -65,12 +65,30 @@ impl Engine {
             &record.title,
             prompt,
             patience,
-        )?;
+        )
+        .map_err(|error| self.or_state(error, &record))?;
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
             progress.note(&format!("the prompt was not recorded: {error}"));
         }
         Ok(())
+    }
+
+    /// An agent that was taken away while a message waited for it (paused, killed by somebody else):
+    /// the state says more than that its pane is gone.
+    fn or_state(&self, error: Error, record: &InstanceRecord) -> Error {
+        let vanished = matches!(
+            error,
+            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) | Error::AgentDied { .. }
+        );
+        match self.show(record.id.as_str()) {
+            Ok(view) if vanished && view.state != State::Running => Error::WrongState {
+                verb: "send to",
+                title: record.title.clone(),
+                state: view.state,
+            },
+            _ => error,
+        }
     }
 }
 

@@ -8,6 +8,10 @@ use crate::mount::Mount;
 
 const KILO: u64 = 1 << 10;
 
+type Command = &'static [&'static str];
+/// What is tried, what is done before it, and how little space (or which step) it has.
+type Case<T> = (T, &'static [Command], Command);
+
 /// Pauses (or resumes) with this much space; afterwards, with space again, nothing may be missing.
 fn with_little_space(free: u64, prepare: &[&[&str]], operation: &[&str]) -> Vec<String> {
     let disk = Mount::small(160);
@@ -48,8 +52,8 @@ fn with_any_space_left_the_work_stays_whole() {
         sizes.extend((1..64).map(|number| number * 4 * KILO));
         sizes.extend((1..40).map(|number| number * 2048 * KILO));
     }
-    let thinned: &[&[&str]] = &[&["pause", "--remove-worktree"]];
-    let mut cases: Vec<(u64, &[&[&str]], &[&str])> = Vec::new();
+    let thinned: &'static [Command] = &[&["pause", "--remove-worktree"]];
+    let mut cases: Vec<Case<u64>> = Vec::new();
     for size in sizes {
         cases.push((size, &[], &["pause"]));
         cases.push((size, &[], &["pause", "--remove-worktree"]));
@@ -110,8 +114,8 @@ fn full_at(step: &str, prepare: &[&[&str]], operation: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_disk_that_fills_up_at_any_step_loses_nothing() {
-    let thinned: &[&[&str]] = &[&["pause", "--remove-worktree"]];
-    let mut cases: Vec<(&str, &[&[&str]], &[&str])> = Vec::new();
+    let thinned: &'static [Command] = &[&["pause", "--remove-worktree"]];
+    let mut cases: Vec<Case<&str>> = Vec::new();
     for step in [
         "quiesce",
         "save-terminal",

@@ -100,7 +100,7 @@ fn every_state_comes_back_exactly_parked_and_thinned() {
                 cells.push("DIFFERS");
             }
         }
-        table += &format!("| {} | {} |\n", state.name, cells.join(" | "));
+        table.push_str(&["| ", state.name, " | ", &cells.join(" | "), " |\n"].concat());
     }
     let count = states.len();
     for ((way, _), exact) in WAYS.iter().zip(exact) {

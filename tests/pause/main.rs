@@ -20,7 +20,6 @@ mod screen;
 mod writers;
 
 #[path = "../support/fingerprint.rs"]
-#[expect(dead_code, reason = "the tests of the vault use the rest")]
 mod fingerprint;
 #[path = "../support/states.rs"]
 mod states;
