@@ -144,8 +144,6 @@ fn files_stay_small() {
     let wrong: Vec<String> = sources()
         .iter()
         .chain(&files_below("tests"))
-        // A long table of data is not a long program.
-        .filter(|source| source.name() != "tests/support/states.rs")
         .filter(|source| source.lines > LONGEST_FILE)
         .map(|source| format!("{} has {} lines", source.name(), source.lines))
         .collect();
@@ -164,16 +162,17 @@ fn the_library_offers_its_main_and_nothing_else() {
 
 #[test]
 fn nothing_is_left_for_later_and_no_test_is_skipped() {
-    let marks = ["TO", "FIX", "XX"].map(|start| match start {
-        "TO" => "TODO".to_owned(),
-        "FIX" => "FIXME".to_owned(),
-        other => format!("{other}X"),
-    });
-    let ignored = format!("#[{}", "ignore");
+    // Written apart, so that this file may stand under its own rule.
+    let marks = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|halves| halves.concat());
+    let skipped = format!("#[{}", "ignore");
     let mut wrong = Vec::new();
     for source in sources().iter().chain(&files_below("tests")) {
-        for mark in marks.iter().chain([&ignored]) {
-            if source.text.contains(mark.as_str()) && source.name() != "tests/architecture.rs" {
+        // In the source a test may be the victim that another test starts and kills.
+        let rules = marks
+            .iter()
+            .chain(source.room().is_none().then_some(&skipped));
+        for mark in rules {
+            if source.text.contains(mark.as_str()) {
                 wrong.push(format!("{}: {mark}", source.name()));
             }
         }

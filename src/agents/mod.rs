@@ -15,6 +15,7 @@ mod override_tests;
 mod provider;
 #[cfg(test)]
 mod screens;
+mod transcripts;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::Traces;
@@ -25,3 +26,4 @@ pub(crate) use file::{
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};
+pub(crate) use transcripts::{Bookmark, Continuity, Lookup};

@@ -3,8 +3,8 @@
 use clap::{Args, Parser, Subcommand};
 
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man,
-    new, pause, peek, restart, resume, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
+    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -50,6 +50,7 @@ pub(super) enum ColorWhen {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     New(new::NewArgs),
+    Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
@@ -65,6 +66,8 @@ pub(super) enum Command {
     Kill(kill::KillArgs),
     UndoKill(undo_kill::UndoKillArgs),
     Runs(runs::RunsArgs),
+    Log(log::LogArgs),
+    Compact(compact::CompactArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
     Doctor(doctor::DoctorArgs),

@@ -8,8 +8,8 @@ use super::args::{Cli, Command, Common};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, completions, config, demo, detect, diff, doctor, gc, kill, list, man,
-    new, pause, peek, restart, resume, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
+    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 use crate::config::Home;
 use crate::engine::{Engine, Error, run_launcher};
@@ -17,7 +17,7 @@ use crate::engine::{Engine, Error, run_launcher};
 /// What a command gives back: its exit status, or what went wrong.
 pub(super) type CommandResult = Result<ExitCode, Report>;
 
-pub(crate) fn run() -> ExitCode {
+pub(crate) fn run_command() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -44,6 +44,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Doctor(args)) => doctor::run(&args, output),
         Some(Command::Config(args)) => config::run(&args, output),
         Some(Command::New(args)) => new::run(args, &engine()?, output),
+        Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
@@ -57,6 +58,8 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Gc(args)) => gc::run(&args, &engine()?, output),
         Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
+        Some(Command::Log(args)) => log::run(&args, &engine()?, output),
+        Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),

@@ -96,11 +96,21 @@ impl StartArgs {
 }
 
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let attach = args.start.attach;
+    let view = create(args, engine, output)?;
+    announce(&view, attach, engine, output)
+}
+
+/// Makes the instance; asks for consent to the repository's set-up where a person can be asked.
+pub(super) fn create(
+    args: NewArgs,
+    engine: &Engine,
+    output: &Output,
+) -> Result<InstanceView, Report> {
     let directory = match args.repo {
         Some(directory) => directory,
         None => current_dir()?,
     };
-    let attach = args.start.attach;
     let title = args.title.clone();
     let mut asked = args.start.into_instance(args.title, directory)?;
     asked.base = args.base;
@@ -110,9 +120,8 @@ pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandRes
         (_, true) => Consent::Refused,
         _ => Consent::AsBefore,
     };
-    let shown = title.as_deref().unwrap_or("new");
-    let mut progress = StepLine::new(output, shown);
-    let created = match engine.create(asked.clone(), &mut progress) {
+    let mut progress = StepLine::new(output, title.as_deref().unwrap_or("new"));
+    match engine.create(asked.clone(), &mut progress) {
         Err(Error::ConsentNeeded { command }) if output.can_ask() => {
             output.say(&format!(
                 "This repository asks to run a command in each new worktree:\n\n    {command}\n"
@@ -122,12 +131,10 @@ pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandRes
             } else {
                 Consent::Refused
             };
-            engine.create(asked, &mut progress)
+            Ok(engine.create(asked, &mut progress)?)
         }
-        other => other,
-    };
-    drop(progress);
-    announce(&created?, attach, engine, output)
+        other => Ok(other?),
+    }
 }
 
 /// Tells of a new instance, and attaches to it on request.

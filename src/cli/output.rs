@@ -88,6 +88,18 @@ impl Output {
         )
     }
 
+    /// A part of a stream; an exit status where nobody reads any more.
+    pub(super) fn stream(&self, text: &str) -> Option<ExitCode> {
+        let mut stdout = AutoStream::new(std::io::stdout().lock(), self.color);
+        match stdout
+            .write_all(text.as_bytes())
+            .and_then(|()| stdout.flush())
+        {
+            Ok(()) => None,
+            Err(error) => Some(ended(Err(error))),
+        }
+    }
+
     /// Bytes as they are.
     pub(super) fn bytes(&self, bytes: &[u8]) -> ExitCode {
         let mut stdout = std::io::stdout().lock();

@@ -11,7 +11,7 @@ const GREEN: &str = "\x1b[32m";
 const YELLOW: &str = "\x1b[33m";
 const RED: &str = "\x1b[31m";
 const CYAN: &str = "\x1b[36m";
-const DIM: &str = "\x1b[2m";
+pub(super) const DIM: &str = "\x1b[2m";
 pub(super) const BOLD: &str = "\x1b[1m";
 pub(super) const RESET: &str = "\x1b[0m";
 

@@ -12,9 +12,7 @@ mod settings;
 pub(crate) use duration::{brief_duration, parse_duration};
 pub(crate) use home::{Home, HomeError};
 pub(crate) use layers::{ConfigError, Loaded, load};
-pub(crate) use repository::{
-    FILE_NAME as REPOSITORY_FILE, RepositoryConfig, RepositoryConfigError,
-};
+pub(crate) use repository::{RepositoryConfig, RepositoryConfigError};
 pub(crate) use settings::{ResumePrompt, Settings, WorktreeOnPause};
 
 /// Every key with its default and its comment.

@@ -12,6 +12,7 @@ pub(crate) struct Settings {
     pub pause: Pause,
     pub resume: Resume,
     pub snapshots: Snapshots,
+    pub compact: Compact,
     pub limits: Limits,
 }
 
@@ -77,6 +78,15 @@ pub(crate) struct Snapshots {
     pub park: Duration,
     #[serde(deserialize_with = "bytes")]
     pub ignored_limit: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Compact {
+    pub after: usize,
+    pub keep: usize,
+    pub command: String,
+    #[serde(deserialize_with = "duration")]
+    pub idle: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

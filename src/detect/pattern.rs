@@ -25,6 +25,7 @@ pub(crate) struct Fault {
 }
 
 impl Pattern {
+    #[cfg(test)]
     pub(crate) fn new(source: &str) -> Self {
         Self::from(source.to_owned())
     }

@@ -47,10 +47,6 @@ impl Screen {
         self.rows.iter().filter(|row| !row.is_blank())
     }
 
-    pub(crate) fn is_blank(&self) -> bool {
-        self.filled().next().is_none()
-    }
-
     /// The last row that shows something.
     pub(crate) fn last_line(&self) -> Option<&str> {
         self.filled().next_back().map(Row::text)

@@ -53,6 +53,7 @@ impl Engine {
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
         let killed_at = record.killed_at.take().unwrap_or(at);
+        let outlook = self.outlook(&dir, &record);
         // One that was paused when it was killed has its pause record still.
         record.pause = record.pause.or_else(|| {
             Some(Pause {
@@ -60,9 +61,9 @@ impl Engine {
                 reason: PauseReason::User,
                 snapshot: vault.snapshot.map(|snapshot| snapshot.reference),
                 scrollback_lines: 0,
-                last_action: None,
-                pending_tasks: Vec::new(),
-                summary: None,
+                last_action: outlook.last_action,
+                pending_tasks: outlook.pending_tasks,
+                summary: outlook.summary,
                 forced: true,
             })
         });

@@ -7,6 +7,8 @@
 mod attach;
 mod camp;
 mod changes;
+mod compact;
+mod conversation;
 mod core;
 mod crash;
 mod create;
@@ -17,6 +19,7 @@ mod events;
 mod gc;
 mod kill;
 mod launch;
+mod log;
 mod names;
 mod observe;
 mod operation;
@@ -37,12 +40,15 @@ mod view;
 mod wait;
 mod watch;
 
+// What a conversation consists of, for those who show it.
+pub(crate) use crate::conversation::{Entry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::StoreError;
 pub(crate) use crate::tmux::TmuxError;
 pub(crate) use camp::Camp;
+pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;
 pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
@@ -50,6 +56,7 @@ pub(crate) use error::Error;
 pub(crate) use gc::{CollectAction, Collected};
 pub(crate) use kill::KillOptions;
 pub(crate) use launch::run_launcher;
+pub(crate) use log::{Log, LogFrom};
 pub(crate) use pause::{Asked, PauseOptions};
 pub(crate) use progress::{Progress, Silent};
 pub(crate) use resolve::Scope;

@@ -227,7 +227,11 @@ impl Engine {
             diff: self.difference(found, pane),
             queue: None,
             run_id: record.run.clone(),
-            last_line: shot.and_then(|shot| last_line(&shot.text)),
+            last_line: shot.and_then(|shot| {
+                screen_of(shot)
+                    .last_line()
+                    .map(|line| printable_line(line.trim()))
+            }),
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.and_then(|verdict| verdict.rule),
         }
@@ -250,13 +254,4 @@ fn seen<T: Default>(answer: Result<T, TmuxError>) -> Result<T, Error> {
         Err(TmuxError::Missing | TmuxError::NoServer) => Ok(T::default()),
         other => Ok(other?),
     }
-}
-
-fn last_line(screen: &str) -> Option<String> {
-    screen
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .map(printable_line)
 }

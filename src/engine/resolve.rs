@@ -22,6 +22,9 @@ pub(super) struct Found {
     pub journal: Option<Journal>,
 }
 
+/// An instance that cannot be read, and why.
+pub(super) type Unread = (InstanceId, StoreError);
+
 impl Engine {
     /// The instance of this title or id, or of a prefix of either that only one has. A whole title
     /// wins over a prefix.
@@ -58,10 +61,7 @@ impl Engine {
     }
 
     /// Everything on disk in this scope, and what of it could not be read.
-    pub(super) fn all(
-        &self,
-        scope: Scope,
-    ) -> Result<(Vec<Found>, Vec<(InstanceId, StoreError)>), Error> {
+    pub(super) fn all(&self, scope: Scope) -> Result<(Vec<Found>, Vec<Unread>), Error> {
         let mut found = Vec::new();
         let mut unreadable = Vec::new();
         for id in self.store.ids()? {

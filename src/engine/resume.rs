@@ -9,6 +9,7 @@ use super::steps::{Vault, fact};
 use super::{Engine, Error, Progress, Scope};
 use crate::agents::{Strategy, Turnless};
 use crate::config::ResumePrompt;
+use crate::conversation::resume_prompt;
 use crate::git::Repo;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{EventKind, InstanceRecord, Resting};
@@ -138,7 +139,9 @@ impl Engine {
             (Strategy::None, _) => Err(refused("this agent cannot resume a conversation")),
             (Strategy::Native, None) => Err(refused("no session reference is known")),
             (Strategy::Native, Some(reference)) => {
-                if self.has_turns(record, reference) {
+                // An agent that was paused before its first turn has kept nothing under its
+                // reference. Where that cannot be told, it is asked for it.
+                if self.has_turns(record, reference) != Some(false) {
                     return Ok(Launch::Native);
                 }
                 match provider.turnless() {
@@ -148,18 +151,6 @@ impl Engine {
                 }
             }
         }
-    }
-
-    /// Whether there is anything to resume: an agent that was paused before its first turn has kept
-    /// nothing under its reference. Where that cannot be told, it is assumed.
-    fn has_turns(&self, record: &InstanceRecord, reference: &str) -> bool {
-        record.agent != "demo"
-            || self
-                .home
-                .state
-                .join("demo")
-                .join(format!("{reference}.jsonl"))
-                .exists()
     }
 
     /// What the agent is told when it is back. One that starts anew would not know where it was.
@@ -181,30 +172,11 @@ impl Engine {
 
 /// Summary, last action and pending tasks, as a prompt.
 fn where_it_was(record: &InstanceRecord) -> String {
-    let mut parts = Vec::new();
-    if let Some(prompt) = &record.prompt {
-        parts.push(format!("You were working on this task:\n{prompt}"));
-    }
-    if let Some(pause) = &record.pause {
-        parts.extend(
-            pause
-                .summary
-                .as_ref()
-                .map(|summary| format!("So far:\n{summary}")),
-        );
-        parts.extend(
-            pause
-                .last_action
-                .as_ref()
-                .map(|action| format!("Your last action: {action}")),
-        );
-        if !pause.pending_tasks.is_empty() {
-            parts.push(format!(
-                "Still to do:\n- {}",
-                pause.pending_tasks.join("\n- ")
-            ));
-        }
-    }
-    parts.push("You were paused and are back now, in the same worktree. Continue.".to_owned());
-    parts.join("\n\n")
+    let pause = record.pause.as_ref();
+    resume_prompt(
+        record.prompt.as_deref(),
+        pause.and_then(|pause| pause.summary.as_deref()),
+        pause.and_then(|pause| pause.last_action.as_deref()),
+        pause.map_or(&[], |pause| &pause.pending_tasks),
+    )
 }

@@ -65,7 +65,12 @@ impl Engine {
             &record.title,
             prompt,
             patience,
-        )
+        )?;
+        // It has arrived: that it is not in the log must not make anyone send it again.
+        if let Err(error) = self.record_sent(&dir, &record, prompt) {
+            progress.note(&format!("the prompt was not recorded: {error}"));
+        }
+        Ok(())
     }
 }
 

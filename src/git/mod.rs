@@ -53,7 +53,6 @@ mod worktree;
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
-pub(crate) use disk::FileIdentity;
 pub(crate) use error::GitError;
 pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
@@ -61,19 +60,15 @@ pub(crate) use moved::{
 pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
 };
-pub(crate) use preflight::{Preflight, Shortage, Unsavable, Why, preflight};
-pub(crate) use refill::{RefillReport, refill, settle_refill};
+pub(crate) use preflight::{Unsavable, Why, preflight};
+pub(crate) use refill::{refill, settle_refill};
 pub(crate) use repository::Repo;
-pub(crate) use retention::{
-    StoredSnapshot, delete_trashed, list_snapshots, list_trashed, reclaim_snapshot,
-    release_snapshot,
-};
+pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
 pub(crate) use snapshot::{SnapshotFact, take_snapshot};
-pub(crate) use thin::{ThinPolicy, ThinReport, is_thinned, thin};
+pub(crate) use thin::{ThinPolicy, is_thinned, thin};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{
-    AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeEntry, WorktreeKind, WorktreeOf,
-    worktree_of,
+    AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeKind, worktree_of,
 };
 
 #[cfg(test)]

@@ -76,10 +76,6 @@ impl Repo {
         self.bare
     }
 
-    pub(crate) fn object_format(&self) -> &str {
-        &self.object_format
-    }
-
     /// The hexadecimal length of an object id.
     pub(super) fn id_length(&self) -> usize {
         if self.object_format == "sha256" {
@@ -146,11 +142,6 @@ impl Repo {
     pub(crate) fn has_commits(&self) -> Result<bool, GitError> {
         let command = self.git().args(["rev-list", "-n1", "--all"]);
         Ok(!command.run()?.is_empty() || self.resolve("HEAD")?.is_some())
-    }
-
-    /// The branch of the main checkout; None when it is detached.
-    pub(crate) fn head_branch(&self) -> Result<Option<String>, GitError> {
-        head_branch(self.git())
     }
 
     /// Where a branch stands; None if there is no such branch.

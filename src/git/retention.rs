@@ -74,15 +74,6 @@ fn list(
 /// Moves the ref (and that of its thinned content) into the trash namespace, where it keeps the
 /// work alive until it expires. Doing it twice is fine.
 pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitError> {
-    rename(repo, reference, HELD, TRASH)
-}
-
-/// Takes a released snapshot back into use.
-pub(crate) fn reclaim_snapshot(repo: &Repo, reference: &str) -> Result<(), GitError> {
-    rename(repo, reference, TRASH, HELD)
-}
-
-fn rename(repo: &Repo, reference: &str, from: &str, to: &str) -> Result<(), GitError> {
     let name = reference
         .strip_prefix(HELD)
         .or_else(|| reference.strip_prefix(TRASH))
@@ -92,8 +83,8 @@ fn rename(repo: &Repo, reference: &str, from: &str, to: &str) -> Result<(), GitE
     let mut changes: Vec<String> = Vec::new();
     let mut there = false;
     for name in [name.to_owned(), thinned_name(name)] {
-        let old = format!("{from}{name}");
-        let new = format!("{to}{name}");
+        let old = format!("{HELD}{name}");
+        let new = format!("{TRASH}{name}");
         if let Some(commit) = repo.resolve(&old)? {
             changes.push(format!("update {new} {commit}\ndelete {old} {commit}\n"));
         } else {

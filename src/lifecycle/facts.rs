@@ -15,10 +15,6 @@ impl Facts {
         Self::default()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// With one more fact; a value that cannot be JSON (it has none of ours) is left out.
     pub(crate) fn with(mut self, name: &str, value: &impl Serialize) -> Self {
         if let Ok(value) = serde_json::to_value(value) {

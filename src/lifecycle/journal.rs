@@ -175,11 +175,6 @@ impl Journal {
         self.turned.as_deref()
     }
 
-    /// The step that is under way, or the last one that was.
-    pub(crate) fn current(&self) -> Option<Step> {
-        self.begun.or_else(|| self.done.last().copied())
-    }
-
     /// What a process that finds this operation abandoned has to write first, if anything: before
     /// the line it is taken back (whoever wanted it is gone), after it it is carried on.
     pub(crate) fn on_abandoned(&self) -> Option<Entry> {

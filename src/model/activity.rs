@@ -21,16 +21,6 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    pub(crate) const ALL: [Self; 7] = [
-        Self::Busy,
-        Self::Idle,
-        Self::Approval,
-        Self::Question,
-        Self::Blocked,
-        Self::Exited,
-        Self::Unknown,
-    ];
-
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Busy => "busy",
@@ -40,14 +30,6 @@ impl Activity {
             Self::Blocked => "blocked",
             Self::Exited => "exited",
             Self::Unknown => "unknown",
-        }
-    }
-
-    /// Whether the agent waits for a person's decision.
-    pub(crate) fn needs_person(self) -> bool {
-        match self {
-            Self::Approval | Self::Question | Self::Blocked => true,
-            Self::Busy | Self::Idle | Self::Exited | Self::Unknown => false,
         }
     }
 }

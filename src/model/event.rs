@@ -35,6 +35,8 @@ pub(crate) enum EventKind {
     Failed,
     #[serde(rename = "instance:killed")]
     Killed,
+    #[serde(rename = "compacted")]
+    Compacted,
     #[serde(rename = "orchestrator:paused")]
     CampPaused,
     #[serde(rename = "orchestrator:resumed")]

@@ -43,9 +43,6 @@ macro_rules! id {
                 is_well_formed(text).then(|| Self(text.to_owned()))
             }
 
-            pub(crate) fn as_str(&self) -> &str {
-                &self.0
-            }
         }
 
         impl TryFrom<String> for $name {
@@ -82,6 +79,18 @@ id!(
     /// One journalled operation.
     OperationId
 );
+
+impl InstanceId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl RunId {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
 
 /// The tmux session of an instance. Made from the id alone: no user text ever reaches tmux.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]

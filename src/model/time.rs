@@ -34,6 +34,14 @@ impl Timestamp {
             .to_string()
     }
 
+    /// The same, to the second.
+    pub(crate) fn local_second(self) -> String {
+        self.0
+            .with_timezone(&Local)
+            .format("%Y-%m-%d %H:%M:%S")
+            .to_string()
+    }
+
     pub(crate) fn from_epoch(seconds: i64) -> Option<Self> {
         DateTime::from_timestamp(seconds, 0).map(Self)
     }

@@ -71,7 +71,6 @@ impl Store {
 
     pub(crate) fn instance(&self, id: &InstanceId) -> InstanceDir {
         InstanceDir {
-            id: id.clone(),
             path: self.instances().join(id.as_str()),
         }
     }
@@ -107,7 +106,6 @@ impl Store {
 /// The directory of one instance.
 #[derive(Debug, Clone)]
 pub(crate) struct InstanceDir {
-    pub id: InstanceId,
     pub path: PathBuf,
 }
 

@@ -1,7 +1,7 @@
 //! The journal of the operation that is under way, or of the last one.
 
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{StoreError, Tail, append_line, replace_file};
 use crate::lifecycle::{Entry, Journal};
@@ -60,10 +60,6 @@ impl JournalFile {
             .map_err(StoreError::journal(&self.path))
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn corrupt(&self, message: &str) -> StoreError {
         StoreError::Corrupt {
             path: self.path.clone(),
@@ -92,14 +88,14 @@ mod tests {
             facts: Facts::none(),
         })
         .unwrap();
-        let first = std::fs::read(file.path()).unwrap().len();
+        let first = std::fs::read(&file.path).unwrap().len();
         for step in [Step::Quiesce, Step::SaveConversation] {
             let facts = Facts::none().with("a", &"b}");
             file.append(&Entry::Done { step, facts }).unwrap();
         }
-        let whole = std::fs::read(file.path()).unwrap();
+        let whole = std::fs::read(&file.path).unwrap();
         for cut in first..=whole.len() {
-            std::fs::write(file.path(), &whole[..cut]).unwrap();
+            std::fs::write(&file.path, &whole[..cut]).unwrap();
             // A cut inside a line may leave a shorter text that still ends like an object; it is
             // then refused, which is safe, and never read as something else.
             if let Ok(journal) = file.read() {

@@ -47,7 +47,7 @@ pub(crate) fn append_line(
     Ok(())
 }
 
-fn ends_torn(file: &mut File) -> std::io::Result<bool> {
+pub(super) fn ends_torn(file: &mut File) -> std::io::Result<bool> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
     }

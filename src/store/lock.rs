@@ -1,7 +1,7 @@
 //! Locks between processes: `flock` on files that are never unlinked.
 //!
 //! The kernel releases them when their holder dies, however it dies. Order, to be kept everywhere:
-//! gate → op (ascending id) → repository → names → send → presence (never waited for).
+//! gate → op (ascending id) → repository → names → send → presence (never waited for) → conversation.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -152,6 +152,12 @@ fn every_command_answers_with_one_json_document() {
             vec!["detect", "-a", "demo"],
             vec!["activity", "dialog", "rule"],
         ),
+        (vec!["pause", "speaks"], vec!["instances"]),
+        (vec!["pause", "speaks"], vec!["instances"]),
+        (vec!["resume", "speaks"], vec!["instances"]),
+        (vec!["resume", "speaks"], vec!["instances"]),
+        (vec!["restart", "-y", "speaks"], INSTANCE.to_vec()),
+        (vec!["gc", "--dry-run"], vec!["collected", "dry_run"]),
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),
         (vec!["undo-kill", "speaks"], INSTANCE.to_vec()),
@@ -178,6 +184,10 @@ fn every_error_is_a_json_document_with_the_same_exit_status() {
         (vec!["send", "nobody", "hi"], 3, "no_such_instance"),
         (vec!["runs", "nobody"], 3, "no_such_instance"),
         (vec!["undo-kill", "nobody"], 3, "no_such_instance"),
+        (vec!["pause", "nobody"], 3, "no_such_instance"),
+        (vec!["resume", "nobody"], 3, "no_such_instance"),
+        (vec!["restart", "-y", "nobody"], 3, "no_such_instance"),
+        (vec!["pause", "--wait", "soon", "nobody"], 2, "usage"),
         (vec!["attach", "nobody"], 1, "no_terminal"),
         (vec!["send", "nobody", ""], 2, "usage"),
         (vec!["frobnicate"], 2, "usage"),
@@ -192,5 +202,35 @@ fn every_error_is_a_json_document_with_the_same_exit_status() {
         assert_eq!(error["code"], code, "{}: {error}", answer.call);
         assert!(error["message"].is_string(), "{error}");
         assert!(error["hint"].is_string(), "{error}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_in_this_state_is_refused_and_what_holds_already_is_said() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "calm", &[]);
+    instance.wait_idle(&camp);
+    let events = camp.home().join("state/events.jsonl");
+    let count = || std::fs::read_to_string(&events).unwrap().lines().count();
+
+    drop(camp.biv(["pause", "calm"]).run().ok());
+    let before = count();
+    let again = camp.biv(["pause", "calm"]).run().ok();
+    assert_eq!(again.stderr, "`calm` is paused already.\n");
+    drop(camp.biv(["resume", "calm"]).run().ok());
+    let resumed = count();
+    assert!(resumed > before);
+    let again = camp.biv(["resume", "calm"]).run().ok();
+    assert_eq!(again.stderr, "`calm` is running already.\n");
+    assert_eq!(count(), resumed, "no event where nothing happened");
+
+    drop(camp.biv(["send", "calm", "/exit 3"]).run().ok());
+    instance.wait_for(&camp, "state", "failed");
+    for command in [vec!["send", "calm", "hi"], vec!["pause", "calm"]] {
+        let answer = camp.biv(command).with_json().run().fails(4);
+        assert_eq!(answer.error()["code"], "wrong_state", "{}", answer.call);
+        let message = answer.error()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("it is failed"), "{message}");
     }
 }

@@ -8,8 +8,13 @@ mod doctor;
 mod help;
 mod json;
 mod naming;
+mod readme;
 mod refusals;
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "each tier uses its part of the support")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
 mod support;

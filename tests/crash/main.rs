@@ -4,9 +4,12 @@
 
 mod create;
 mod kill;
-mod rest;
 mod world;
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "each tier uses its part of the support")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
 mod support;

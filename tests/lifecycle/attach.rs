@@ -1,6 +1,7 @@
 //! A person's terminal in the session of an agent.
 
-use crate::support::{Camp, Terminal, until};
+use crate::support::terminal::Terminal;
+use crate::support::{Camp, until};
 
 #[test]
 fn a_person_attaches_types_and_leaves_the_agent_running() {

@@ -8,7 +8,10 @@ fn an_instance_has_its_own_branch_worktree_and_session() {
     let repository = camp.repository("app");
     let head = repository.git(&["rev-parse", "HEAD"]);
     let instance = camp.start(&repository, "first", &[]);
-    assert_eq!(repository.worktrees(), [instance.worktree.clone()]);
+    assert_eq!(
+        repository.worktrees(),
+        std::slice::from_ref(&instance.worktree)
+    );
     assert!(instance.worktree.starts_with(camp.home()));
     let inside = repository.seen_from(&instance.worktree);
     assert_eq!(inside.git(&["branch", "--show-current"]), "biv/first");
@@ -43,7 +46,7 @@ fn several_repositories_share_one_home() {
             .collect()
     };
     assert_eq!(listed(&api.path), [one.id]);
-    assert_eq!(listed(&web.path.join("src")), [two.id.clone()]);
+    assert_eq!(listed(&web.path.join("src")), std::slice::from_ref(&two.id));
     assert_eq!(listed(&two.worktree), [two.id]);
     assert_eq!(listed(&other.path), [three.id]);
 }

@@ -72,5 +72,8 @@ fn two_homes_never_meet() {
     assert_eq!(here.show(&instance)["state"], "running");
     assert_eq!(instance.processes().len(), 1);
     drop(here.biv(["doctor"]).run());
-    assert_eq!(repository.worktrees(), [instance.worktree.clone()]);
+    assert_eq!(
+        repository.worktrees(),
+        std::slice::from_ref(&instance.worktree)
+    );
 }

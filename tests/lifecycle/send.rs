@@ -138,7 +138,6 @@ fn a_dialog_is_a_persons_and_is_never_typed_into() {
     instance.wait_for(&camp, "activity", "approval");
     let answer = camp.biv(["send", "asks", "yes please"]).run().fails(4);
     insta::assert_snapshot!(answer.said(), @r"
-    waiting until `asks` is ready
     error: `asks` waits for you: an approval dialog is open
       hint: `biv attach asks` and answer it
     ");

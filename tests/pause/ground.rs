@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::fingerprint::{Detail, fingerprint};
+use crate::fingerprint::fingerprint;
 use crate::states::{Lab, State, all};
 use crate::support::{Answer, Camp, Instance};
 
@@ -57,7 +57,7 @@ impl Ground {
         let camp = camp();
         let directory = tempfile::tempdir_in(scratch()).unwrap();
         let lab = state.make(&directory.path().canonicalize().unwrap());
-        let before = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+        let before = fingerprint(&lab.main, &lab.worktree);
         let worktree = lab.worktree.to_str().unwrap();
         let call = camp.biv(["adopt", "--json", worktree, "t", "-a", "still", "--"]);
         let instance = Instance::from_json(&call.args(COMMAND).run().ok().json());
@@ -82,7 +82,7 @@ impl Ground {
         let instance = start(&camp, &lab, "t");
         lab.worktree.clone_from(&instance.worktree);
         (state.build)(&lab);
-        let before = fingerprint(&lab.main, &lab.worktree, Detail::Full);
+        let before = fingerprint(&lab.main, &lab.worktree);
         Self {
             camp,
             lab,
@@ -110,7 +110,7 @@ impl Ground {
 
     /// What is different from how it was; empty where nothing is.
     pub(crate) fn differences(&self) -> Vec<String> {
-        let now = fingerprint(&self.lab.main, &self.lab.worktree, Detail::Full);
+        let now = fingerprint(&self.lab.main, &self.lab.worktree);
         let mut found = differing(&self.before, &now);
         if let Ok(hooks) = std::fs::read_to_string(self.lab.home.join("hook-ran")) {
             found.push(format!("hooks ran: {hooks}"));

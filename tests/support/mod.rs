@@ -6,7 +6,7 @@ mod camp;
 mod instance;
 mod processes;
 mod repository;
-mod terminal;
+pub(crate) mod terminal;
 mod wait;
 
 pub(crate) use answer::Answer;
@@ -14,5 +14,4 @@ pub(crate) use camp::{Call, Camp};
 pub(crate) use instance::Instance;
 pub(crate) use processes::{Process, processes_with};
 pub(crate) use repository::Repository;
-pub(crate) use terminal::Terminal;
-pub(crate) use wait::{until, until_some, until_told};
+pub(crate) use wait::{until, until_told};

@@ -9,16 +9,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(15);
 /// Looks again and again until the condition holds.
 #[track_caller]
 pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    until_some(what, || holds().then_some(()));
+    until_told(|| what.to_owned(), || holds().then_some(()));
 }
 
-/// Looks again and again until there is something.
-#[track_caller]
-pub(crate) fn until_some<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    until_told(|| what.to_owned(), look)
-}
-
-/// The same, where what is told of a failure is found out when it happens.
+/// Looks again and again until there is something; what is told of a failure is found out when it
+/// happens.
 #[track_caller]
 pub(crate) fn until_told<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;

@@ -60,6 +60,7 @@ pub(crate) enum ChoiceKind {
 impl Dialog {
     /// Every command that the rows may stand for, the most likely one first. Whoever refuses by
     /// pattern looks at all of them; whoever allows must be content with each.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the policy is to read it"))]
     pub(crate) fn readings(&self) -> Vec<String> {
         let mut readings: Vec<String> = self.command.iter().cloned().collect();
         for seam in [" ", "", "\n"] {

@@ -77,7 +77,14 @@ impl Work<'_> {
             patience,
         );
         match delivered {
-            Ok(()) => Ok(Facts::none()),
+            Ok(()) => {
+                // It has arrived; that it is not in the log is no reason to send it again.
+                if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
+                    self.progress
+                        .note(&format!("the prompt was not recorded: {error}"));
+                }
+                Ok(Facts::none())
+            }
             // The agent's own affair, which trying again would not mend: the instance is there, and
             // whoever asked is told.
             Err(

@@ -2,6 +2,7 @@
 
 mod agent;
 mod bringing;
+mod conversation;
 mod naming;
 mod quiesce;
 mod recording;
@@ -26,6 +27,8 @@ pub(super) mod fact {
     pub(in crate::engine) const WORKTREE_PLAN: &str = "worktree-plan";
     pub(in crate::engine) const WORKTREE: &str = "worktree";
     pub(in crate::engine) const SESSION_REF: &str = "session-ref";
+    /// The reference that the agent was found to use when it was saved.
+    pub(in crate::engine) const FOUND_REF: &str = "found-ref";
     pub(in crate::engine) const COMMAND: &str = "command";
     pub(in crate::engine) const SEAT: &str = "seat";
     pub(in crate::engine) const PROMPT_BEGUN: &str = "prompt-begun";

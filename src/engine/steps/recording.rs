@@ -75,14 +75,18 @@ impl Work<'_> {
         let quiesced: Quiesced = facts.read(fact::QUIESCED).unwrap_or_default();
         let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
         let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT);
+        self.take_found_reference(facts);
+        self.import_conversation();
+        let outlook = self.engine.outlook(&self.dir, &self.record);
         self.record.pause = Some(Pause {
             at,
             reason: options.reason,
             snapshot: snapshot.as_ref().map(|snapshot| snapshot.reference.clone()),
             scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
-            last_action: quiesced.asked,
-            pending_tasks: Vec::new(),
-            summary: None,
+            // What it was asking when it was dismissed says more than what it did before.
+            last_action: quiesced.asked.or(outlook.last_action),
+            pending_tasks: outlook.pending_tasks,
+            summary: outlook.summary,
             forced: quiesced.forced,
         });
         self.put_away(snapshot, facts);
@@ -94,6 +98,9 @@ impl Work<'_> {
         run.state = RunState::Paused;
         run.paused_at = Some(at);
         run.pause_reason = Some(options.reason);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
         run.updated_at = at;
         self.dir.save_run(&run)?;
         self.engine.emit(
@@ -168,6 +175,11 @@ impl Work<'_> {
             old.updated_at = self.record.updated_at;
             self.dir.save_run(&old)?;
         }
+        self.take_found_reference(facts);
+        // The last words of the run that ends here, while its reference is still known.
+        if old.run_id == self.record.run {
+            self.import_conversation();
+        }
         self.record.session_ref = facts.read(fact::SESSION_REF);
         self.dir.save_run(&RunRecord {
             run_id: new_run.clone(),
@@ -208,6 +220,14 @@ impl Work<'_> {
         self.record.last_active_at = self.record.updated_at;
     }
 
+    /// The reference that was learnt when the conversation was saved; after a crash only the journal
+    /// knows it.
+    fn take_found_reference(&mut self, facts: &Facts) {
+        if let Some(reference) = facts.read(fact::FOUND_REF) {
+            self.record.session_ref = Some(reference);
+        }
+    }
+
     fn is_resumable(&self) -> bool {
         self.provider()
             .is_ok_and(|provider| match provider.strategy() {
@@ -232,6 +252,8 @@ impl Work<'_> {
     fn record_killed(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let at = now();
         let exit_code: Option<i32> = facts.read(fact::EXIT_CODE).unwrap_or(None);
+        self.take_found_reference(facts);
+        self.import_conversation();
         // A paused instance keeps what it had; a running one has just been put away.
         if facts.read::<SnapshotFact>(fact::SNAPSHOT).is_some() {
             self.put_away(facts.read(fact::SNAPSHOT), facts);

@@ -109,7 +109,7 @@ impl World for Work<'_> {
             Step::VerifyRestore => self.verify_restore(facts),
             Step::AwaitReady => self.await_ready(facts),
             Step::ReleaseSnapshot => self.release_snapshot(facts),
-            Step::SaveConversation => Ok(Facts::none()),
+            Step::SaveConversation => self.save_conversation(),
         }?;
         crash::point(self.operation, step, "after");
         Ok(learned)

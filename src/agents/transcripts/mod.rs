@@ -1,0 +1,21 @@
+//! The agents' own records of what was said, read as they grow.
+//!
+//! A transcript is found by the reference of its conversation alone, never by being the latest one,
+//! and read from where the last reading ended ([`Bookmark`]). What cannot be understood is passed
+//! over and counted. One file per format says what counts as said.
+
+mod claude;
+mod codex;
+mod demo;
+mod gemini;
+mod lines;
+mod place;
+mod reading;
+#[cfg(test)]
+mod tests;
+mod value;
+
+pub(crate) use place::Lookup;
+#[cfg(test)]
+use reading::TranscriptFile;
+pub(crate) use reading::{Bookmark, Continuity};

@@ -1,0 +1,307 @@
+//! Where a transcript lies, found by the reference of its conversation.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::reading::TranscriptFile;
+use crate::agents::{Host, Provider, TranscriptFormat};
+
+/// The header of a transcript is on its first line and is short.
+const HEADER: u64 = 64 * 1024;
+
+/// What is known of a transcript.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Lookup {
+    Found(TranscriptFile),
+    /// The agent keeps its transcripts here, and there is none under this reference.
+    Absent,
+    /// Nothing can be told: the agent keeps none that is read, or not where it is looked for.
+    Unknown,
+}
+
+impl Provider {
+    /// The transcript of this conversation; never that of another one, however new.
+    pub(crate) fn transcript_of(&self, reference: &str, host: &Host) -> Lookup {
+        let format = self.transcript().format;
+        // References become part of file names here: only what cannot be anything else does.
+        if uuid::Uuid::try_parse(reference).is_err() {
+            return Lookup::Unknown;
+        }
+        let set = |name: &str| {
+            let own = self
+                .file
+                .env
+                .get(name)
+                .filter(|value| !value.is_empty() && !value.contains('{'));
+            let own = own.map(OsString::from);
+            own.or_else(|| std::env::var_os(name))
+                .filter(|value| !value.is_empty())
+        };
+        let Some(root) = root(format, &set, &host.state) else {
+            return Lookup::Unknown;
+        };
+        locate(format, &root, reference)
+    }
+
+    /// Whether anything was said under this reference; None where that cannot be told.
+    pub(crate) fn has_turns(&self, reference: &str, host: &Host) -> Option<bool> {
+        match self.transcript_of(reference, host) {
+            Lookup::Absent => Some(false),
+            Lookup::Unknown => None,
+            Lookup::Found(file) => Some(match file.format {
+                // It is there from the start, with a header alone.
+                TranscriptFormat::Gemini => holds_a_message(&file.path)?,
+                _ => true,
+            }),
+        }
+    }
+}
+
+/// The directory below which an agent keeps its transcripts.
+fn root(
+    format: TranscriptFormat,
+    set: &dyn Fn(&str) -> Option<OsString>,
+    state: &Path,
+) -> Option<PathBuf> {
+    let home = |name: &str| set("HOME").map(|home| PathBuf::from(home).join(name));
+    let own = |name: &str| set(name).map(PathBuf::from);
+    match format {
+        TranscriptFormat::Claude => own("CLAUDE_CONFIG_DIR").or_else(|| home(".claude")),
+        TranscriptFormat::Codex => own("CODEX_HOME").or_else(|| home(".codex")),
+        TranscriptFormat::Gemini => own("GEMINI_CLI_HOME")
+            .map(|home| home.join(".gemini"))
+            .or_else(|| home(".gemini")),
+        TranscriptFormat::Demo => Some(state.to_owned()),
+        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => None,
+    }
+}
+
+fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
+    let (places, found) = match format {
+        TranscriptFormat::Claude => {
+            let projects = root.join("projects");
+            let name = format!("{reference}.jsonl");
+            let found = children(&projects)
+                .into_iter()
+                .map(|project| project.join(&name))
+                .collect();
+            (vec![projects], found)
+        }
+        TranscriptFormat::Codex => {
+            let places = vec![root.join("sessions"), root.join("archived_sessions")];
+            let found = places
+                .iter()
+                .flat_map(|place| rollouts(place, reference, 4))
+                .collect();
+            (places, found)
+        }
+        TranscriptFormat::Gemini => {
+            let projects = root.join("tmp");
+            let short = reference.get(..8).unwrap_or(reference);
+            let end = format!("-{short}.jsonl");
+            let found = children(&projects)
+                .iter()
+                .flat_map(|project| children(&project.join("chats")))
+                .filter(|path| {
+                    name_of(path).starts_with("session-") && name_of(path).ends_with(&end)
+                })
+                .filter(|path| header_names(path, reference))
+                .collect();
+            (vec![projects], found)
+        }
+        TranscriptFormat::Demo => {
+            let place = root.join("demo");
+            let file = place.join(format!("{reference}.jsonl"));
+            // It makes its directory with the first entry.
+            (vec![root.to_owned()], vec![file])
+        }
+        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {
+            return Lookup::Unknown;
+        }
+    };
+    let found: Vec<PathBuf> = found;
+    // A copy of the same conversation may lie beside it; the longer one has it all.
+    let longest = found
+        .into_iter()
+        .filter_map(|path| {
+            Some((
+                std::fs::metadata(&path)
+                    .ok()
+                    .filter(|file| file.is_file())?
+                    .len(),
+                path,
+            ))
+        })
+        .max();
+    match longest {
+        Some((_, path)) => Lookup::Found(TranscriptFile { format, path }),
+        None if places.iter().any(|place| place.is_dir()) => Lookup::Absent,
+        None => Lookup::Unknown,
+    }
+}
+
+/// Codex puts the whole reference at the end of a name, below directories for year, month and day.
+fn rollouts(directory: &Path, reference: &str, depth: usize) -> Vec<PathBuf> {
+    let end = format!("-{reference}.jsonl");
+    children(directory)
+        .into_iter()
+        .flat_map(|path| {
+            let name = name_of(&path);
+            if name.starts_with("rollout-") {
+                if name.ends_with(&end) {
+                    vec![path]
+                } else {
+                    Vec::new()
+                }
+            } else if depth > 0 && path.is_dir() {
+                rollouts(&path, reference, depth - 1)
+            } else {
+                Vec::new()
+            }
+        })
+        .collect()
+}
+
+fn children(directory: &Path) -> Vec<PathBuf> {
+    std::fs::read_dir(directory)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .collect()
+}
+
+fn name_of(path: &Path) -> &str {
+    path.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+}
+
+fn header_names(path: &Path, reference: &str) -> bool {
+    let header = || -> Option<Value> {
+        let mut line = Vec::new();
+        let file = File::open(path).ok()?.take(HEADER);
+        BufReader::new(file).read_until(b'\n', &mut line).ok()?;
+        serde_json::from_slice(&line).ok()
+    };
+    header()
+        .is_some_and(|header| header.get("sessionId").and_then(Value::as_str) == Some(reference))
+}
+
+fn holds_a_message(path: &Path) -> Option<bool> {
+    let file = BufReader::new(File::open(path).ok()?);
+    for line in file.split(b'\n').take(200) {
+        let line: Option<Value> = serde_json::from_slice(&line.ok()?).ok();
+        let kind = line.as_ref().and_then(|line| line.get("type")?.as_str());
+        if matches!(kind, Some("user" | "gemini")) {
+            return Some(true);
+        }
+    }
+    Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "067f244d-d2aa-45f1-9be4-c65a829b302f";
+    const OTHER: &str = "067f244d-0000-45f1-9be4-c65a829b302f";
+
+    fn put(root: &Path, path: &str, text: &str) -> PathBuf {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn check(format: TranscriptFormat, root: &Path, expected: Option<&PathBuf>) {
+        let found = match locate(format, root, ID) {
+            Lookup::Found(file) => Some(file.path),
+            Lookup::Absent | Lookup::Unknown => None,
+        };
+        assert_eq!(found.as_ref(), expected);
+    }
+
+    #[test]
+    fn a_transcript_is_found_by_its_reference_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        let all = [
+            TranscriptFormat::Claude,
+            TranscriptFormat::Codex,
+            TranscriptFormat::Gemini,
+        ];
+        for format in all {
+            assert_eq!(
+                locate(format, root, ID),
+                Lookup::Unknown,
+                "no such agent here"
+            );
+        }
+        put(root, &format!("projects/-w-one/{OTHER}.jsonl"), "{}\n");
+        put(
+            root,
+            &format!("sessions/2026/11/15/rollout-2026-11-15T10-00-00-{OTHER}.jsonl"),
+            "{}\n",
+        );
+        put(
+            root,
+            "tmp/p/chats/session-2026-11-15T10-00-067f244d.jsonl",
+            &format!("{{\"sessionId\":\"{OTHER}\"}}\n"),
+        );
+        for format in all {
+            assert_eq!(
+                locate(format, root, ID),
+                Lookup::Absent,
+                "only another one, newer or not"
+            );
+        }
+        let claude = put(root, &format!("projects/-w-two/{ID}.jsonl"), "{}\n");
+        let codex = put(
+            root,
+            &format!("sessions/2026/11/14/rollout-2026-11-14T10-00-00-{ID}.jsonl"),
+            "{}\n",
+        );
+        let header = format!("{{\"sessionId\":\"{ID}\",\"projectHash\":\"x\"}}\n");
+        let gemini = put(
+            root,
+            "tmp/q/chats/session-2026-11-14T10-00-067f244d.jsonl",
+            &header,
+        );
+        check(TranscriptFormat::Claude, root, Some(&claude));
+        check(TranscriptFormat::Codex, root, Some(&codex));
+        check(TranscriptFormat::Gemini, root, Some(&gemini));
+        assert_eq!(holds_a_message(&gemini), Some(false));
+        std::fs::write(
+            &gemini,
+            format!("{header}{{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}}\n"),
+        )
+        .unwrap();
+        assert_eq!(holds_a_message(&gemini), Some(true));
+    }
+
+    #[test]
+    fn what_is_no_reference_is_no_file_name() {
+        let catalog = crate::agents::Catalog::built_in();
+        let host = Host {
+            biv: "/nonexistent/biv".into(),
+            state: "/nonexistent".into(),
+            shell: "/bin/sh".into(),
+            path: None,
+        };
+        for agent in ["claude", "codex", "gemini", "demo"] {
+            let provider = catalog.require(agent).unwrap();
+            assert_eq!(
+                provider.transcript_of("../../etc/passwd", &host),
+                Lookup::Unknown
+            );
+        }
+        assert_eq!(
+            catalog.require("shell").unwrap().transcript_of(ID, &host),
+            Lookup::Unknown
+        );
+    }
+}

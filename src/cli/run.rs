@@ -1,0 +1,185 @@
+//! `biv run`
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use signal_hook::consts::SIGINT;
+
+use super::log::print_all;
+use super::main::CommandResult;
+use super::new::{NewArgs, create};
+use super::output::Output;
+use super::progress::StepLine;
+use super::report::Report;
+use crate::engine::{Engine, InstanceView, LogFrom, PauseOptions};
+use crate::model::{Activity, PauseReason, State};
+
+/// Between two looks at the agent.
+const PROBE: Duration = Duration::from_millis(150);
+/// A turn that has not begun by then has ended already, or the agent shows no sign of it.
+const BEGINNING: Duration = Duration::from_secs(3);
+
+/// Like `new`, in the foreground: show what the agent does until its turn ends. Ctrl+C pauses it
+#[derive(Debug, Args)]
+pub(super) struct RunArgs {
+    #[command(flatten)]
+    pub new: NewArgs,
+}
+
+pub(super) fn run(args: RunArgs, engine: &Engine, output: &Output) -> CommandResult {
+    if args.new.start.prompt.is_none() && args.new.start.prompt_file.is_none() {
+        return Err(Report::usage(
+            "`biv run` needs a prompt",
+            "give it with -p, or use `biv new` to start without one",
+        ));
+    }
+    let interrupts = Interrupts::listen();
+    let view = create(args.new, engine, output)?;
+    output.say(&format!(
+        "`{}` works on {}",
+        view.title,
+        view.branch.as_deref().unwrap_or("a detached HEAD")
+    ));
+    let ended = follow(&view, engine, output, &interrupts)?;
+    match ended {
+        Ended::Interrupted => pause(&view, engine, output, &interrupts),
+        Ended::TurnOver => Ok(finish(&engine.show(view.id.as_str())?, output)),
+    }
+}
+
+enum Ended {
+    TurnOver,
+    Interrupted,
+}
+
+/// Prints the conversation as it grows, until the agent is at rest.
+fn follow(
+    view: &InstanceView,
+    engine: &Engine,
+    output: &Output,
+    interrupts: &Interrupts,
+) -> Result<Ended, Report> {
+    let mut log = engine.log(view.id.as_str(), LogFrom::Start)?;
+    let started = Instant::now();
+    let mut has_worked = false;
+    loop {
+        if interrupts.count() > 0 {
+            return Ok(Ended::Interrupted);
+        }
+        let now = engine.show(view.id.as_str())?;
+        let goes_on = log.refresh()?;
+        if print_all(&mut log, output)?.is_some() {
+            return Ok(Ended::TurnOver);
+        }
+        has_worked |= now.activity == Some(Activity::Busy);
+        let at_rest =
+            now.activity != Some(Activity::Busy) && (has_worked || started.elapsed() > BEGINNING);
+        if now.state != State::Running
+            || !goes_on
+            || (at_rest && now.activity != Some(Activity::Unknown))
+        {
+            return Ok(Ended::TurnOver);
+        }
+        std::thread::sleep(PROBE);
+    }
+}
+
+/// Ctrl+C: a pause like any other, which a second one forces.
+fn pause(
+    view: &InstanceView,
+    engine: &Engine,
+    output: &Output,
+    interrupts: &Interrupts,
+) -> CommandResult {
+    let given = view.id.as_str();
+    let settings = &engine.config().settings.pause;
+    let options = |wait| PauseOptions {
+        wait: Some(wait),
+        worktree: settings.worktree,
+        reason: PauseReason::UserInterrupt,
+    };
+    output.say("Pausing when the turn is over; Ctrl+C again forces it.");
+    let paused = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            engine.pause(
+                given,
+                &options(settings.wait),
+                &mut StepLine::new(output, given),
+            )
+        });
+        while !waiting.is_finished() {
+            if interrupts.count() > 1 {
+                // The waiting pause takes itself back, and another is made that does not wait.
+                engine.cancel_pause(given).ok();
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        waiting.join()
+    });
+    let done = matches!(paused, Ok(Ok(_)));
+    if !done {
+        engine.pause(
+            given,
+            &options(Duration::ZERO),
+            &mut StepLine::new(output, given),
+        )?;
+    }
+    let title = shlex::try_quote(&view.title.to_string())
+        .map_or_else(|_| given.to_owned(), std::borrow::Cow::into_owned);
+    output.say(&format!(
+        "Paused. Resume with: biv resume {title}\nRestart with: biv restart {title}"
+    ));
+    if output.wants_json() {
+        output.json(&engine.show(given)?);
+    }
+    Ok(ExitCode::from(130))
+}
+
+/// How the turn ended: with the agent's own exit status where it has exited.
+fn finish(view: &InstanceView, output: &Output) -> ExitCode {
+    if output.wants_json() {
+        output.json(view);
+    } else {
+        let state = match (view.state, view.activity) {
+            (State::Running, Some(Activity::Approval | Activity::Question | Activity::Blocked)) => {
+                "needs you"
+            }
+            (State::Running, _) => "is done with its turn",
+            (state, _) => state.name(),
+        };
+        output.say(&format!(
+            "`{}` {state}; `biv attach {}` goes on with it",
+            view.title, view.id
+        ));
+    }
+    match view.state {
+        State::Failed => ExitCode::FAILURE,
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// How often the user has pressed Ctrl+C.
+struct Interrupts(Arc<AtomicUsize>);
+
+impl Interrupts {
+    fn listen() -> Self {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT]) {
+            std::thread::spawn(move || {
+                for _ in signals.forever() {
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+        Self(count)
+    }
+
+    fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}

@@ -1,0 +1,102 @@
+//! The agent's todo list, where it keeps one.
+
+use serde::{Deserialize, Serialize};
+
+use super::Entry;
+
+/// More than this is no list that anybody reads.
+const LONGEST_LIST: usize = 200;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Todo {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    #[serde(default)]
+    pub content: String,
+    #[serde(default)]
+    pub status: String,
+}
+
+impl Todo {
+    pub(crate) fn new(content: impl Into<String>, status: impl Into<String>) -> Self {
+        Self {
+            id: None,
+            content: content.into(),
+            status: status.into(),
+        }
+    }
+
+    /// Whatever is not known to be over is still to do.
+    pub(super) fn is_open(&self) -> bool {
+        !self.content.is_empty()
+            && !matches!(
+                self.status.as_str(),
+                "completed"
+                    | "complete"
+                    | "done"
+                    | "cancelled"
+                    | "canceled"
+                    | "deleted"
+                    | "skipped"
+            )
+    }
+}
+
+/// The list as it stands after some entries.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(super) struct TodoList(Vec<Todo>);
+
+impl TodoList {
+    /// A whole list takes the place of the one before; a single task is added or changed.
+    pub(super) fn take(&mut self, entry: &Entry) {
+        let read = |key: &str| entry.metadata.get(key).cloned();
+        if let Some(todos) = read("todos").and_then(|value| serde_json::from_value(value).ok()) {
+            self.0 = todos;
+        }
+        if let Some(task) = read("task").and_then(|value| serde_json::from_value(value).ok()) {
+            self.change(task);
+        }
+        self.0.truncate(LONGEST_LIST);
+    }
+
+    fn change(&mut self, task: Todo) {
+        let known = self
+            .0
+            .iter_mut()
+            .find(|todo| todo.id.is_some() && todo.id == task.id);
+        match known {
+            Some(todo) => {
+                if !task.content.is_empty() {
+                    todo.content = task.content;
+                }
+                if !task.status.is_empty() {
+                    todo.status = task.status;
+                }
+            }
+            None if task.content.is_empty() => {}
+            None => self.0.push(task),
+        }
+    }
+
+    pub(super) fn todos(&self) -> &[Todo] {
+        &self.0
+    }
+
+    pub(super) fn open(&self) -> Vec<String> {
+        self.0
+            .iter()
+            .filter(|todo| todo.is_open())
+            .map(|todo| todo.content.clone())
+            .collect()
+    }
+}
+
+/// What the agent still has on its list, in its own words and order.
+pub(crate) fn pending_tasks(entries: &[Entry]) -> Vec<String> {
+    let mut list = TodoList::default();
+    for entry in entries {
+        list.take(entry);
+    }
+    list.open()
+}

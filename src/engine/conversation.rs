@@ -1,0 +1,186 @@
+//! What was said, brought from the agents' transcripts into the store.
+
+use super::core::now;
+use super::{Engine, Error};
+use crate::agents::{Bookmark, Continuity, Lookup};
+use crate::conversation::{Entry, Speaker, brief, last_action, of_run, pending_tasks};
+use crate::model::InstanceRecord;
+use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
+
+/// How far back it is looked for what the agent did last and has on its list.
+const LOOKED_BACK: usize = 1000;
+
+/// What an import has brought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Imported {
+    pub entries: usize,
+    /// Lines of the transcript that could not be understood.
+    pub skipped: u64,
+}
+
+/// Where the work stands, for the pause record and for whoever looks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Outlook {
+    pub last_action: Option<String>,
+    pub pending_tasks: Vec<String>,
+    pub summary: Option<String>,
+}
+
+impl Engine {
+    /// Brings what is new in the agent's transcript into the store. Doing it again adds nothing.
+    pub(super) fn import_conversation(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Result<Imported, Error> {
+        let conversation = dir.conversation();
+        if !self.has_news(&conversation, record)? {
+            return Ok(Imported::default());
+        }
+        let lock = conversation.lock()?;
+        let mut imports = conversation.imports()?;
+        self.import(&conversation, &lock, &mut imports, record)
+    }
+
+    /// Records a prompt that was just sent, unless the transcript tells of it already.
+    pub(super) fn record_sent(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        prompt: &str,
+    ) -> Result<(), Error> {
+        let conversation = dir.conversation();
+        let at = now();
+        let lock = conversation.lock()?;
+        let mut imports = conversation.imports()?;
+        // On disk before anything is written: an entry that a crash leaves is then known for what it is.
+        imports.note_sent(at, prompt);
+        conversation.save_imports(&lock, &mut imports)?;
+        self.import(&conversation, &lock, &mut imports, record)?;
+        let Some(sent) = imports
+            .sent
+            .iter_mut()
+            .find(|sent| sent.at == at && !sent.written)
+        else {
+            return Ok(());
+        };
+        sent.written = true;
+        let entry = Entry::new(at, Speaker::User, prompt)
+            .with("source", "biv")
+            .with("run", record.run.as_str());
+        conversation.append(&lock, &[entry])?;
+        Ok(conversation.save_imports(&lock, &mut imports)?)
+    }
+
+    /// What the agent did last, has still to do, and where it stands. Nothing where nothing is known.
+    pub(super) fn outlook(&self, dir: &InstanceDir, record: &InstanceRecord) -> Outlook {
+        let Ok(tailed) = dir.conversation().tail(LOOKED_BACK) else {
+            return Outlook::default();
+        };
+        let entries = of_run(tailed.entries, record.run.as_str());
+        Outlook {
+            last_action: last_action(&entries),
+            pending_tasks: pending_tasks(&entries),
+            summary: brief(&entries),
+        }
+    }
+
+    /// Whether anything was said under this reference; None where that cannot be told. A transcript
+    /// that was imported and is gone was said all the same: the agent must be asked for it, and say
+    /// itself that it does not know it.
+    pub(super) fn has_turns(&self, record: &InstanceRecord, reference: &str) -> Option<bool> {
+        let provider = self.provider_of(record).ok()?;
+        let told = provider.has_turns(reference, &self.host);
+        let imports = self.store.instance(&record.id).conversation().imports();
+        let imported =
+            imports.is_ok_and(|imports| imports.sources.contains_key(&source(record, reference)));
+        if told == Some(false) && imported {
+            Some(true)
+        } else {
+            told
+        }
+    }
+
+    /// A look without a lock, so that nothing is written where nothing has happened.
+    fn has_news(
+        &self,
+        conversation: &ConversationDir,
+        record: &InstanceRecord,
+    ) -> Result<bool, Error> {
+        let Some(reference) = &record.session_ref else {
+            return Ok(false);
+        };
+        let Lookup::Found(file) = self
+            .provider_of(record)?
+            .transcript_of(reference, &self.host)
+        else {
+            return Ok(false);
+        };
+        let bookmark = bookmark(&conversation.imports()?, &source(record, reference));
+        Ok(bookmark.is_none_or(|bookmark| file.has_more(&bookmark)))
+    }
+
+    fn import(
+        &self,
+        conversation: &ConversationDir,
+        lock: &Lock,
+        imports: &mut Imports,
+        record: &InstanceRecord,
+    ) -> Result<Imported, Error> {
+        let mut imported = Imported::default();
+        let Some(reference) = &record.session_ref else {
+            return Ok(imported);
+        };
+        let provider = self.provider_of(record)?;
+        let Lookup::Found(file) = provider.transcript_of(reference, &self.host) else {
+            return Ok(imported);
+        };
+        let source = source(record, reference);
+        let bookmark = bookmark(imports, &source);
+        if bookmark
+            .as_ref()
+            .is_some_and(|bookmark| !file.has_more(bookmark))
+        {
+            return Ok(imported);
+        }
+        let path = file.path.clone();
+        let (mut reading, continuity) = file
+            .read_on(bookmark, now())
+            .map_err(Error::files("read", &path))?;
+        let mut known = match continuity {
+            Continuity::Continues => conversation.unacknowledged(imports)?,
+            Continuity::Anew => conversation.known()?,
+        };
+        while let Some(batch) = reading.next().map_err(Error::files("read", &path))? {
+            let fresh: Vec<Entry> = batch
+                .entries
+                .into_iter()
+                .filter(|entry| !known.has(entry))
+                .filter_map(|entry| imports.admit(entry))
+                .map(|entry| entry.with("run", record.run.as_str()))
+                .collect();
+            conversation.append(lock, &fresh)?;
+            imported.entries += fresh.len();
+            imported.skipped += batch.skipped;
+            imports.skipped += batch.skipped;
+            if let Ok(bookmark) = serde_json::to_value(batch.bookmark) {
+                imports.sources.insert(source.clone(), bookmark);
+            }
+            conversation.save_imports(lock, imports)?;
+        }
+        Ok(imported)
+    }
+}
+
+/// The name of a transcript among all that an instance ever had.
+fn source(record: &InstanceRecord, reference: &str) -> String {
+    format!("{}:{reference}", record.agent)
+}
+
+fn bookmark(imports: &Imports, source: &str) -> Option<Bookmark> {
+    serde_json::from_value(imports.sources.get(source)?.clone()).ok()
+}
+
+#[cfg(test)]
+#[path = "conversation_tests.rs"]
+mod tests;

@@ -1,0 +1,54 @@
+//! What was said, saved before the agent is stopped and once more when it is.
+
+use super::{Work, fact};
+use crate::agents::Traces;
+use crate::engine::Error;
+use crate::lifecycle::Facts;
+use crate::process::tree_of;
+
+impl Work<'_> {
+    /// Saves the conversation and learns its reference. Neither is worth a pause: what fails is said.
+    pub(super) fn save_conversation(&mut self) -> Result<Facts, Error> {
+        let found = self.discover_reference();
+        if found.is_some() {
+            self.record.session_ref.clone_from(&found);
+        }
+        self.import_conversation();
+        Ok(match found {
+            Some(reference) => Facts::none().with(fact::FOUND_REF, &reference),
+            None => Facts::none(),
+        })
+    }
+
+    /// What the agent still wrote as it was stopped belongs to the conversation.
+    pub(super) fn import_conversation(&mut self) {
+        match self.engine.import_conversation(&self.dir, &self.record) {
+            Ok(imported) if imported.skipped > 0 => self.progress.note(&format!(
+                "{} lines of the agent's transcript cannot be understood and were left out",
+                imported.skipped
+            )),
+            Ok(_) => {}
+            Err(error) => self
+                .progress
+                .note(&format!("the conversation was not saved: {error}")),
+        }
+    }
+
+    /// The reference that the agent chose itself, from what only this agent holds.
+    fn discover_reference(&self) -> Option<String> {
+        let provider = self.provider().ok()?;
+        let seat = self.record.seat.as_ref()?;
+        if !seat.agent.is_alive() {
+            return None;
+        }
+        let pids: Vec<u32> = tree_of(Some(&seat.agent), &self.record.marker())
+            .iter()
+            .filter_map(|process| u32::try_from(process.pid).ok())
+            .collect();
+        provider.discover(&Traces {
+            pids: &pids,
+            cwd: &self.record.worktree.path,
+            host: &self.engine.host,
+        })
+    }
+}

@@ -1,0 +1,184 @@
+//! The files of one conversation.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::backwards::Backwards;
+use super::reader::ConversationReader;
+use crate::conversation::Entry;
+use crate::store::jsonl::ends_torn;
+use crate::store::{InstanceDir, Lock, LockMode, StoreError, ensure_private};
+
+/// Whoever holds the lock appends a few lines or copies a file.
+const WAIT: Duration = Duration::from_secs(5);
+/// What is read of the end of a conversation fits into memory, whatever is in it.
+const TAIL_BUDGET: usize = 24 * 1024 * 1024;
+/// A summary is no longer than this.
+const LONGEST_SUMMARY: u64 = 4 * 1024 * 1024;
+
+#[derive(Debug, Clone)]
+pub(crate) struct ConversationDir {
+    pub(super) path: PathBuf,
+    lock: PathBuf,
+}
+
+/// The last entries of a conversation.
+#[derive(Debug, Default)]
+pub(crate) struct Tailed {
+    pub entries: Vec<Entry>,
+    /// Where the first of them begins.
+    pub start: u64,
+    /// Lines among them that could not be read.
+    pub skipped: u64,
+}
+
+impl InstanceDir {
+    pub(crate) fn conversation(&self) -> ConversationDir {
+        ConversationDir {
+            path: self.path.join("conversation"),
+            lock: self.path.join("conversation.lock"),
+        }
+    }
+}
+
+impl ConversationDir {
+    /// The lock under which anything is written here. It is the last one to be taken.
+    pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
+        ensure_private(&self.path)?;
+        Lock::take(&self.lock, LockMode::Exclusive, WAIT, "conversation")
+    }
+
+    pub(crate) fn current(&self) -> PathBuf {
+        self.path.join("current.jsonl")
+    }
+
+    /// How long the current file is.
+    pub(crate) fn length(&self) -> u64 {
+        std::fs::metadata(self.current()).map_or(0, |metadata| metadata.len())
+    }
+
+    /// Adds entries; they survive a power cut once this returns. A tail that a crash tore off is
+    /// ended first, so that it spoils no more than itself.
+    pub(crate) fn append(&self, _lock: &Lock, entries: &[Entry]) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let path = self.current();
+        let mut file = OpenOptions::new()
+            .read(true)
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(StoreError::io("open", &path))?;
+        let mut lines = Vec::new();
+        if ends_torn(&mut file).map_err(StoreError::io("read", &path))? {
+            lines.push(b'\n');
+        }
+        for entry in entries {
+            serde_json::to_writer(&mut lines, entry).map_err(|error| StoreError::Corrupt {
+                path: path.clone(),
+                message: error.to_string(),
+            })?;
+            lines.push(b'\n');
+        }
+        file.write_all(&lines)
+            .map_err(StoreError::io("append to", &path))?;
+        file.sync_data().map_err(StoreError::io("sync", &path))
+    }
+
+    /// The last entries, without reading the rest: as many as asked for, or as fit into memory.
+    pub(crate) fn tail(&self, count: usize) -> Result<Tailed, StoreError> {
+        let path = self.current();
+        let mut tailed = Tailed::default();
+        let Some(file) = open(&path)? else {
+            return Ok(tailed);
+        };
+        let read = StoreError::io("read", &path);
+        let fill = |tailed: &mut Tailed| -> std::io::Result<()> {
+            let mut lines = Backwards::new(file)?;
+            let mut size = 0;
+            tailed.start = lines.length();
+            while tailed.entries.len() < count && size < TAIL_BUDGET {
+                let Some((at, line)) = lines.next()? else {
+                    break;
+                };
+                if line.is_empty() {
+                    continue;
+                }
+                match serde_json::from_slice(&line) {
+                    Ok(entry) => {
+                        tailed.entries.push(entry);
+                        tailed.start = at;
+                        size += line.len();
+                    }
+                    Err(_) => tailed.skipped += 1,
+                }
+            }
+            tailed.entries.reverse();
+            Ok(())
+        };
+        fill(&mut tailed).map_err(read)?;
+        Ok(tailed)
+    }
+
+    /// Reads on from a place in the current file.
+    pub(crate) fn reader(&self, from: u64) -> Result<ConversationReader, StoreError> {
+        ConversationReader::open(&self.current(), from)
+    }
+
+    /// How often this conversation was compacted: the number in the summary that it begins with.
+    pub(crate) fn generation(&self) -> Result<u64, StoreError> {
+        Ok(self.head()?.map_or(0, |head| head.number))
+    }
+
+    pub(super) fn head(&self) -> Result<Option<Head>, StoreError> {
+        let path = self.current();
+        let Some(file) = open(&path)? else {
+            return Ok(None);
+        };
+        Head::read(file).map_err(StoreError::io("read", &path))
+    }
+}
+
+/// What the summary at the front of a compacted conversation says of the compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Head {
+    pub number: u64,
+    /// Where the kept part began in the file before.
+    pub cut: u64,
+    /// The length of the summary with its line end.
+    pub length: u64,
+}
+
+impl Head {
+    pub(super) fn read(file: File) -> std::io::Result<Option<Self>> {
+        let mut line = Vec::new();
+        BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line)?;
+        let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
+            return Ok(None);
+        };
+        let told = |key: &str| entry.metadata.get("compaction")?.get(key)?.as_u64();
+        let head = |(number, cut)| Self {
+            number,
+            cut,
+            length: line.len() as u64,
+        };
+        Ok(told("number")
+            .zip(told("cut"))
+            .filter(|_| entry.is_summary())
+            .map(head))
+    }
+}
+
+/// The file, if it is there.
+pub(super) fn open(path: &Path) -> Result<Option<File>, StoreError> {
+    match File::open(path) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}

@@ -1,0 +1,129 @@
+//! A conversation read from front to back, in pieces, also while it grows or is compacted.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::directory::{Head, open};
+use crate::conversation::Entry;
+use crate::store::StoreError;
+
+/// So much is read before the entries are handed on.
+const PIECE: u64 = 1024 * 1024;
+
+#[derive(Debug)]
+pub(crate) struct ConversationReader {
+    path: PathBuf,
+    /// None while there is no conversation.
+    file: Option<BufReader<File>>,
+    position: u64,
+    /// Where to stop; None: at the end.
+    limit: Option<u64>,
+    skipped: u64,
+}
+
+impl ConversationReader {
+    pub(super) fn open(path: &Path, from: u64) -> Result<Self, StoreError> {
+        let mut reader = Self {
+            path: path.to_owned(),
+            file: None,
+            position: from,
+            limit: None,
+            skipped: 0,
+        };
+        reader.reopen()?;
+        Ok(reader)
+    }
+
+    /// Only what lies before this place.
+    pub(super) fn until(mut self, limit: u64) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
+    /// Lines that could not be read so far.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    /// Some more entries; none at the end of what is written so far.
+    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, StoreError> {
+        self.read_piece()
+            .map_err(StoreError::io("read", &self.path))
+    }
+
+    fn read_piece(&mut self) -> std::io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        let start = self.position;
+        let Some(file) = &mut self.file else {
+            return Ok(entries);
+        };
+        let mut line = Vec::new();
+        while self.limit.is_none_or(|limit| self.position < limit) {
+            if self.position - start >= PIECE && !entries.is_empty() {
+                break;
+            }
+            line.clear();
+            let length = file.read_until(b'\n', &mut line)?;
+            let whole = line.last() == Some(&b'\n');
+            match serde_json::from_slice::<Entry>(&line) {
+                Ok(entry) => entries.push(entry),
+                // Half a line: someone is writing it, or it was torn off and ends with the next one.
+                Err(_) if !whole => {
+                    file.seek(SeekFrom::Start(self.position))?;
+                    break;
+                }
+                Err(_) if line == b"\n" => {}
+                Err(_) => self.skipped += 1,
+            }
+            self.position += length as u64;
+        }
+        Ok(entries)
+    }
+
+    /// Goes over to a file that has taken the place of the one that is being read. Returns whether
+    /// it did. What is kept in it is the end of the old one, so reading goes on at the same entry.
+    pub(crate) fn follow(&mut self) -> Result<bool, StoreError> {
+        let now = match std::fs::metadata(&self.path) {
+            Ok(metadata) => metadata.ino(),
+            Err(_) => return Ok(false),
+        };
+        let before = match &self.file {
+            None => None,
+            Some(file) => Some(
+                file.get_ref()
+                    .metadata()
+                    .map_err(StoreError::io("read", &self.path))?,
+            ),
+        };
+        if before.as_ref().is_some_and(|before| before.ino() == now) {
+            return Ok(false);
+        }
+        if let Some(before) = before
+            && let Some(file) = open(&self.path)?
+        {
+            let head = Head::read(file).map_err(StoreError::io("read", &self.path))?;
+            let left = before.len().saturating_sub(self.position);
+            self.position = match head {
+                Some(head) => (head.length + before.len()).saturating_sub(head.cut + left),
+                None => 0,
+            };
+        }
+        self.reopen()?;
+        Ok(true)
+    }
+
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        self.file = match open(&self.path)? {
+            None => None,
+            Some(file) => {
+                let mut file = BufReader::with_capacity(1 << 16, file);
+                file.seek(SeekFrom::Start(self.position))
+                    .map_err(StoreError::io("read", &self.path))?;
+                Some(file)
+            }
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,198 @@
+//! The README is run, and what it says of commands and settings is held against the program.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::{Camp, until_told};
+
+/// Commands that only look are run again until they show what is expected: agents take their time.
+const LOOKING: [&str; 5] = ["biv list", "biv show", "biv peek", "biv diff", "biv runs"];
+
+#[test]
+fn the_tour_is_what_happens() {
+    let camp = Camp::new();
+    let programs = camp.root().join("bin");
+    std::fs::create_dir(&programs).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_biv"), programs.join("biv")).unwrap();
+    let mut place = camp.root();
+    let steps = steps(&section("## Five-minute tour"));
+    assert!(steps.len() > 15, "the tour was found");
+    for (command, expected) in steps {
+        if let Some(directory) = command.strip_prefix("cd ") {
+            place.push(directory);
+            continue;
+        }
+        let mut seen = None;
+        let looks_only = LOOKING.iter().any(|start| command.starts_with(start));
+        let describe = || format!("`{command}` shows what the README says:\n{expected}");
+        until_told(describe, || {
+            let output = run(&camp, &programs, &place, &command);
+            let as_expected = matches(&expected, &output);
+            seen = Some(output);
+            (as_expected || !looks_only).then_some(())
+        });
+        let seen = seen.unwrap();
+        assert!(
+            matches(&expected, &seen),
+            "`{command}` should show\n{expected}\nbut shows\n{seen}"
+        );
+    }
+}
+
+/// What the command prints, on both streams as a terminal would show them.
+fn run(camp: &Camp, programs: &Path, place: &PathBuf, command: &str) -> String {
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let output = Command::new("sh")
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .current_dir(place)
+        .env_clear()
+        .envs(camp.environment())
+        .env("PATH", path)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "`{command}` failed:\n{text}");
+    text
+}
+
+/// Each `$ ` line with the lines that stand below it.
+fn steps(section: &str) -> Vec<(String, String)> {
+    let mut steps: Vec<(String, String)> = Vec::new();
+    let mut inside = false;
+    for line in section.lines() {
+        match (inside, line) {
+            (false, "```console") => inside = true,
+            (true, "```") => inside = false,
+            (true, line) => match (line.strip_prefix("$ "), steps.last_mut()) {
+                (Some(command), _) => steps.push((command.to_owned(), String::new())),
+                (None, Some((_, expected))) => {
+                    expected.push_str(line);
+                    expected.push('\n');
+                }
+                (None, None) => panic!("output without a command: {line}"),
+            },
+            (false, _) => {}
+        }
+    }
+    steps
+}
+
+/// `…` on a line of its own stands for any lines, `[..]` within a line for anything.
+fn matches(expected: &str, seen: &str) -> bool {
+    let expected: Vec<&str> = expected.lines().collect();
+    let seen: Vec<&str> = seen.lines().map(str::trim_end).collect();
+    lines_match(&expected, &seen)
+}
+
+fn lines_match(expected: &[&str], seen: &[&str]) -> bool {
+    match expected {
+        [] => seen.is_empty(),
+        ["…", rest @ ..] => (0..=seen.len()).any(|skipped| lines_match(rest, &seen[skipped..])),
+        [line, rest @ ..] => {
+            seen.first().is_some_and(|first| line_matches(line, first))
+                && lines_match(rest, &seen[1..])
+        }
+    }
+}
+
+fn line_matches(pattern: &str, line: &str) -> bool {
+    let mut parts = pattern.trim_end().split("[..]");
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = line.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}
+
+#[test]
+fn wildcards_stand_for_what_they_should() {
+    for (expected, seen, outcome) in [
+        ("a\n", "a\n", true),
+        ("a\n", "a\nb\n", false),
+        ("a\n…\n", "a\nb\nc\n", true),
+        ("…\nc\n", "a\nc\n", true),
+        ("…\nc\n", "a\n", false),
+        ("x [..] z\n", "x y z\n", true),
+        ("x [..] z\n", "x y\n", false),
+        ("[..]\n", "anything\n", true),
+        ("", "", true),
+        ("", "unexpected\n", false),
+    ] {
+        assert_eq!(
+            matches(expected, seen),
+            outcome,
+            "{expected:?} against {seen:?}"
+        );
+    }
+}
+
+#[test]
+fn every_command_is_in_the_table_and_nothing_else() {
+    let camp = Camp::new();
+    let help = camp.biv(["--help"]).run().ok().stdout;
+    let mut known: Vec<String> = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| line.starts_with("  "))
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help")
+        .map(str::to_owned)
+        .collect();
+    let mut told: Vec<String> = section("## Commands")
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `biv "))
+        .filter_map(|line| line.split([' ', '`']).next())
+        .map(str::to_owned)
+        .collect();
+    known.sort();
+    told.sort();
+    assert_eq!(told, known);
+}
+
+#[test]
+fn the_settings_are_those_that_are_built_in() {
+    let section = section("## Configuration");
+    let block = section
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a block of settings");
+    let camp = Camp::new();
+    drop(camp.biv(["config", "init"]).run().ok());
+    let written = std::fs::read_to_string(camp.home().join("config/config.toml")).unwrap();
+    assert_eq!(block, written);
+}
+
+#[test]
+fn the_test_command_is_what_ci_runs() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ci = std::fs::read_to_string(root.join(".ci/run")).unwrap();
+    assert!(ci.contains("scripts/test"));
+    assert!(readme().contains("scripts/test "));
+    assert!(readme().contains("scripts/demo "));
+}
+
+fn readme() -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap()
+}
+
+/// From a heading to the next of its kind.
+fn section(heading: &str) -> String {
+    let text = readme();
+    let from = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));
+    let rest = &text[from + heading.len()..];
+    rest[..rest.find("\n## ").unwrap_or(rest.len())].to_owned()
+}
