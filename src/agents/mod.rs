@@ -18,7 +18,7 @@ mod screens;
 mod transcripts;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
-pub(crate) use discover::Traces;
+pub(crate) use discover::{Following, Trace, Traces};
 pub(crate) use file::{
     Capabilities, Discovery, Reference, StopBy, Strategy, Transcript, TranscriptFormat, Turnless,
     Verify,

@@ -4,6 +4,7 @@
 //! on loopback, and no telemetry.
 #![cfg(test)]
 
+mod acts;
 mod claude;
 mod model;
 mod stage;

@@ -79,6 +79,20 @@ impl Model {
         })
     }
 
+    /// How many requests have not come to their end.
+    pub(crate) fn open_requests(&self) -> usize {
+        let count = |event: &str| {
+            let entries = self.entries();
+            entries
+                .iter()
+                .filter(|entry| entry["event"] == event)
+                .count()
+        };
+        // The ends first: a request that comes in between must not look like none.
+        let ended = count("end");
+        count("request") - ended
+    }
+
     /// Everything that was asked, for people who wonder why a test failed.
     pub(crate) fn told(&self) -> String {
         std::fs::read_to_string(&self.log)

@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::model::Model;
-use crate::support::{Answer, Camp, Instance, Repository, until_told};
+use crate::support::{Answer, Camp, Instance, Repository, until, until_told};
 
 /// Agents are large: more than this many at once would only wait for each other.
 const AT_ONCE: usize = 2;
@@ -19,7 +19,7 @@ pub(crate) struct Stage {
     pub(crate) camp: Camp,
     pub(crate) repository: Repository,
     pub(crate) model: Model,
-    agent: &'static str,
+    pub(crate) agent: &'static str,
     // Given back last: what holds memory is gone by then.
     _place: Place,
 }
@@ -130,6 +130,14 @@ impl Stage {
             .camp
             .tmux(&[&["send-keys", "-t", &target], keys].concat());
         assert!(pressed.status.success(), "{pressed:?}");
+    }
+
+    /// A turn without any call of biv: typed by a person who is attached.
+    pub(crate) fn turn_by_hand(&self, instance: &Instance, prompt: &str) {
+        self.press(instance, &["-l", prompt]);
+        self.press(instance, &["Enter"]);
+        self.model.request_with(prompt);
+        until("the answer is complete", || self.model.open_requests() == 0);
     }
 
     /// A file in the agent's home.

@@ -26,11 +26,18 @@ pub(crate) enum Lookup {
 impl Provider {
     /// The transcript of this conversation; never that of another one, however new.
     pub(crate) fn transcript_of(&self, reference: &str, host: &Host) -> Lookup {
-        let format = self.transcript().format;
         // References become part of file names here: only what cannot be anything else does.
         if uuid::Uuid::try_parse(reference).is_err() {
             return Lookup::Unknown;
         }
+        let Some(root) = self.own_directory(host) else {
+            return Lookup::Unknown;
+        };
+        locate(self.transcript().format, &root, reference)
+    }
+
+    /// Where the agent keeps what is its own.
+    pub(in crate::agents) fn own_directory(&self, host: &Host) -> Option<PathBuf> {
         let set = |name: &str| {
             let own = self
                 .file
@@ -41,10 +48,7 @@ impl Provider {
             own.or_else(|| std::env::var_os(name))
                 .filter(|value| !value.is_empty())
         };
-        let Some(root) = root(format, &set, &host.state) else {
-            return Lookup::Unknown;
-        };
-        locate(format, &root, reference)
+        root(self.transcript().format, &set, &host.state)
     }
 
     /// Whether anything was said under this reference; None where that cannot be told.
