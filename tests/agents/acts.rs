@@ -115,12 +115,12 @@ pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {
 
 /// A command of the agent starts another conversation under us; the pause takes that one along.
 #[track_caller]
-pub(crate) fn follow_a_new_conversation(stage: &Stage, command: &str) {
+pub(crate) fn follow_a_new_conversation(stage: &Stage, change: impl FnOnce(&Instance)) {
     let instance = stage.start("follows", "before the change");
     stage.model.request_with("before the change");
     stage.wait(&instance, "idle");
     let before = stage.camp.show(&instance)["session_ref"].clone();
-    stage.send(&instance, command);
+    change(&instance);
     stage.wait(&instance, "idle");
     stage.turn(&instance, "after the change");
     let asked = stage.model.request_with("after the change");
@@ -192,15 +192,20 @@ pub(crate) fn keep_two_apart(stage: &Stage) {
     }
 }
 
-/// A large prompt of many lines and characters arrives as it was sent.
+/// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes
+/// of a tab.
 #[track_caller]
-pub(crate) fn take_a_large_prompt(stage: &Stage) {
+pub(crate) fn take_a_large_prompt(stage: &Stage, tab: &str) {
     let instance = Instance::from_json(&stage.new("large", &[]).ok().json());
     let line = "0123456789 äöü \"quotes\" 'single' $HOME `ticks`; \\back 日本 👩‍💻 {x} <y> #(z);\n";
     let prompt = format!("begin\n{}\n\tthe end;", line.repeat(120));
     stage.send(&instance, &prompt);
+    let prompt = prompt.replace('\t', tab);
     let asked = stage.model.request_with("begin");
-    assert_eq!(asked.prompt().trim_end(), prompt);
+    for (at, (arrived, sent)) in asked.prompt().lines().zip(prompt.lines()).enumerate() {
+        assert_eq!(arrived, sent, "line {at}");
+    }
+    assert_eq!(asked.prompt().trim_end().len(), prompt.len());
     stage.wait(&instance, "idle");
     stage.turn(&instance, "a small one;");
 }

@@ -41,7 +41,8 @@ fn a_pause_before_the_first_turn_keeps_the_reference() {
 
 #[test]
 fn clear_starts_another_conversation_which_is_followed() {
-    acts::follow_a_new_conversation(&Stage::of("claude"), "/clear");
+    let stage = Stage::of("claude");
+    acts::follow_a_new_conversation(&stage, |instance| stage.send(instance, "/clear"));
 }
 
 #[test]
@@ -56,7 +57,7 @@ fn two_of_one_repository() {
 
 #[test]
 fn a_large_prompt_is_exact() {
-    acts::take_a_large_prompt(&Stage::of("claude"));
+    acts::take_a_large_prompt(&Stage::of("claude"), "    ");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 
 mod acts;
 mod claude;
+mod codex;
 mod model;
 mod stage;
 

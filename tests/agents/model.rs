@@ -102,9 +102,11 @@ impl Model {
             .collect()
     }
 
-    pub(crate) fn entries(&self) -> Vec<Value> {
-        std::fs::read_to_string(&self.log)
-            .unwrap_or_default()
+    fn entries(&self) -> Vec<Value> {
+        let log = std::fs::read_to_string(&self.log).unwrap_or_default();
+        // The last line may still be on its way.
+        let whole = log.rfind('\n').map_or("", |end| &log[..end]);
+        whole
             .lines()
             .map(|line| serde_json::from_str(line).expect("each line is a JSON document"))
             .collect()

@@ -179,7 +179,7 @@ impl Stage {
         format!(
             r#"model = "gpt-5.5"
 model_provider = "loopback"
-approval_policy = "untrusted"
+approval_policy = "on-request"
 check_for_update_on_startup = false
 [model_providers.loopback]
 name = "loopback"
@@ -194,6 +194,13 @@ enabled = false
 "#,
             self.model.url()
         )
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Claude leaves the socket of a process that was killed.
+        drop(std::fs::remove_dir_all(self.home("tmp/cc-socks")));
     }
 }
 
