@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
@@ -15,9 +15,46 @@ const HEADER: u64 = 1024 * 1024;
 /// Year, month, day, file.
 const DEPTH: usize = 4;
 
-/// `…/thread-writer-locks/<id>.lock`, held from the start on. Two of them at once (it names
-/// conversations in a hidden one) tell nothing; a moment later it is one again.
-pub(super) fn held_lock(pids: &[i32]) -> Option<String> {
+/// The conversation that a running Codex is in. It holds the lock of each that it was in since it
+/// started, and for a moment that of a hidden one in which it finds a title.
+pub(super) fn current(home: Option<&Path>, traces: &Traces<'_>) -> Trace {
+    let held = held_locks(traces.pids);
+    if let [only] = held.as_slice() {
+        return Trace::Found(only.clone());
+    }
+    let written = home.map_or_else(Vec::new, |home| rollouts(home, traces));
+    let silent: Vec<&String> = held
+        .iter()
+        .filter(|id| !written.iter().any(|(_, known)| known == *id))
+        .collect();
+    // One without a turn is the current one if it was begun after the last word in all the others;
+    // the hidden one is begun with a turn, so before its end.
+    let begun = match silent.as_slice() {
+        [] => None,
+        [only] => begun_at(only).map(|at| (at, (*only).clone())),
+        _ => return Trace::Unclear,
+    };
+    written
+        .into_iter()
+        .filter(|(_, id)| held.contains(id))
+        .chain(begun)
+        .max()
+        .map_or(Trace::Unclear, |(_, id)| Trace::Found(id))
+}
+
+/// The conversation that a Codex which has ended wrote last, of those that this run had here.
+pub(super) fn last(home: &Path, traces: &Traces<'_>) -> Trace {
+    if !home.is_dir() {
+        return Trace::Unclear;
+    }
+    rollouts(home, traces)
+        .into_iter()
+        .max()
+        .map_or(Trace::Nothing, |(_, id)| Trace::Found(id))
+}
+
+/// `…/thread-writer-locks/<id>.lock` among the open files.
+fn held_locks(pids: &[i32]) -> Vec<String> {
     let mut found: Vec<String> = pids
         .iter()
         .filter_map(|pid| std::fs::read_dir(format!("/proc/{pid}/fd")).ok())
@@ -32,10 +69,14 @@ pub(super) fn held_lock(pids: &[i32]) -> Option<String> {
         .collect();
     found.sort();
     found.dedup();
-    match found.as_slice() {
-        [only] => Some(only.clone()),
-        _ => None,
-    }
+    found
+}
+
+/// Its ids begin with the milliseconds at which they were made.
+fn begun_at(id: &str) -> Option<SystemTime> {
+    let id = uuid::Uuid::try_parse(id).ok()?;
+    let milliseconds = u64::try_from(id.as_u128() >> 80).ok()?;
+    (id.get_version_num() == 7).then(|| UNIX_EPOCH + Duration::from_millis(milliseconds))
 }
 
 #[derive(Debug, Deserialize)]
@@ -53,20 +94,14 @@ struct Meta {
     source: Option<serde_json::Value>,
 }
 
-/// The conversation that was written last of those that this run began in this directory.
-pub(super) fn rollout(home: &Path, traces: &Traces<'_>) -> Trace {
-    let sessions = home.join("sessions");
-    if !home.is_dir() {
-        return Trace::Unclear;
-    }
+/// What this run wrote in this directory: when last, and which conversation.
+fn rollouts(home: &Path, traces: &Traces<'_>) -> Vec<(SystemTime, String)> {
     let mut files = Vec::new();
-    newer(&sessions, traces.since, DEPTH, &mut files);
-    files.sort();
+    newer(&home.join("sessions"), traces.since, DEPTH, &mut files);
     files
-        .iter()
-        .rev()
-        .find_map(|(_, path)| conversation(path, traces.cwd))
-        .map_or(Trace::Nothing, Trace::Found)
+        .into_iter()
+        .filter_map(|(written, path)| Some((written, conversation(&path, traces.cwd)?)))
+        .collect()
 }
 
 fn newer(
@@ -115,32 +150,68 @@ mod tests {
     #[test]
     fn the_lock_that_a_process_holds_names_its_conversation() {
         let home = tempfile::tempdir().unwrap();
-        let folder = home.path().join("thread-writer-locks");
-        std::fs::create_dir(&folder).unwrap();
-        let pids = [i32::try_from(std::process::id()).unwrap()];
-        assert_eq!(held_lock(&pids), None);
-        let lock = File::create(folder.join(format!("{ID}.lock"))).unwrap();
-        let other = File::create(folder.join("not-an-id.lock")).unwrap();
-        assert_eq!(held_lock(&pids).as_deref(), Some(ID));
-        let second = folder.join("01a1dca5-0000-7a52-8bc5-29b2ec9685ec.lock");
-        let second = File::create(second).unwrap();
-        assert_eq!(held_lock(&pids), None, "two tell nothing");
-        drop((lock, other, second));
+        let host = crate::agents::Host {
+            biv: "/biv".into(),
+            state: "/state".into(),
+            shell: "/bin/sh".into(),
+            path: None,
+        };
+        let traces = Traces {
+            leader: None,
+            pids: &[i32::try_from(std::process::id()).unwrap()],
+            cwd: Path::new("/w/one"),
+            since: UNIX_EPOCH,
+            host: &host,
+        };
+        let now = || current(Some(home.path()), &traces);
+        let found = |id: &str| Trace::Found(id.to_owned());
+        let locks = home.path().join("thread-writer-locks");
+        std::fs::create_dir(&locks).unwrap();
+        let lock = |id: &str| File::create(locks.join(format!("{id}.lock"))).unwrap();
+        assert_eq!(now(), Trace::Unclear);
+        let first = (lock(ID), lock("not-an-id"));
+        assert_eq!(now(), found(ID));
+        // A second one before anything was written down: nobody can tell.
+        let later = "02a1dca5-0000-7a52-8bc5-29b2ec9685ec";
+        let second = lock(later);
+        assert_eq!(now(), Trace::Unclear);
+        // The title's, begun before the last word of the turn.
+        let day = home.path().join("sessions/2026/11/15");
+        std::fs::create_dir_all(&day).unwrap();
+        let rollout = day.join(format!("rollout-x-{ID}.jsonl"));
+        std::fs::write(&rollout, meta("/w/one", "\"cli\"")).unwrap();
+        let write_at = |seconds| {
+            let at = UNIX_EPOCH + Duration::from_secs(seconds);
+            File::options()
+                .append(true)
+                .open(&rollout)
+                .and_then(|file| file.set_modified(at))
+                .unwrap();
+        };
+        let begun = begun_at(later).unwrap().duration_since(UNIX_EPOCH).unwrap();
+        write_at(begun.as_secs() + 10);
+        assert_eq!(now(), found(ID));
+        // `/new`, after the last word of the one before.
+        write_at(begun.as_secs() - 10);
+        assert_eq!(now(), found(later));
+        drop((first, second));
+    }
+
+    fn meta(cwd: &str, source: &str) -> String {
+        let payload = format!(r#"{{"id":"{ID}","cwd":"{cwd}","source":{source}}}"#);
+        format!("{{\"type\":\"session_meta\",\"payload\":{payload}}}\n{{}}\n")
     }
 
     #[test]
     fn a_rollout_counts_when_it_is_of_this_directory_and_of_a_person() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("rollout.jsonl");
-        let meta = |cwd: &str, source: &str| {
-            let line = format!(
-                r#"{{"type":"session_meta","payload":{{"id":"{ID}","cwd":"{cwd}","source":{source}}}}}"#
-            );
-            std::fs::write(&file, line + "\n{}\n").unwrap();
+        let read = |cwd: &str, source: &str| {
+            std::fs::write(&file, meta(cwd, source)).unwrap();
             conversation(&file, Path::new("/w/one"))
         };
-        assert_eq!(meta("/w/one", "\"cli\"").as_deref(), Some(ID));
-        assert_eq!(meta("/w/two", "\"cli\""), None);
-        assert_eq!(meta("/w/one", r#"{"subagent":"review"}"#), None);
+        assert_eq!(read("/w/one", "\"cli\"").as_deref(), Some(ID));
+        assert_eq!(read("/w/two", "\"cli\""), None);
+        assert_eq!(read("/w/one", r#"{"subagent":"review"}"#), None);
     }
 }

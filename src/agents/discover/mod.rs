@@ -77,14 +77,10 @@ impl Provider {
         let home = self.own_directory(traces.host);
         match (self.discovery(), home) {
             (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, traces),
-            (Some(Discovery::CodexLock), home) => match codex::held_lock(traces.pids) {
-                Some(reference) => Trace::Found(reference),
-                // One that runs will tell in a moment; of one that has ended the files must.
-                None if traces.pids.is_empty() => {
-                    home.map_or(Trace::Unclear, |home| codex::rollout(&home, traces))
-                }
-                None => Trace::Unclear,
-            },
+            (Some(Discovery::CodexLock), Some(home)) if traces.pids.is_empty() => {
+                codex::last(&home, traces)
+            }
+            (Some(Discovery::CodexLock), home) => codex::current(home.as_deref(), traces),
             (Some(Discovery::OpencodeList), _) => self
                 .installed(traces.host)
                 .map_or(Trace::Unclear, |program| opencode::listed(&program, traces)),
