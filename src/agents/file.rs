@@ -68,6 +68,8 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Discovery {
+    /// The entry that the process keeps of itself, which names the conversation it is in.
+    ClaudeRegistry,
     /// The lock file that the process holds open, named after the id.
     CodexLock,
     /// The newest session of the worktree's directory in the list that the agent prints.

@@ -18,12 +18,9 @@ mod screens;
 mod transcripts;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
-pub(crate) use discover::Traces;
-pub(crate) use file::{
-    Capabilities, Discovery, Reference, StopBy, Strategy, Transcript, TranscriptFormat, Turnless,
-    Verify,
-};
+pub(crate) use discover::{Following, Trace, Traces};
+pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
-pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
-pub(crate) use provider::{Provider, Readiness};
+pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
+pub(crate) use provider::Provider;
 pub(crate) use transcripts::{Bookmark, Continuity, Lookup};

@@ -123,11 +123,6 @@ impl Provider {
             .map(|draft| draft.read(screen))
     }
 
-    /// Whether the first prompt goes with the command line instead of being pasted.
-    pub(crate) fn takes_prompt_at_start(&self) -> bool {
-        !self.file.input.prompt.is_empty()
-    }
-
     pub(crate) fn readiness(&self) -> Readiness {
         match self.file.ready.quiet_ms {
             Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),

@@ -90,7 +90,10 @@ pub(crate) enum Error {
     Vault { title: Title, message: String },
     #[error("the pause was taken back")]
     Cancelled,
-    #[error("`{title}` cannot be resumed: {reason}")]
+    #[error(
+        "`{title}` (run {run}, {provider} session {}) cannot be resumed: {reason}",
+        reference.as_deref().unwrap_or("unknown")
+    )]
     CannotResume {
         title: Title,
         run: RunId,

@@ -16,6 +16,7 @@ mod doctor;
 mod environment;
 mod error;
 mod events;
+mod follow;
 mod gc;
 mod kill;
 mod launch;

@@ -1,5 +1,6 @@
 //! The screen of an agent as text, and the difference it has made.
 
+use super::steps::BANNER;
 use super::{Engine, Error, Scope};
 use crate::git::{self, DiffOutput, Repo};
 use crate::model::{Resting, printable};
@@ -61,13 +62,15 @@ impl Engine {
     }
 }
 
-/// What an agent that has ended said last.
+/// What an agent that has ended said last; not what stood above it from an earlier life.
 pub(super) fn last_words(server: &Server, pane: &str) -> String {
     let screen = server.tail(pane, LAST_WORDS, false).unwrap_or_default();
     let words: Vec<&str> = screen
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with("Pane is dead"))
         .collect();
+    let own = words.iter().rposition(|line| line.starts_with(BANNER));
+    let words = &words[own.map_or(0, |at| at + 1)..];
     let start = words.len().saturating_sub(LAST_WORDS);
     printable(&words[start..].join("\n"))
 }

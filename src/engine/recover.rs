@@ -38,7 +38,9 @@ impl Engine {
             Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
             Resting::Paused | Resting::Completed | Resting::Failed | Resting::Killed => None,
         };
-        self.settle(found, pane.as_ref())
+        let mut found = self.settle(found, pane.as_ref())?;
+        self.follow(&mut found);
+        Ok(found)
     }
 
     /// The instance that is meant, at rest and held: nobody else changes it until the lock goes.
@@ -192,8 +194,17 @@ impl Engine {
     ) -> Result<(), Error> {
         let (state, exit_code) = end_of(pane);
         record.state = state;
+        let mut farewell = None;
         if let Some(pane) = pane {
-            super::steps::archive(&self.server_of(record), &pane.id, dir)?;
+            let server = self.server_of(record);
+            super::steps::archive(&server, &pane.id, dir)?;
+            farewell = self
+                .provider_of(record)?
+                .farewell(&super::peek::last_words(&server, &pane.id));
+        }
+        // The conversation that it was in last: `/clear` or `/new` may have changed it unseen.
+        if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
+            record.session_ref = Some(reference);
         }
         record.updated_at = now();
         dir.save(record)?;
@@ -205,6 +216,8 @@ impl Engine {
             RunState::Failed
         };
         run.exit_code = exit_code;
+        run.provider_session_ref.clone_from(&record.session_ref);
+        run.resumable = self.is_resumable(record);
         run.updated_at = record.updated_at;
         dir.save_run(&run)?;
         let kind = if completed {

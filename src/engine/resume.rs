@@ -7,12 +7,13 @@ use super::pause::Asked;
 use super::recover::Held;
 use super::steps::{Vault, fact};
 use super::{Engine, Error, Progress, Scope};
-use crate::agents::{Strategy, Turnless};
+use crate::agents::{Strategy, Trace, Turnless};
 use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::git::Repo;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::store::InstanceDir;
 
 /// What the resumed agent is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +72,11 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Asked, Error> {
         self.prepare()?;
-        let Held { dir, record, lock } = self.hold(given, Scope::Living, "resume")?;
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Living, "resume")?;
         match record.state {
             Resting::Paused | Resting::Completed | Resting::Failed => {}
             Resting::Running => {
@@ -87,7 +92,8 @@ impl Engine {
             }
         }
         self.require_repository(&record)?;
-        let launch = self.choose_launch(&record)?;
+        let untouched = self.recall_reference(&dir, &mut record)?;
+        let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
         self.emit(EventKind::Resuming, &record, json!({}));
         let snapshot = Vault::of(&record)?.snapshot;
@@ -117,8 +123,35 @@ impl Engine {
         })
     }
 
+    /// An agent that ended unseen may have left its reference behind. Gives back whether it is certain
+    /// that there never was a conversation.
+    fn recall_reference(
+        &self,
+        dir: &InstanceDir,
+        record: &mut InstanceRecord,
+    ) -> Result<bool, Error> {
+        let native = self.provider_of(record)?.strategy() == Strategy::Native;
+        if !native || record.session_ref.is_some() {
+            return Ok(false);
+        }
+        match self.trace(dir, record) {
+            Trace::Found(reference) => {
+                record.session_ref = Some(reference);
+                dir.save(record)?;
+                self.write_run_reference(dir, record)?;
+                Ok(false)
+            }
+            Trace::Nothing => Ok(true),
+            Trace::Unclear => Ok(false),
+        }
+    }
+
     /// How this agent can be brought back, or why it cannot.
-    pub(super) fn choose_launch(&self, record: &InstanceRecord) -> Result<Launch, Error> {
+    pub(super) fn choose_launch(
+        &self,
+        record: &InstanceRecord,
+        untouched: bool,
+    ) -> Result<Launch, Error> {
         let provider = self.provider_of(record)?;
         let (program, path) = provider.program(&record.agent_args, &self.host);
         if path.is_none() {
@@ -137,6 +170,7 @@ impl Engine {
         match (provider.strategy(), &record.session_ref) {
             (Strategy::Replay, _) => Ok(Launch::Fresh),
             (Strategy::None, _) => Err(refused("this agent cannot resume a conversation")),
+            (Strategy::Native, None) if untouched => Ok(Launch::Fresh),
             (Strategy::Native, None) => Err(refused("no session reference is known")),
             (Strategy::Native, Some(reference)) => {
                 // An agent that was paused before its first turn has kept nothing under its
@@ -159,10 +193,12 @@ impl Engine {
             Told::This(prompt) => Some(prompt.clone()),
             Told::Nothing => None,
             Told::AsConfigured => {
+                // One that never had a turn and was told nothing starts as it did before.
                 let replays = launch == Launch::Fresh
-                    && self
-                        .provider_of(record)
-                        .is_ok_and(|p| !p.rules().is_empty());
+                    && self.provider_of(record).is_ok_and(|p| {
+                        let replay = p.strategy() == Strategy::Replay;
+                        !p.rules().is_empty() && (replay || record.prompt.is_some())
+                    });
                 (replays || self.settings().resume.prompt == ResumePrompt::Auto)
                     .then(|| where_it_was(record))
             }

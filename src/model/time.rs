@@ -46,6 +46,11 @@ impl Timestamp {
         DateTime::from_timestamp(seconds, 0).map(Self)
     }
 
+    /// For comparing with the times of files.
+    pub(crate) fn system(self) -> std::time::SystemTime {
+        self.0.into()
+    }
+
     pub(crate) fn seconds_since_epoch(self) -> i64 {
         self.0.timestamp()
     }

@@ -18,6 +18,8 @@ pub(crate) struct Camp {
     directory: TempDir,
     /// `BIV_HOME` as it is given, which may be relative to a call's directory.
     home: PathBuf,
+    /// What a tier needs beside the rest: where its agents lie, whom they may ask.
+    more: Vec<(String, String)>,
 }
 
 impl Camp {
@@ -45,6 +47,7 @@ impl Camp {
         let camp = Self {
             home: root.join(path),
             directory,
+            more: Vec::new(),
         };
         std::fs::create_dir_all(camp.root().join("user/tmp")).unwrap();
         std::fs::write(
@@ -54,6 +57,13 @@ impl Camp {
         )
         .unwrap();
         camp
+    }
+
+    /// The same camp with this in the environment of every call.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        self.more.retain(|(known, _)| known != name);
+        self.more.push((name.to_owned(), value.to_owned()));
+        self
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -91,7 +101,10 @@ impl Camp {
             ("BIV_DEMO_THINK_MS", "10".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))
-        .to_vec()
+        .into_iter()
+        .filter(|(name, _)| !self.more.iter().any(|(known, _)| known == name))
+        .chain(self.more.iter().cloned())
+        .collect()
     }
 
     /// Names for what is different in every run.

@@ -26,11 +26,18 @@ pub(crate) enum Lookup {
 impl Provider {
     /// The transcript of this conversation; never that of another one, however new.
     pub(crate) fn transcript_of(&self, reference: &str, host: &Host) -> Lookup {
-        let format = self.transcript().format;
         // References become part of file names here: only what cannot be anything else does.
         if uuid::Uuid::try_parse(reference).is_err() {
             return Lookup::Unknown;
         }
+        let Some(root) = self.own_directory(host) else {
+            return Lookup::Unknown;
+        };
+        locate(self.transcript().format, &root, reference)
+    }
+
+    /// Where the agent keeps what is its own.
+    pub(in crate::agents) fn own_directory(&self, host: &Host) -> Option<PathBuf> {
         let set = |name: &str| {
             let own = self
                 .file
@@ -41,10 +48,7 @@ impl Provider {
             own.or_else(|| std::env::var_os(name))
                 .filter(|value| !value.is_empty())
         };
-        let Some(root) = root(format, &set, &host.state) else {
-            return Lookup::Unknown;
-        };
-        locate(format, &root, reference)
+        root(self.transcript().format, &set, &host.state)
     }
 
     /// Whether anything was said under this reference; None where that cannot be told.
@@ -81,49 +85,42 @@ fn root(
 }
 
 fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
-    let (places, found) = match format {
+    let found: Vec<PathBuf> = match format {
         TranscriptFormat::Claude => {
             let projects = root.join("projects");
             let name = format!("{reference}.jsonl");
-            let found = children(&projects)
+            children(&projects)
                 .into_iter()
                 .map(|project| project.join(&name))
-                .collect();
-            (vec![projects], found)
+                .collect()
         }
         TranscriptFormat::Codex => {
-            let places = vec![root.join("sessions"), root.join("archived_sessions")];
-            let found = places
+            let places = [root.join("sessions"), root.join("archived_sessions")];
+            places
                 .iter()
                 .flat_map(|place| rollouts(place, reference, 4))
-                .collect();
-            (places, found)
+                .collect()
         }
         TranscriptFormat::Gemini => {
             let projects = root.join("tmp");
             let short = reference.get(..8).unwrap_or(reference);
             let end = format!("-{short}.jsonl");
-            let found = children(&projects)
+            children(&projects)
                 .iter()
                 .flat_map(|project| children(&project.join("chats")))
                 .filter(|path| {
                     name_of(path).starts_with("session-") && name_of(path).ends_with(&end)
                 })
                 .filter(|path| header_names(path, reference))
-                .collect();
-            (vec![projects], found)
+                .collect()
         }
         TranscriptFormat::Demo => {
-            let place = root.join("demo");
-            let file = place.join(format!("{reference}.jsonl"));
-            // It makes its directory with the first entry.
-            (vec![root.to_owned()], vec![file])
+            vec![root.join("demo").join(format!("{reference}.jsonl"))]
         }
         TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {
             return Lookup::Unknown;
         }
     };
-    let found: Vec<PathBuf> = found;
     // A copy of the same conversation may lie beside it; the longer one has it all.
     let longest = found
         .into_iter()
@@ -139,7 +136,8 @@ fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
         .max();
     match longest {
         Some((_, path)) => Lookup::Found(TranscriptFile { format, path }),
-        None if places.iter().any(|place| place.is_dir()) => Lookup::Absent,
+        // Before its very first turn an agent has a home of its own and no transcripts in it.
+        None if root.is_dir() => Lookup::Absent,
         None => Lookup::Unknown,
     }
 }
@@ -236,7 +234,7 @@ mod tests {
         ];
         for format in all {
             assert_eq!(
-                locate(format, root, ID),
+                locate(format, &root.join("none"), ID),
                 Lookup::Unknown,
                 "no such agent here"
             );

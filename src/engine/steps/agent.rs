@@ -162,7 +162,7 @@ impl Work<'_> {
         // One that cannot be resumed is at least there again, as it was at first.
         let launch = self
             .engine
-            .choose_launch(&self.record)
+            .choose_launch(&self.record, false)
             .unwrap_or(Launch::Fresh);
         self.engine.server().close_session(&self.record.id)?;
         self.stop_survivors()?;

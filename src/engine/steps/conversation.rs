@@ -1,15 +1,13 @@
 //! What was said, saved before the agent is stopped and once more when it is.
 
 use super::{Work, fact};
-use crate::agents::Traces;
 use crate::engine::Error;
 use crate::lifecycle::Facts;
-use crate::process::tree_of;
 
 impl Work<'_> {
     /// Saves the conversation and learns its reference. Neither is worth a pause: what fails is said.
     pub(super) fn save_conversation(&mut self) -> Result<Facts, Error> {
-        let found = self.discover_reference();
+        let found = self.engine.trace(&self.dir, &self.record).found();
         if found.is_some() {
             self.record.session_ref.clone_from(&found);
         }
@@ -32,23 +30,5 @@ impl Work<'_> {
                 .progress
                 .note(&format!("the conversation was not saved: {error}")),
         }
-    }
-
-    /// The reference that the agent chose itself, from what only this agent holds.
-    fn discover_reference(&self) -> Option<String> {
-        let provider = self.provider().ok()?;
-        let seat = self.record.seat.as_ref()?;
-        if !seat.agent.is_alive() {
-            return None;
-        }
-        let pids: Vec<u32> = tree_of(Some(&seat.agent), &self.record.marker())
-            .iter()
-            .filter_map(|process| u32::try_from(process.pid).ok())
-            .collect();
-        provider.discover(&Traces {
-            pids: &pids,
-            cwd: &self.record.worktree.path,
-            host: &self.engine.host,
-        })
     }
 }

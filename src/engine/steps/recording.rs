@@ -6,7 +6,6 @@ use serde_json::json;
 use super::quiesce::Quiesced;
 use super::terminal::SavedTerminal;
 use super::{Work, fact};
-use crate::agents::Strategy;
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::PauseOptions;
@@ -229,12 +228,7 @@ impl Work<'_> {
     }
 
     fn is_resumable(&self) -> bool {
-        self.provider()
-            .is_ok_and(|provider| match provider.strategy() {
-                Strategy::Native => self.record.session_ref.is_some(),
-                Strategy::Replay => true,
-                Strategy::None => false,
-            })
+        self.engine.is_resumable(&self.record)
     }
 
     /// Where the work is from now on.

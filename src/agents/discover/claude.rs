@@ -1,0 +1,72 @@
+//! Claude Code writes down for each of its processes which conversation it is in:
+//! `sessions/<pid>.json`. The file follows `/clear`, and stays when the process is killed.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Trace, Traces};
+use crate::process::Identity;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    pid: i32,
+    session_id: String,
+    /// The kernel's start time of the process: pids are used again.
+    proc_start: Option<Value>,
+}
+
+pub(super) fn registered(home: &Path, traces: &Traces<'_>) -> Trace {
+    let leader = traces.leader.cloned();
+    // Behind a wrapper the agent is a child of the process that was started.
+    let others = traces.pids.iter().filter_map(|pid| Identity::of_pid(*pid));
+    leader
+        .into_iter()
+        .chain(others)
+        .find_map(|process| entry_of(home, &process))
+        .map_or(Trace::Unclear, Trace::Found)
+}
+
+fn entry_of(home: &Path, process: &Identity) -> Option<String> {
+    let file = home.join("sessions").join(format!("{}.json", process.pid));
+    let entry: Registered = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+    let started = match entry.proc_start? {
+        Value::String(text) => text.parse().ok(),
+        number => number.as_u64(),
+    };
+    let same = entry.pid == process.pid && started == Some(process.started);
+    let usable = uuid::Uuid::try_parse(&entry.session_id).is_ok();
+    (same && usable).then_some(entry.session_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_entry_of_this_very_process_counts() {
+        let home = tempfile::tempdir().unwrap();
+        let sessions = home.path().join("sessions");
+        std::fs::create_dir(&sessions).unwrap();
+        let own = Identity::of_this_process();
+        assert_eq!(entry_of(home.path(), &own), None);
+        let id = "33333333-0000-4333-8444-555555555607";
+        let write = |started: u64| {
+            let pid = own.pid;
+            let text = format!(
+                r#"{{"pid":{pid},"sessionId":"{id}","cwd":"/w","procStart":"{started}","status":"idle"}}"#
+            );
+            std::fs::write(sessions.join(format!("{pid}.json")), text).unwrap();
+        };
+        write(own.started);
+        assert_eq!(entry_of(home.path(), &own).as_deref(), Some(id));
+        write(own.started + 1);
+        assert_eq!(
+            entry_of(home.path(), &own),
+            None,
+            "an earlier process of this pid"
+        );
+    }
+}

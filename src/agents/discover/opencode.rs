@@ -1,0 +1,72 @@
+//! OpenCode lists its conversations, each with its directory.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use serde::Deserialize;
+
+use super::{Trace, Traces};
+use crate::process::Command;
+
+/// OpenCode took 6 s to list its sessions on a slow machine.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+pub(super) fn listed(program: &Path, traces: &Traces<'_>) -> Trace {
+    let listed = Command::new(program)
+        .args(["session", "list", "--format", "json"])
+        .directory(traces.cwd)
+        .deadline(DEADLINE)
+        .text();
+    match listed {
+        Ok(listed) => newest(&listed, traces.cwd, traces.since),
+        Err(_) => Trace::Unclear,
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Listed {
+    id: String,
+    directory: String,
+    /// Milliseconds since the epoch, like the next.
+    #[serde(default)]
+    created: u64,
+    #[serde(default)]
+    updated: u64,
+}
+
+/// The one that was used last of those that this run began in this directory.
+fn newest(listed: &str, cwd: &Path, since: SystemTime) -> Trace {
+    // It prints nothing at all where there are none.
+    let listed = Some(listed.trim()).filter(|text| !text.is_empty());
+    let Ok(sessions) = serde_json::from_str::<Vec<Listed>>(listed.unwrap_or("[]")) else {
+        return Trace::Unclear;
+    };
+    let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+    sessions
+        .into_iter()
+        .filter(|session| Path::new(&session.directory) == cwd)
+        .filter(|session| Duration::from_millis(session.created) >= since)
+        .max_by_key(|session| session.updated)
+        .map_or(Trace::Nothing, |session| Trace::Found(session.id))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sessions_of_the_same_directory_and_of_this_run_count() {
+        let listed = r#"[
+            {"id":"ses_a","title":"x","updated":5,"created":4,"directory":"/w/one"},
+            {"id":"ses_b","title":"y","updated":9,"created":4,"directory":"/w/two"},
+            {"id":"ses_c","title":"z","updated":7,"created":4,"directory":"/w/one"},
+            {"id":"ses_d","title":"z","updated":8,"created":1,"directory":"/w/one"}
+        ]"#;
+        let since = UNIX_EPOCH + Duration::from_millis(2);
+        let found = |cwd| newest(listed, Path::new(cwd), since);
+        assert_eq!(found("/w/one"), Trace::Found("ses_c".to_owned()));
+        assert_eq!(found("/w/three"), Trace::Nothing);
+        assert_eq!(newest("", Path::new("/w"), since), Trace::Nothing);
+        assert_eq!(newest("not json", Path::new("/w"), since), Trace::Unclear);
+    }
+}

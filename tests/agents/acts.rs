@@ -1,0 +1,211 @@
+//! What every agent that resumes natively must go through, whatever its name.
+
+use crate::stage::Stage;
+use crate::support::{Instance, until};
+
+/// A turn, a pause at the prompt, a resume: the next request holds the first turn.
+#[track_caller]
+pub(crate) fn pause_at_the_prompt(stage: &Stage) -> Instance {
+    let instance = stage.start("cycle", "the tent is blue");
+    stage.model.request_with("the tent is blue");
+    stage.wait(&instance, "idle");
+    let reference = stage.camp.show(&instance)["session_ref"].clone();
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    let kept = paused["session_ref"].as_str().expect("it is known");
+    if let Some(before) = reference.as_str() {
+        assert_eq!(kept, before);
+    }
+    let resumed = stage.resume(&instance);
+    assert_eq!(resumed["session_ref"], kept);
+    assert_eq!(resumed["resumable"], true);
+    stage.turn(&instance, "and the stove is red");
+    let asked = stage.model.request_with("and the stove is red");
+    asked.remembers("user", "the tent is blue");
+    asked.remembers("assistant", "I have read: the tent is blue");
+    if let Some(session) = asked.session {
+        assert_eq!(session, kept);
+    }
+    instance
+}
+
+/// A pause in the middle of an answer: interrupted, not forced; the turns before it are all there.
+#[track_caller]
+pub(crate) fn pause_in_the_middle_of_an_answer(stage: &Stage) -> Instance {
+    let instance = stage.start("busy", "the rope is long");
+    stage.model.request_with("the rope is long");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.wait(&instance, "busy");
+    instance.wait_screen(&stage.camp, "slowly5");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    // Nothing is asked of the model behind our back.
+    until("the answer was cut off", || {
+        stage.model.open_requests() == 0
+    });
+    stage.resume(&instance);
+    stage.turn(&instance, "where were we");
+    let asked = stage.model.request_with("where were we");
+    asked.remembers("user", "the rope is long");
+    asked.remembers("assistant", "I have read: the rope is long");
+    instance
+}
+
+/// A pause with a permission dialog open: dismissed, told of, never answered.
+#[track_caller]
+pub(crate) fn pause_in_a_dialog(stage: &Stage) {
+    let instance = stage.start("asks", "the kettle is on");
+    stage.model.request_with("the kettle is on");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    let action = paused["pause"]["last_action"].as_str().unwrap_or_default();
+    assert!(action.contains("touch allowed"), "{paused:#}");
+    stage.resume(&instance);
+    stage.turn(&instance, "go on without");
+    let asked = stage.model.request_with("go on without");
+    asked.remembers("user", "the kettle is on");
+    asked.remembers("user", "model:run touch allowed");
+    assert!(!instance.worktree.join("allowed").exists());
+}
+
+/// SIGKILL in the middle of an answer: failed, and resumed with all turns that were finished.
+#[track_caller]
+pub(crate) fn survive_a_kill(stage: &Stage) {
+    let instance = stage.start("killed", "the map is old");
+    stage.model.request_with("the map is old");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    instance.wait_screen(&stage.camp, "slowly5");
+    for process in instance.processes() {
+        process.kill();
+    }
+    instance.wait_for(&stage.camp, "state", "failed");
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["activity"], "exited");
+    assert!(shown["session_ref"].is_string(), "{shown:#}");
+    stage.resume(&instance);
+    stage.turn(&instance, "still there?");
+    let asked = stage.model.request_with("still there?");
+    asked.remembers("user", "the map is old");
+    asked.remembers("assistant", "I have read: the map is old");
+    asked.remembers("user", "model:slow 100");
+}
+
+/// Paused before anything was said: there is nothing to resume, and it comes back all the same.
+#[track_caller]
+pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {
+    let instance = Instance::from_json(&stage.new("untouched", &[]).ok().json());
+    stage.wait(&instance, "idle");
+    stage.pause(&instance, &[]);
+    stage.resume(&instance);
+    stage.wait(&instance, "idle");
+    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    stage.turn(&instance, "the first word");
+    stage.pause(&instance, &[]);
+    stage.resume(&instance);
+    stage.turn(&instance, "the second word");
+    let asked = stage.model.request_with("the second word");
+    asked.remembers("user", "the first word");
+    instance
+}
+
+/// A command of the agent starts another conversation under us; the pause takes that one along.
+#[track_caller]
+pub(crate) fn follow_a_new_conversation(stage: &Stage, change: impl FnOnce(&Instance)) {
+    let instance = stage.start("follows", "before the change");
+    stage.model.request_with("before the change");
+    stage.wait(&instance, "idle");
+    let before = stage.camp.show(&instance)["session_ref"].clone();
+    change(&instance);
+    stage.wait(&instance, "idle");
+    stage.turn(&instance, "after the change");
+    let asked = stage.model.request_with("after the change");
+    assert!(!asked.said_by("user").contains(&"before the change"));
+    let paused = stage.pause(&instance, &[]);
+    assert!(paused["session_ref"].is_string(), "{paused:#}");
+    assert_ne!(paused["session_ref"], before);
+    let runs = stage.camp.biv(["runs", "--json", &instance.id]).run().ok();
+    assert_eq!(
+        runs.json()["runs"][0]["provider_session_ref"],
+        paused["session_ref"]
+    );
+    stage.resume(&instance);
+    stage.turn(&instance, "and after the pause");
+    let asked = stage.model.request_with("and after the pause");
+    asked.remembers("user", "after the change");
+    assert!(!asked.said_by("user").contains(&"before the change"));
+}
+
+/// A conversation that the agent has lost: exit 5, with everything that helps, and nothing in its
+/// stead.
+#[track_caller]
+pub(crate) fn refuse_what_the_agent_does_not_know(stage: &Stage, transcripts: &str) {
+    let instance = stage.start("lost", "remember me");
+    stage.model.request_with("remember me");
+    stage.wait(&instance, "idle");
+    let paused = stage.pause(&instance, &[]);
+    std::fs::remove_dir_all(stage.home(transcripts)).unwrap();
+    let refused = stage.camp.biv(["resume", &instance.id]).run().fails(5);
+    let reference = paused["session_ref"].as_str().unwrap();
+    let run = paused["run_id"].as_str().unwrap();
+    for part in [
+        "lost",
+        stage.agent,
+        reference,
+        run,
+        "does not know",
+        "biv restart",
+    ] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    assert_eq!(stage.camp.show(&instance)["state"], "paused");
+    assert_eq!(instance.processes().len(), 0);
+    assert_eq!(stage.model.requests().len(), 1, "{}", stage.model.told());
+}
+
+/// Two instances of one repository at once: each has its own conversation.
+#[track_caller]
+pub(crate) fn keep_two_apart(stage: &Stage) {
+    let one = stage.start("one", "I am the first");
+    let two = stage.start("two", "I am the second");
+    for (instance, prompt) in [(&one, "I am the first"), (&two, "I am the second")] {
+        stage.model.request_with(prompt);
+        stage.wait(instance, "idle");
+    }
+    let paused = stage.camp.biv(["pause", &one.id, &two.id]).run();
+    drop(paused.ok());
+    let resumed = stage.camp.biv(["resume", &two.id, &one.id]).run();
+    drop(resumed.ok());
+    stage.turn(&one, "who am I, first?");
+    stage.turn(&two, "who am I, second?");
+    for (question, own, other) in [
+        ("who am I, first?", "I am the first", "I am the second"),
+        ("who am I, second?", "I am the second", "I am the first"),
+    ] {
+        let asked = stage.model.request_with(question);
+        asked.remembers("user", own);
+        assert!(!asked.said_by("user").contains(&other), "{asked:#?}");
+    }
+}
+
+/// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes
+/// of a tab.
+#[track_caller]
+pub(crate) fn take_a_large_prompt(stage: &Stage, tab: &str) {
+    let instance = Instance::from_json(&stage.new("large", &[]).ok().json());
+    let line = "0123456789 äöü \"quotes\" 'single' $HOME `ticks`; \\back 日本 👩‍💻 {x} <y> #(z);\n";
+    let prompt = format!("begin\n{}\n\tthe end;", line.repeat(120));
+    stage.send(&instance, &prompt);
+    let prompt = prompt.replace('\t', tab);
+    let asked = stage.model.request_with("begin");
+    for (at, (arrived, sent)) in asked.prompt().lines().zip(prompt.lines()).enumerate() {
+        assert_eq!(arrived, sent, "line {at}");
+    }
+    assert_eq!(asked.prompt().trim_end().len(), prompt.len());
+    stage.wait(&instance, "idle");
+    stage.turn(&instance, "a small one;");
+}

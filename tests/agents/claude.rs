@@ -1,0 +1,117 @@
+//! Claude Code.
+
+use crate::acts;
+use crate::stage::Stage;
+use crate::support::Instance;
+
+#[test]
+fn a_pause_at_the_prompt() {
+    let stage = Stage::of("claude");
+    let instance = acts::pause_at_the_prompt(&stage);
+    let asked = stage.model.request_with("the tent is blue");
+    assert_eq!(asked.session, instance.session_ref, "the id that was given");
+}
+
+#[test]
+fn a_pause_in_the_middle_of_an_answer() {
+    let stage = Stage::of("claude");
+    acts::pause_in_the_middle_of_an_answer(&stage);
+    // Claude keeps what it had received.
+    let asked = stage.model.request_with("where were we");
+    asked.remembers("assistant", "slowly1 slowly2");
+}
+
+#[test]
+fn a_pause_in_a_dialog() {
+    acts::pause_in_a_dialog(&Stage::of("claude"));
+}
+
+#[test]
+fn a_kill_in_the_middle_of_an_answer() {
+    acts::survive_a_kill(&Stage::of("claude"));
+}
+
+#[test]
+fn a_pause_before_the_first_turn_keeps_the_reference() {
+    let stage = Stage::of("claude");
+    let instance = acts::pause_before_the_first_turn(&stage);
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["session_ref"], instance.session_ref.unwrap());
+}
+
+#[test]
+fn clear_starts_another_conversation_which_is_followed() {
+    let stage = Stage::of("claude");
+    acts::follow_a_new_conversation(&stage, |instance| stage.send(instance, "/clear"));
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_refused() {
+    acts::refuse_what_the_agent_does_not_know(&Stage::of("claude"), ".claude/projects");
+}
+
+#[test]
+fn two_of_one_repository() {
+    acts::keep_two_apart(&Stage::of("claude"));
+}
+
+#[test]
+fn a_large_prompt_is_exact() {
+    acts::take_a_large_prompt(&Stage::of("claude"), "    ");
+}
+
+#[test]
+fn it_ends_by_itself_and_comes_back() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("leaves", "the first turn");
+    stage.model.request_with("the first turn");
+    stage.wait(&instance, "idle");
+    // Nobody looks between the change of the conversation and the end.
+    stage.press(&instance, &["-l", "/clear"]);
+    stage.press(&instance, &["Enter"]);
+    stage.turn_by_hand(&instance, "the turn after it");
+    stage.press(&instance, &["-l", "/exit"]);
+    stage.press(&instance, &["Enter"]);
+    instance.wait_for(&stage.camp, "state", "completed");
+    stage.resume(&instance);
+    stage.turn(&instance, "back again");
+    let asked = stage.model.request_with("back again");
+    asked.remembers("user", "the turn after it");
+    assert!(!asked.said_by("user").contains(&"the first turn"));
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_a_persons_matter() {
+    let stage = Stage::of("claude");
+    let config = stage.home(".claude.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+    known["projects"] = serde_json::json!({});
+    std::fs::write(&config, known.to_string()).unwrap();
+    blocked(&stage, "trust this folder");
+}
+
+#[test]
+fn a_key_that_was_never_approved_is_a_persons_matter() {
+    let stage = Stage::of("claude");
+    let config = stage.home(".claude.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+    known["customApiKeyResponses"] = serde_json::json!({});
+    std::fs::write(&config, known.to_string()).unwrap();
+    blocked(&stage, "API key");
+}
+
+/// Shown as blocked, refused as a place for a prompt, and never answered.
+#[track_caller]
+fn blocked(stage: &Stage, shown: &str) {
+    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
+    stage.wait(&instance, "blocked");
+    instance.wait_screen(&stage.camp, shown);
+    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
+    stage.wait(&instance, "blocked");
+    stage.pause(&instance, &[]);
+    stage.resume(&instance);
+    stage.wait(&instance, "blocked");
+    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+}

@@ -1,0 +1,87 @@
+//! Codex.
+
+use crate::acts;
+use crate::stage::Stage;
+use crate::support::Instance;
+
+#[test]
+fn a_pause_at_the_prompt() {
+    let stage = Stage::of("codex");
+    let instance = acts::pause_at_the_prompt(&stage);
+    let asked = stage.model.request_with("the tent is blue");
+    assert_eq!(asked.session, instance.session_ref, "found at the start");
+}
+
+#[test]
+fn a_pause_in_the_middle_of_an_answer() {
+    acts::pause_in_the_middle_of_an_answer(&Stage::of("codex"));
+}
+
+#[test]
+fn a_pause_in_a_dialog() {
+    acts::pause_in_a_dialog(&Stage::of("codex"));
+}
+
+#[test]
+fn a_kill_in_the_middle_of_an_answer() {
+    acts::survive_a_kill(&Stage::of("codex"));
+}
+
+#[test]
+fn a_pause_before_the_first_turn_starts_anew() {
+    acts::pause_before_the_first_turn(&Stage::of("codex"));
+}
+
+#[test]
+fn new_starts_another_conversation_which_is_followed() {
+    let stage = Stage::of("codex");
+    acts::follow_a_new_conversation(&stage, |instance| {
+        stage.send(instance, "/new");
+        // In a worktree it asks in which one to go on.
+        stage.wait(instance, "blocked");
+        instance.wait_screen(&stage.camp, "Use current Git worktree");
+        stage.press(instance, &["Enter"]);
+    });
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_refused() {
+    acts::refuse_what_the_agent_does_not_know(&Stage::of("codex"), ".codex/sessions");
+}
+
+#[test]
+fn two_of_one_repository() {
+    acts::keep_two_apart(&Stage::of("codex"));
+}
+
+#[test]
+fn a_large_prompt_is_exact() {
+    acts::take_a_large_prompt(&Stage::of("codex"), "\t");
+}
+
+#[test]
+fn it_ends_by_itself_and_comes_back() {
+    let stage = Stage::of("codex");
+    let instance = stage.start("leaves", "the first turn");
+    stage.model.request_with("the first turn");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "/quit");
+    instance.wait_for(&stage.camp, "state", "completed");
+    stage.resume(&instance);
+    stage.turn(&instance, "back again");
+    let asked = stage.model.request_with("back again");
+    asked.remembers("user", "the first turn");
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_a_persons_matter() {
+    let stage = Stage::for_a_stranger("codex");
+    stage.write_home(".codex/config.toml", &stage.codex_config());
+    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
+    stage.wait(&instance, "blocked");
+    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
+    stage.wait(&instance, "blocked");
+    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
+    assert!(!config.contains("trust_level"), "{config}");
+}

@@ -1,0 +1,15 @@
+//! The real agents in real tmux sessions, against a model that does as its prompts say.
+//!
+//! `scripts/install-agents` must have run. Everything stays on this machine: a private home, a model
+//! on loopback, and no telemetry.
+#![cfg(test)]
+
+mod acts;
+mod claude;
+mod codex;
+mod model;
+mod stage;
+
+#[path = "../support/mod.rs"]
+#[expect(dead_code, reason = "each tier uses its part of the support")]
+mod support;

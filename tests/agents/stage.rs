@@ -1,0 +1,248 @@
+//! Where an agent plays: a camp, a repository, a model, and files that answer what an agent would ask
+//! a new user.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::{Condvar, Mutex};
+
+use serde_json::{Value, json};
+
+use crate::model::Model;
+use crate::support::{Answer, Camp, Instance, Repository, until, until_told};
+
+/// Agents are large: more than this many at once would only wait for each other.
+const AT_ONCE: usize = 2;
+/// Long enough to be taken for a key by everyone, and nobody's.
+pub(crate) const KEY: &str = "sk-ant-api03-not-a-real-key-only-for-tests-0000000000";
+
+pub(crate) struct Stage {
+    pub(crate) camp: Camp,
+    pub(crate) repository: Repository,
+    pub(crate) model: Model,
+    pub(crate) agent: &'static str,
+    // Given back last: what holds memory is gone by then.
+    _place: Place,
+}
+
+impl Stage {
+    /// A stage on which the agent asks nothing before it starts.
+    pub(crate) fn of(agent: &'static str) -> Self {
+        let stage = Self::for_a_stranger(agent);
+        match agent {
+            "claude" => stage.trust_claude(),
+            "codex" => stage.trust_codex(),
+            _ => {}
+        }
+        stage
+    }
+
+    /// A stage on which the agent has never been.
+    pub(crate) fn for_a_stranger(agent: &'static str) -> Self {
+        let place = Place::take();
+        let camp = Camp::new();
+        let model = Model::start(&camp.root());
+        let path = std::env::var("PATH").unwrap_or_default();
+        let camp = [
+            ("PATH", format!("{}:{path}", commands(agent).display())),
+            ("ANTHROPIC_BASE_URL", model.url()),
+            ("ANTHROPIC_API_KEY", KEY.to_owned()),
+            ("DISABLE_TELEMETRY", "1".to_owned()),
+            ("DISABLE_ERROR_REPORTING", "1".to_owned()),
+            ("DISABLE_AUTOUPDATER", "1".to_owned()),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+        ]
+        .into_iter()
+        .fold(camp, |camp, (name, value)| camp.with(name, &value));
+        let repository = camp.repository("app");
+        Self {
+            camp,
+            repository,
+            model,
+            agent,
+            _place: place,
+        }
+    }
+
+    /// `biv new TITLE -p PROMPT`
+    #[track_caller]
+    pub(crate) fn start(&self, title: &str, prompt: &str) -> Instance {
+        Instance::from_json(&self.new(title, &["-p", prompt]).ok().json())
+    }
+
+    /// `biv new TITLE …`
+    pub(crate) fn new(&self, title: &str, more: &[&str]) -> Answer {
+        self.camp
+            .biv(["new", "--json", title, "-a", self.agent, "--repo"])
+            .arg(&self.repository.path)
+            .args(more)
+            .run()
+    }
+
+    #[track_caller]
+    pub(crate) fn send(&self, instance: &Instance, prompt: &str) {
+        let sent = self.camp.biv(["send", &instance.id, "-"]).stdin(prompt);
+        drop(sent.run().ok());
+    }
+
+    #[track_caller]
+    pub(crate) fn pause(&self, instance: &Instance, more: &[&str]) -> Value {
+        let paused = self.camp.biv(["pause", "--json", &instance.id]).args(more);
+        drop(paused.run().ok());
+        let shown = self.camp.show(instance);
+        assert_eq!(shown["state"], "paused", "{shown:#}");
+        assert_eq!(instance.processes().len(), 0, "{:?}", instance.processes());
+        shown
+    }
+
+    #[track_caller]
+    pub(crate) fn resume(&self, instance: &Instance) -> Value {
+        drop(self.camp.biv(["resume", &instance.id]).run().ok());
+        let shown = self.camp.show(instance);
+        assert_eq!(shown["state"], "running", "{shown:#}");
+        shown
+    }
+
+    /// Waits until `show` says that the agent does this.
+    #[track_caller]
+    pub(crate) fn wait(&self, instance: &Instance, activity: &str) {
+        let what = || {
+            let shown = self.camp.show(instance);
+            let screen = self.camp.biv(["peek", &instance.id, "-n", "50"]).run();
+            format!("it is {activity}: {shown:#}\n{}", screen.stdout)
+        };
+        until_told(what, || {
+            (self.camp.show(instance)["activity"] == activity).then_some(())
+        });
+    }
+
+    /// A whole turn: the prompt is sent, the model was asked, and the agent is at its prompt again.
+    #[track_caller]
+    pub(crate) fn turn(&self, instance: &Instance, prompt: &str) {
+        self.send(instance, prompt);
+        self.model.request_with(prompt);
+        self.wait(instance, "idle");
+    }
+
+    /// Presses keys in the agent's pane, as a person would who is attached.
+    pub(crate) fn press(&self, instance: &Instance, keys: &[&str]) {
+        let target = format!("=biv-{}:", instance.id);
+        let pressed = self
+            .camp
+            .tmux(&[&["send-keys", "-t", &target], keys].concat());
+        assert!(pressed.status.success(), "{pressed:?}");
+    }
+
+    /// A turn without any call of biv: typed by a person who is attached.
+    pub(crate) fn turn_by_hand(&self, instance: &Instance, prompt: &str) {
+        self.press(instance, &["-l", prompt]);
+        self.press(instance, &["Enter"]);
+        self.model.request_with(prompt);
+        until("the answer is complete", || self.model.open_requests() == 0);
+    }
+
+    /// A file in the agent's home.
+    pub(crate) fn home(&self, path: &str) -> PathBuf {
+        self.camp.root().join("user").join(path)
+    }
+
+    pub(crate) fn write_home(&self, path: &str, text: &str) {
+        let path = self.home(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    /// Claude Code as after its first start, in a repository that it was told to trust.
+    fn trust_claude(&self) {
+        let known = json!({
+            "hasCompletedOnboarding": true,
+            "hasSeenAutoDefaultNotice": true,
+            "hasSeenAutoDefaultNudge": true,
+            "customApiKeyResponses": { "approved": [&KEY[KEY.len() - 20..]], "rejected": [] },
+            "projects": { self.repository.path.to_str().unwrap(): { "hasTrustDialogAccepted": true } },
+        });
+        self.write_home(".claude.json", &known.to_string());
+        // Its own default asks about next to nothing.
+        let settings = json!({ "permissions": { "defaultMode": "default" } });
+        self.write_home(".claude/settings.json", &settings.to_string());
+    }
+
+    fn trust_codex(&self) {
+        let trusted = format!(
+            "[projects.\"{}\"]\ntrust_level = \"trusted\"\n",
+            self.repository.path.display()
+        );
+        self.write_home(".codex/config.toml", &(self.codex_config() + &trusted));
+    }
+
+    /// Codex with our model, and without the offer of another one.
+    pub(crate) fn codex_config(&self) -> String {
+        format!(
+            r#"model = "gpt-5.5"
+model_provider = "loopback"
+approval_policy = "on-request"
+check_for_update_on_startup = false
+[model_providers.loopback]
+name = "loopback"
+base_url = "{}/v1"
+wire_api = "responses"
+request_max_retries = 0
+stream_max_retries = 0
+[analytics]
+enabled = false
+[notice.model_migrations]
+"gpt-5.5" = "gpt-6-sol"
+"#,
+            self.model.url()
+        )
+    }
+}
+
+impl Drop for Stage {
+    fn drop(&mut self) {
+        // Claude leaves the socket of a process that was killed.
+        drop(std::fs::remove_dir_all(self.home("tmp/cc-socks")));
+    }
+}
+
+/// Where the commands of the installed agents are. Quick when this one is there already.
+fn commands(agent: &str) -> PathBuf {
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/install-agents");
+    let output = Command::new(script).arg(agent).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{agent} could not be installed: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
+}
+
+/// One of the few places for an agent.
+struct Place;
+
+static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+impl Place {
+    fn take() -> Self {
+        let (taken, freed) = &TAKEN;
+        let mut taken = freed
+            .wait_while(lock(taken), |taken| *taken >= AT_ONCE)
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *taken += 1;
+        Self
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let (taken, freed) = &TAKEN;
+        *lock(taken) -= 1;
+        freed.notify_one();
+    }
+}
+
+/// A test that failed has given its place back all the same.
+fn lock(taken: &Mutex<usize>) -> std::sync::MutexGuard<'_, usize> {
+    taken
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
