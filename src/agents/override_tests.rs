@@ -87,7 +87,6 @@ any = ['^mine> $']
     // What comes in by a placeholder is not looked at for placeholders again.
     assert_eq!(argv(&catalog, "mine"), ["mine", "--", "a {session} $(x)"]);
     let mine = catalog.require("mine").unwrap();
-    assert!(mine.takes_prompt_at_start());
     // Captures come without the spaces at the end of a row.
     let verdict = mine.judge(&Screen::new("mine> \n"), None);
     assert_eq!(verdict.activity, Activity::Unknown);
