@@ -38,6 +38,26 @@ fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
     drop(ground.camp.biv(["list"]).run());
     let state = ground.state();
     let mut wrong: Vec<String> = ground.unrest();
+    if state == "paused" && script == BY_PATH {
+        // Nobody could reach it by its path any more: then the snapshot has all of it, too.
+        let saved = ground.show()["pause"]["snapshot"]
+            .as_str()
+            .map(|reference| {
+                let tree = format!("{reference}^3");
+                ground
+                    .lab
+                    .git_in(&ground.lab.main, &["ls-tree", "--name-only", &tree])
+            })
+            .unwrap_or_default();
+        let saved: Vec<&str> = saved.lines().collect();
+        let missing = written
+            .iter()
+            .filter(|number| !saved.contains(&format!("late-{number}").as_str()))
+            .count();
+        if missing > 0 {
+            wrong.push(format!("the snapshot misses {missing} files"));
+        }
+    }
     if state == "paused" {
         let answer = ground.biv(&["resume"]);
         if answer.status != Some(0) {
