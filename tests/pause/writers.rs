@@ -10,17 +10,22 @@ use crate::ground::{Ground, long, state};
 
 /// Writes files one after another, in the directory that it stands in, and says each that it wrote.
 const FROM_WITHIN: &str =
-    r#"i=0; while :; do echo "$i" > "late-$i" && echo "$i"; i=$((i+1)); sleep 0.003; done"#;
+    r#"i=0; while :; do echo "$i" > "late-$i" && echo "$i"; i=$((i+1)); sleep "$PACE"; done"#;
 /// The same by the whole path, for as long as that is there.
-const BY_PATH: &str = r#"d=$PWD; cd /; i=0; while :; do echo "$i" > "$d/late-$i" && echo "$i" || exit 0; i=$((i+1)); sleep 0.003; done"#;
+const BY_PATH: &str = r#"d=$PWD; cd /; i=0; while :; do echo "$i" > "$d/late-$i" && echo "$i" || exit 0; i=$((i+1)); sleep "$PACE"; done"#;
 /// Writes one file again and again, each time as a whole, by the whole path.
-const ONE_FILE: &str = r#"d=$PWD; cd /; i=0; while :; do echo "$i" > "$d/.tmp$$" && mv "$d/.tmp$$" "$d/counter" && echo "$i" || exit 0; i=$((i+1)); sleep 0.003; done"#;
+const ONE_FILE: &str = r#"d=$PWD; cd /; i=0; while :; do echo "$i" > "$d/.tmp$$" && mv "$d/.tmp$$" "$d/counter" && echo "$i" || exit 0; i=$((i+1)); sleep "$PACE"; done"#;
+
+/// Seconds between two writes: a pause is taken back where they never cease, and done where it finds
+/// a moment between them.
+const PACES: [&str; 4] = ["0.003", "0.05", "0.1", "0.2"];
 
 fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
     let ground = Ground::made(&state("mixed"));
     let worktree = ground.lab.worktree.clone();
     let mut writer = Command::new("sh")
         .args(["-c", script])
+        .env("PACE", PACES[seed as usize % PACES.len()])
         .current_dir(&worktree)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -38,6 +43,26 @@ fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
     drop(ground.camp.biv(["list"]).run());
     let state = ground.state();
     let mut wrong: Vec<String> = ground.unrest();
+    if state == "paused" && script == BY_PATH {
+        // Nobody could reach it by its path any more: then the snapshot has all of it, too.
+        let saved = ground.show()["pause"]["snapshot"]
+            .as_str()
+            .map(|reference| {
+                let tree = format!("{reference}^3");
+                ground
+                    .lab
+                    .git_in(&ground.lab.main, &["ls-tree", "--name-only", &tree])
+            })
+            .unwrap_or_default();
+        let saved: Vec<&str> = saved.lines().collect();
+        let missing = written
+            .iter()
+            .filter(|number| !saved.contains(&format!("late-{number}").as_str()))
+            .count();
+        if missing > 0 {
+            wrong.push(format!("the snapshot misses {missing} files"));
+        }
+    }
     if state == "paused" {
         let answer = ground.biv(&["resume"]);
         if answer.status != Some(0) {
@@ -70,7 +95,7 @@ fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
 
 #[test]
 fn what_is_written_during_a_pause_is_there_afterwards() {
-    let seeds = if long() { 20 } else { 2 };
+    let seeds = if long() { 40 } else { 4 };
     let mut cases: Vec<(&str, &[&str], u64)> = Vec::new();
     for script in [FROM_WITHIN, BY_PATH, ONE_FILE] {
         for way in [&[][..], &["--remove-worktree"]] {
