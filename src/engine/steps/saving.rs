@@ -72,9 +72,13 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         let checkout = place.checkout();
-        match git::verify_snapshot(&repository, &checkout, &snapshot)? {
-            Verification::Equal => Ok(Facts::none()),
-            Verification::Differs { .. } => self.save_again(&repository, &checkout, &snapshot),
+        match git::verify_snapshot(&repository, &checkout, &snapshot) {
+            Ok(Verification::Equal) => Ok(Facts::none()),
+            // Something wrote in between; or an attempt that was cut off has put a newer snapshot in
+            // its place, and the journal does not know it.
+            Ok(Verification::Differs { .. }) | Err(_) => {
+                self.save_again(&repository, &checkout, &snapshot)
+            }
         }
     }
 }
