@@ -50,12 +50,15 @@ impl Entry {
     pub(crate) fn must_be_durable(&self) -> bool {
         match self {
             Self::Begin { .. } | Self::Crossed | Self::Committed => true,
-            // These move what is on the disk: without this line nobody would know from where to
+            // These move or delete what is on the disk: without this line nobody would know from where to
             // where, nor that there is something to take back.
             Self::Intend { step, .. } => {
                 matches!(
                     step,
-                    Step::AddWorktree | Step::BringWorktree | Step::FreeWorktree
+                    Step::AddWorktree
+                        | Step::BringWorktree
+                        | Step::FreeWorktree
+                        | Step::ThinWorktree
                 )
             }
             Self::Done { .. } | Self::Turn { .. } | Self::Undone { .. } | Self::TakenBack => false,

@@ -58,6 +58,7 @@ pub(crate) enum Step {
     VerifySnapshot,
     CloseSession,
     FreeWorktree,
+    ThinWorktree,
     BringWorktree,
     VerifyRestore,
     AwaitReady,
@@ -83,6 +84,7 @@ impl Step {
             Self::VerifySnapshot => "verify-snapshot",
             Self::CloseSession => "close-session",
             Self::FreeWorktree => "free-worktree",
+            Self::ThinWorktree => "thin-worktree",
             Self::BringWorktree => "bring-worktree",
             Self::VerifyRestore => "verify-restore",
             Self::AwaitReady => "await-ready",
@@ -109,6 +111,7 @@ impl Step {
             Self::VerifySnapshot => "checking what was saved",
             Self::CloseSession => "closing the session",
             Self::FreeWorktree => "freeing the worktree",
+            Self::ThinWorktree => "freeing the disk",
             Self::BringWorktree => "bringing the worktree back",
             Self::VerifyRestore => "checking what came back",
             Self::AwaitReady => "waiting for the agent",
@@ -154,7 +157,12 @@ impl Plan {
                 Step::Snapshot,
                 Step::VerifySnapshot,
             ],
-            forward: vec![Step::CloseSession, Step::FreeWorktree, Step::Record],
+            forward: vec![
+                Step::CloseSession,
+                Step::FreeWorktree,
+                Step::ThinWorktree,
+                Step::Record,
+            ],
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::support::Camp;
 use crate::world::{MOMENTS, assert_nothing_orphaned, leave_work, next_command, proof};
 
-const PAUSE: [&str; 9] = [
+const PAUSE: [&str; 10] = [
     "quiesce",
     "save-conversation",
     "save-terminal",
@@ -12,6 +12,7 @@ const PAUSE: [&str; 9] = [
     "verify-snapshot",
     "close-session",
     "free-worktree",
+    "thin-worktree",
     "record",
 ];
 const RESUME: [&str; 7] = [

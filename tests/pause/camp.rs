@@ -144,6 +144,7 @@ fn a_crash_while_all_are_paused_loses_nobody() {
         "verify-snapshot",
         "close-session",
         "free-worktree",
+        "thin-worktree",
         "record",
     ];
     let mut places: Vec<String> = Vec::new();

@@ -327,3 +327,19 @@ fn a_crash_at_any_step_loses_nothing_in_any_state() {
         run(&states, &Share::All);
     }
 }
+
+/// What is freed from the disk is no change of the work: the snapshot goes on saying what it was.
+#[test]
+fn a_crash_while_the_disk_is_freed_leaves_the_snapshot_whole() {
+    let ground = Ground::made(&state("mixed"));
+    let before = ground.biv(&["diff"]).ok().stdout;
+    assert!(before.contains("on disk"), "{before}");
+    for step in ["free-worktree", "thin-worktree"] {
+        let call = ground.call(&["pause", "--remove-worktree"]);
+        let crashed = call.crash_at(&format!("pause:{step}:after")).run();
+        assert_eq!(crashed.status, None, "there is no step {step}");
+        assert_eq!(ground.state(), "paused");
+        assert_eq!(ground.biv(&["diff"]).ok().stdout, before, "after {step}");
+        assert_eq!(ground.losses(&["paused"]), Vec::<String>::new());
+    }
+}

@@ -124,6 +124,7 @@ fn a_disk_that_fills_up_at_any_step_loses_nothing() {
         "verify-snapshot",
         "close-session",
         "free-worktree",
+        "thin-worktree",
         "record",
     ] {
         cases.push((step, &[], &["pause", "--remove-worktree"]));

@@ -85,6 +85,7 @@ fn a_power_cut_in_the_middle_of_an_operation_loses_nothing() {
         "pause:close-session:after",
         "pause:free-worktree:before",
         "pause:free-worktree:after",
+        "pause:thin-worktree:after",
         "pause:record:after",
     ];
     let back: &[&'static str] = &[

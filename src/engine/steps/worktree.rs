@@ -102,14 +102,7 @@ impl Work<'_> {
             let _lock = self.lock_repository()?;
             git::park(&place)?;
         }
-        let learned = self.save_late_changes(&place, facts)?;
-        if self.worktree_wish(facts) == WorktreeOnPause::Remove {
-            let snapshot = learned
-                .read::<SnapshotFact>(fact::SNAPSHOT)
-                .or_else(|| facts.read(fact::SNAPSHOT));
-            self.thin(&place, snapshot.as_ref())?;
-        }
-        Ok(learned)
+        self.save_late_changes(&place, facts)
     }
 
     /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
@@ -124,20 +117,25 @@ impl Work<'_> {
         Ok(Facts::none())
     }
 
-    /// Frees the disk: what git cannot reproduce is stored first, what is let go is named.
-    fn thin(&mut self, place: &ParkingPlace, snapshot: Option<&SnapshotFact>) -> Result<(), Error> {
-        let Some(snapshot) = snapshot else {
-            return Ok(());
+    /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
+    /// its own: once files are deleted, nobody may take what is left for the work and save that.
+    pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let place = facts.read::<ParkingPlace>(fact::PARKING);
+        let snapshot = facts.read::<SnapshotFact>(fact::SNAPSHOT);
+        let (Some(place), Some(snapshot), WorktreeOnPause::Remove) =
+            (place, snapshot, self.worktree_wish(facts))
+        else {
+            return Ok(Facts::none());
         };
         let policy = self.engine.thin_policy();
-        let report = git::thin(&self.repository()?, place, snapshot, &policy, now())?;
+        let report = git::thin(&self.repository()?, &place, &snapshot, &policy, now())?;
         for (path, bytes) in &report.dropped {
             self.progress.note(&format!(
                 "{} ({bytes} bytes) was let go to free the disk",
                 path.display()
             ));
         }
-        Ok(())
+        Ok(Facts::none())
     }
 
     /// What is to become of the worktree. An adopted one is somebody else's: killing the instance

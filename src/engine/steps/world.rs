@@ -78,6 +78,7 @@ impl World for Work<'_> {
             | Step::StopAgent
             | Step::VerifySnapshot
             | Step::CloseSession
+            | Step::ThinWorktree
             | Step::VerifyRestore
             | Step::AwaitReady
             | Step::DeleteBranch
@@ -102,6 +103,7 @@ impl World for Work<'_> {
             Step::VerifySnapshot => self.verify_snapshot(facts),
             Step::CloseSession => self.close_session(),
             Step::FreeWorktree => self.free_worktree(facts),
+            Step::ThinWorktree => self.thin_worktree(facts),
             Step::DeleteBranch => self.delete_branch(facts),
             Step::Record => self.record_result(facts),
             Step::Quiesce => self.quiesce(facts),
@@ -148,6 +150,7 @@ impl Work<'_> {
             | Step::SendPrompt
             | Step::CloseSession
             | Step::FreeWorktree
+            | Step::ThinWorktree
             | Step::AwaitReady
             | Step::DeleteBranch
             | Step::Record
