@@ -18,7 +18,7 @@
 //! about a third of a pause, once it is written as one pack ([`pack`]); a pause stays an order of
 //! magnitude quicker than `git stash -u` and `git worktree remove` on a disk, whatever is ignored.
 //!
-//! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill`] (no-op unless thinned),
+//! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill()`] (no-op unless thinned),
 //! [`plan_merge`] and [`apply_merge`] on the parked checkout if the branch was moved, [`unpark`],
 //! and, once the agent runs, [`settle_refill`].
 //!

@@ -1,7 +1,7 @@
 //! Operations as journalled plans of steps, and what comes next. Pure: no clock, no I/O.
 //!
 //! An operation is a [`Plan`]: steps that can be taken back, a line, and steps that are only carried
-//! forward. A [`Journal`] is the plan and what has been written about it; [`drive`] asks it what comes
+//! forward. A [`Journal`] is the plan and what has been written about it; [`drive()`] asks it what comes
 //! next, performs that through a [`World`] and appends the result. Recovery is the same loop run again.
 
 mod drive;
