@@ -12,6 +12,7 @@ mod conversation;
 mod core;
 mod crash;
 mod create;
+mod delivery;
 mod doctor;
 mod environment;
 mod error;

@@ -1,20 +1,17 @@
 //! A prompt, delivered whole to an agent that is ready for it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use super::watch::{Found, look, screen_of, until_rest};
+use super::delivery::deliver;
+use super::watch::{Found, until_rest};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
-use crate::agents::{Provider, Verify};
-use crate::detect::{Draft, Key, Rest};
+use crate::agents::Provider;
+use crate::detect::Rest;
 use crate::model::{InstanceRecord, Resting, State, Title};
 use crate::tmux::{Server, TmuxError};
 
 /// Senders wait for each other: one message at a time, each whole.
 const TYPING_WAIT: Duration = Duration::from_secs(600);
-/// How long a submitted prompt may take to leave the input box.
-const SUBMISSION: Duration = Duration::from_secs(10);
-/// After this long Enter is pressed once more: a busy machine can swallow the first.
-const SECOND_ENTER: Duration = Duration::from_secs(2);
 
 /// How long to wait for an agent to become ready.
 #[derive(Debug, Clone, Copy)]
@@ -92,45 +89,6 @@ impl Engine {
     }
 }
 
-/// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
-pub(super) fn deliver(
-    server: &Server,
-    pane: &str,
-    provider: &Provider,
-    title: &Title,
-    prompt: &str,
-    patience: Patience,
-) -> Result<(), Error> {
-    await_ready(server, pane, provider, title, patience)?;
-    server.paste(pane, &typeable(prompt))?;
-    // Several agents take an Enter that follows too closely for a part of the paste.
-    std::thread::sleep(provider.settle_before_submit());
-    let keys: Vec<String> = provider
-        .submit_keys()
-        .iter()
-        .map(|key| Key::name(*key))
-        .collect();
-    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    let before = drafted(server, pane, provider)?;
-    server.press(pane, &keys)?;
-    if provider.verify() == Verify::None || !matches!(before, Some(Draft::Text(_))) {
-        return Ok(());
-    }
-    let submitted_at = Instant::now();
-    let mut pressed_again = false;
-    while submitted_at.elapsed() < SUBMISSION {
-        if drafted(server, pane, provider)? != before {
-            return Ok(());
-        }
-        if !pressed_again && submitted_at.elapsed() > SECOND_ENTER {
-            server.press(pane, &keys)?;
-            pressed_again = true;
-        }
-        std::thread::sleep(Duration::from_millis(40));
-    }
-    Err(Error::NotSubmitted)
-}
-
 pub(super) fn await_ready(
     server: &Server,
     pane: &str,
@@ -172,34 +130,5 @@ pub(super) fn await_ready(
                 last_words: super::peek::last_words(server, pane),
             })
         }
-    }
-}
-
-fn drafted(server: &Server, pane: &str, provider: &Provider) -> Result<Option<Draft>, Error> {
-    Ok(look(server, pane)?.and_then(|shot| provider.draft(&screen_of(&shot))))
-}
-
-/// What can be typed of a text: everything but what would steer the terminal or break out of the
-/// paste. Line ends become newlines.
-fn typeable(text: &str) -> String {
-    text.replace("\r\n", "\n")
-        .replace('\r', "\n")
-        .chars()
-        .filter(|character| matches!(character, '\n' | '\t') || !character.is_control())
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_would_break_out_of_the_paste_is_left_out() {
-        assert_eq!(
-            typeable("a\x1b[201~rm\x07\r\nb\tc\u{9b}d\x7f"),
-            "a[201~rm\nb\tcd"
-        );
-        let exact = "'quotes' \"; $HOME `x` \\ \n\té 日本 👩‍💻 -dash;";
-        assert_eq!(typeable(exact), exact);
     }
 }

@@ -37,7 +37,7 @@ pub(crate) fn pause_in_the_middle_of_an_answer(stage: &Stage) -> Instance {
     stage.wait(&instance, "idle");
     stage.send(&instance, "model:slow 100");
     stage.wait(&instance, "busy");
-    instance.wait_screen(&stage.camp, "slowly5");
+    stage.see(&instance, "slowly5");
     let paused = stage.pause(&instance, &["--now"]);
     assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
     // Nothing is asked of the model behind our back.
@@ -79,16 +79,17 @@ pub(crate) fn survive_a_kill(stage: &Stage) {
     stage.model.request_with("the map is old");
     stage.wait(&instance, "idle");
     stage.send(&instance, "model:slow 100");
-    instance.wait_screen(&stage.camp, "slowly5");
+    stage.see(&instance, "slowly5");
     for process in instance.processes() {
         process.kill();
     }
-    instance.wait_for(&stage.camp, "state", "failed");
+    stage.wait_state(&instance, "failed");
     let shown = stage.camp.show(&instance);
     assert_eq!(shown["activity"], "exited");
     assert!(shown["session_ref"].is_string(), "{shown:#}");
     stage.resume(&instance);
-    stage.turn(&instance, "still there?");
+    // Gemini takes the prompt that was cut off along with this one, and acts on it.
+    stage.send(&instance, "still there?");
     let asked = stage.model.request_with("still there?");
     asked.remembers("user", "the map is old");
     asked.remembers("assistant", "I have read: the map is old");
@@ -203,9 +204,13 @@ pub(crate) fn take_a_large_prompt(stage: &Stage, tab: &str) {
     let prompt = prompt.replace('\t', tab);
     let asked = stage.model.request_with("begin");
     for (at, (arrived, sent)) in asked.prompt().lines().zip(prompt.lines()).enumerate() {
-        assert_eq!(arrived, sent, "line {at}");
+        // OpenCode puts a space behind a paste.
+        assert_eq!(arrived.trim_end(), sent, "line {at}");
     }
-    assert_eq!(asked.prompt().trim_end().len(), prompt.len());
+    // Aider adds a sentence of its own.
+    if stage.agent != "aider" {
+        assert_eq!(asked.prompt().trim_end().len(), prompt.len());
+    }
     stage.wait(&instance, "idle");
     stage.turn(&instance, "a small one;");
 }

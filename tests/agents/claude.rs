@@ -72,7 +72,7 @@ fn it_ends_by_itself_and_comes_back() {
     stage.turn_by_hand(&instance, "the turn after it");
     stage.press(&instance, &["-l", "/exit"]);
     stage.press(&instance, &["Enter"]);
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");
@@ -107,7 +107,7 @@ fn a_key_that_was_never_approved_is_a_persons_matter() {
 fn blocked(stage: &Stage, shown: &str) {
     let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
     stage.wait(&instance, "blocked");
-    instance.wait_screen(&stage.camp, shown);
+    stage.see(&instance, shown);
     drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
     stage.wait(&instance, "blocked");
     stage.pause(&instance, &[]);

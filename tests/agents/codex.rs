@@ -39,7 +39,7 @@ fn new_starts_another_conversation_which_is_followed() {
         stage.send(instance, "/new");
         // In a worktree it asks in which one to go on.
         stage.wait(instance, "blocked");
-        instance.wait_screen(&stage.camp, "Use current Git worktree");
+        stage.see(instance, "Use current Git worktree");
         stage.press(instance, &["Enter"]);
     });
 }
@@ -66,7 +66,7 @@ fn it_ends_by_itself_and_comes_back() {
     stage.model.request_with("the first turn");
     stage.wait(&instance, "idle");
     stage.send(&instance, "/quit");
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");

@@ -5,9 +5,12 @@
 #![cfg(test)]
 
 mod acts;
+mod aider;
 mod claude;
 mod codex;
+mod gemini;
 mod model;
+mod opencode;
 mod stage;
 
 #[path = "../support/mod.rs"]

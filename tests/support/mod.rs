@@ -2,15 +2,15 @@
 //! afterwards that nothing was left behind.
 
 mod answer;
-mod camp;
+pub(crate) mod camp;
 mod instance;
 mod processes;
 mod repository;
 pub(crate) mod terminal;
-mod wait;
+pub(crate) mod wait;
 
 pub(crate) use answer::Answer;
-pub(crate) use camp::{Call, Camp};
+pub(crate) use camp::Camp;
 pub(crate) use instance::Instance;
 pub(crate) use processes::{Process, processes_with};
 pub(crate) use repository::Repository;

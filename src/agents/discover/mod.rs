@@ -28,6 +28,8 @@ pub(crate) struct Traces<'a> {
     pub pids: &'a [i32],
     /// The worktree, which is one instance's alone.
     pub cwd: &'a Path,
+    /// Its repository, which is there when the worktree is not.
+    pub repository: &'a Path,
     /// When the run began: what is older belongs to another one.
     pub since: SystemTime,
     pub host: &'a Host,

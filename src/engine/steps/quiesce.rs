@@ -18,6 +18,9 @@ use crate::tmux::{Pane, Server};
 /// Seconds without output after which nothing is about to be drawn. tmux counts whole seconds.
 const LONG_ENOUGH: i64 = 2;
 
+/// Longer than a program waits for the rest of an escape sequence.
+const BETWEEN_KEYS: Duration = Duration::from_millis(150);
+
 /// How the agent was found, and what had to be done to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Quiesced {
@@ -120,12 +123,14 @@ fn at_rest_already(
 }
 
 pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
-    if keys.is_empty() {
-        return Ok(());
+    for (at, key) in keys.iter().enumerate() {
+        // Two Escapes at once are one key to a program: Escape with Alt held down.
+        if at > 0 {
+            std::thread::sleep(BETWEEN_KEYS);
+        }
+        server.press(pane, &[&key.name()])?;
     }
-    let names: Vec<String> = keys.iter().map(|key| key.name()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Ok(server.press(pane, &names)?)
+    Ok(())
 }
 
 /// What an open dialog asks, in a line.
