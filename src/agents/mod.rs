@@ -7,6 +7,7 @@
 mod catalog;
 mod discover;
 mod file;
+mod hooks;
 mod install;
 mod launch;
 mod mistake;

@@ -139,6 +139,10 @@ impl Provider {
         self.rules.judge(screen, title, self.version.get())
     }
 
+    pub(super) fn version(&self) -> Option<&Version> {
+        self.version.get()
+    }
+
     /// Says which version is installed; the first word stands.
     pub(crate) fn assume_version(&self, version: Version) {
         self.version.get_or_init(|| version);

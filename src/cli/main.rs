@@ -10,12 +10,15 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, hook,
+    kill, list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 use crate::engine::run_launcher;
 
 pub(crate) fn run_command() -> ExitCode {
+    if let Some(status) = hook::intercepted() {
+        return status;
+    }
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

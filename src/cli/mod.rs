@@ -15,6 +15,7 @@ mod detect;
 mod diff;
 mod doctor;
 mod gc;
+mod hook;
 mod instance;
 mod kill;
 mod list;

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::Error;
 use super::send::{Patience, await_ready};
-use super::watch::{look, screen_of};
-use crate::agents::{Provider, Readiness, Verify};
+use super::watch::{Sight, screen_of};
+use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key};
-use crate::model::Title;
-use crate::tmux::Server;
+use crate::model::{Activity, Title};
+use crate::tmux::Shot;
 
 /// How long a pasted prompt may take to show in the input box.
 const ECHO: Duration = Duration::from_secs(10);
@@ -24,37 +24,31 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
-    server: &Server,
-    pane: &str,
-    provider: &Provider,
+    sight: &Sight<'_>,
     title: &Title,
     prompt: &str,
     patience: Patience,
 ) -> Result<(), Error> {
-    await_ready(server, pane, provider, title, patience)?;
-    let delivery = Delivery {
-        server,
-        pane,
-        provider,
-    };
+    await_ready(sight, title, patience)?;
+    let delivery = Delivery { sight };
     delivery.await_terminal()?;
     let text = typeable(prompt);
-    server.paste(pane, &text)?;
+    sight.server.paste(sight.pane, &text)?;
     delivery.await_echo(&text)?;
     // Several agents take an Enter that follows too closely for a part of the paste.
-    std::thread::sleep(provider.settle_before_submit());
-    let before = delivery.drafted()?;
+    std::thread::sleep(sight.provider.settle_before_submit());
+    let before = sight.look()?;
     delivery.submit()?;
-    if provider.verify() == Verify::None || !matches!(before, Some(Draft::Text(_))) {
-        return Ok(());
+    match before {
+        Some(before) if sight.provider.verify() == Verify::Draft => {
+            delivery.await_submission(&before)
+        }
+        _ => Ok(()),
     }
-    delivery.await_submission(&before)
 }
 
 struct Delivery<'a> {
-    server: &'a Server,
-    pane: &'a str,
-    provider: &'a Provider,
+    sight: &'a Sight<'a>,
 }
 
 impl Delivery<'_> {
@@ -62,9 +56,9 @@ impl Delivery<'_> {
     /// terminal over, and needs not.
     fn await_terminal(&self) -> Result<(), Error> {
         let since = Instant::now();
-        while self.provider.readiness() == Readiness::Rules
+        while self.sight.provider.readiness() == Readiness::Rules
             && since.elapsed() < ECHO
-            && !self.server.reads_keys_itself(self.pane)?
+            && !self.sight.server.reads_keys_itself(self.sight.pane)?
         {
             std::thread::sleep(BETWEEN_LOOKS);
         }
@@ -75,7 +69,7 @@ impl Delivery<'_> {
     /// A text that begins with an empty line does not show, so nothing is waited for then.
     fn await_echo(&self, text: &str) -> Result<(), Error> {
         let first = text.lines().next().unwrap_or_default();
-        if self.provider.verify() == Verify::None || first.trim().is_empty() {
+        if self.sight.provider.verify() == Verify::None || first.trim().is_empty() {
             return Ok(());
         }
         let since = Instant::now();
@@ -98,19 +92,34 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn await_submission(&self, before: &Option<Draft>) -> Result<(), Error> {
+    fn await_submission(&self, before: &Shot) -> Result<(), Error> {
+        let provider = self.sight.provider;
+        let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
+        let draft = drafted(before);
+        if !matches!(draft, Some(Draft::Text(_))) {
+            return Ok(());
+        }
         let submitted_at = Instant::now();
         let mut pressed_again = false;
         let mut gone: Option<Instant> = None;
         while submitted_at.elapsed() < SUBMISSION {
-            if self.drafted()? == *before {
+            let Some(shot) = self.sight.look()? else {
+                return Ok(());
+            };
+            // A dialog in the place of the box: what looks like the draft is its echo further up.
+            let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
+            if drafted(&shot) != draft || needs_a_person(verdict.activity) {
+                if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
+                    return Ok(());
+                }
+            } else {
                 gone = None;
-                if !pressed_again && submitted_at.elapsed() > SECOND_ENTER {
+                // Never where anything has changed: an Enter is an answer to whatever has come up.
+                let unmoved = shot.text == before.text && shot.title == before.title;
+                if !pressed_again && unmoved && submitted_at.elapsed() > SECOND_ENTER {
                     self.submit()?;
                     pressed_again = true;
                 }
-            } else if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
-                return Ok(());
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
@@ -119,18 +128,27 @@ impl Delivery<'_> {
 
     fn submit(&self) -> Result<(), Error> {
         let keys: Vec<String> = self
+            .sight
             .provider
             .submit_keys()
             .iter()
             .map(|key| Key::name(*key))
             .collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        Ok(self.server.press(self.pane, &keys)?)
+        Ok(self.sight.server.press(self.sight.pane, &keys)?)
     }
 
     fn drafted(&self) -> Result<Option<Draft>, Error> {
-        Ok(look(self.server, self.pane)?.and_then(|shot| self.provider.draft(&screen_of(&shot))))
+        let shot = self.sight.look()?;
+        Ok(shot.and_then(|shot| self.sight.provider.draft(&screen_of(&shot))))
     }
+}
+
+fn needs_a_person(activity: Activity) -> bool {
+    matches!(
+        activity,
+        Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited
+    )
 }
 
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are

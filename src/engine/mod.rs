@@ -19,6 +19,7 @@ mod error;
 mod events;
 mod follow;
 mod gc;
+mod hook;
 mod kill;
 mod launch;
 mod log;
@@ -41,6 +42,7 @@ mod versions;
 mod view;
 mod wait;
 mod watch;
+mod word;
 
 // What a conversation consists of, for those who show it.
 pub(crate) use crate::conversation::{Entry, Speaker};
@@ -56,6 +58,7 @@ pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
 pub(crate) use gc::{CollectAction, Collected};
+pub(crate) use hook::hear;
 pub(crate) use kill::{KillOptions, Killed};
 pub(crate) use launch::run_launcher;
 pub(crate) use log::{Log, LogFrom};

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use super::delivery::deliver;
-use super::watch::{Found, until_rest};
+use super::watch::{Found, Sight};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
-use crate::agents::Provider;
 use crate::detect::Rest;
 use crate::model::{InstanceRecord, Resting, State, Title};
-use crate::tmux::{Server, TmuxError};
+use crate::tmux::TmuxError;
 
 /// Senders wait for each other: one message at a time, each whole.
 const TYPING_WAIT: Duration = Duration::from_secs(600);
@@ -55,15 +54,16 @@ impl Engine {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        deliver(
-            &server,
-            &seat.pane,
+        let sight = Sight {
+            server: &server,
+            pane: &seat.pane,
             provider,
-            &record.title,
-            prompt,
-            patience,
-        )
-        .map_err(|error| self.or_state(error, &record))?;
+            dir: &dir,
+            host: &self.host,
+            leader: Some(&seat.agent),
+        };
+        deliver(&sight, &record.title, prompt, patience)
+            .map_err(|error| self.or_state(error, &record))?;
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
             progress.note(&format!("the prompt was not recorded: {error}"));
@@ -90,28 +90,21 @@ impl Engine {
 }
 
 pub(super) fn await_ready(
-    server: &Server,
-    pane: &str,
-    provider: &Provider,
+    sight: &Sight<'_>,
     title: &Title,
     patience: Patience,
 ) -> Result<(), Error> {
     use crate::model::Activity;
     let mut moving_since = Duration::ZERO;
-    let found = until_rest(
-        server,
-        pane,
-        provider,
-        provider.readiness().quiet(),
-        |elapsed, activity| {
-            if activity == Activity::Busy {
-                moving_since = elapsed;
-                patience.busy.is_none_or(|limit| elapsed < limit)
-            } else {
-                elapsed.saturating_sub(moving_since) < patience.starting
-            }
-        },
-    )?;
+    let quiet = sight.provider.readiness().quiet();
+    let found = sight.until_rest(quiet, |elapsed, activity| {
+        if activity == Activity::Busy {
+            moving_since = elapsed;
+            patience.busy.is_none_or(|limit| elapsed < limit)
+        } else {
+            elapsed.saturating_sub(moving_since) < patience.starting
+        }
+    })?;
     match found {
         Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
         Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
@@ -122,12 +115,13 @@ pub(super) fn await_ready(
             seconds: patience.starting.as_secs(),
         }),
         Found::AtRest(Rest::Exited) | Found::Gone => {
-            let code = server
-                .death_of(pane)?
+            let code = sight
+                .server
+                .death_of(sight.pane)?
                 .map_or(128, crate::tmux::Death::exit_code);
             Err(Error::AgentDied {
                 code,
-                last_words: super::peek::last_words(server, pane),
+                last_words: super::peek::last_words(sight.server, sight.pane),
             })
         }
     }

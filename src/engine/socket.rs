@@ -1,7 +1,7 @@
 //! Unix sockets below a home that may lie deep.
 
 use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,17 @@ pub(super) fn bind(path: &Path) -> std::io::Result<UnixListener> {
     }
     let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
     UnixListener::bind(through(&directory, path))
+}
+
+/// Sends a datagram to a socket at a path of any length, at once or not at all.
+pub(super) fn send_datagram(path: &Path, message: &[u8]) -> std::io::Result<()> {
+    let socket = UnixDatagram::unbound()?;
+    socket.set_nonblocking(true)?;
+    if path.as_os_str().len() <= LONGEST_PATH {
+        return socket.send_to(message, path).map(drop);
+    }
+    let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
+    socket.send_to(message, through(&directory, path)).map(drop)
 }
 
 /// The same file by a short name, as long as the directory is open.

@@ -60,6 +60,19 @@ fn a_large_prompt_is_exact() {
 }
 
 #[test]
+fn its_hooks_tell_what_it_does() {
+    let stage = Stage::of("codex");
+    acts::hear_its_hooks(&stage);
+    let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
+    assert!(!config.contains("hooks"), "{config}");
+}
+
+#[test]
+fn it_does_not_notice_that_biv_is_gone() {
+    acts::outlive_biv(&Stage::of("codex"));
+}
+
+#[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("codex");
     let instance = stage.start("leaves", "the first turn");

@@ -14,5 +14,9 @@ mod opencode;
 mod stage;
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "each tier uses its part of the support")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
 mod support;

@@ -13,7 +13,7 @@ use crate::support::wait::until_within;
 use crate::support::{Answer, Camp, Instance, Repository, until};
 
 /// OpenCode takes a minute to answer on a machine that has ten other things to do.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(180);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 /// A look is a process of its own.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Agents are large: more than this many at once would only wait for each other.
@@ -129,13 +129,30 @@ impl Stage {
         self.until(instance, state, |shown| shown["state"] == state);
     }
 
+    /// Waits until this is what its hooks told last.
+    #[track_caller]
+    pub(crate) fn wait_hook(&self, instance: &Instance, event: &str) {
+        self.until(instance, event, |_| self.hook(instance)["event"] == event);
+    }
+
+    /// What its hooks told last.
+    pub(crate) fn hook(&self, instance: &Instance) -> Value {
+        let file = self
+            .camp
+            .instances_dir()
+            .join(&instance.id)
+            .join("hook.json");
+        let text = std::fs::read(file).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
     /// Waits until its screen shows this.
     #[track_caller]
     pub(crate) fn see(&self, instance: &Instance, text: &str) {
         self.until(instance, text, |_| self.screen(instance).contains(text));
     }
 
-    fn screen(&self, instance: &Instance) -> String {
+    pub(crate) fn screen(&self, instance: &Instance) -> String {
         let peeked = self.camp.biv(["peek", &instance.id, "-n", "50"]);
         peeked.run().stdout
     }

@@ -96,7 +96,7 @@ impl Ground {
     }
 
     /// `biv COMMAND INSTANCE ARGUMENTS…`, not yet made.
-    pub(crate) fn call(&self, command: &[&str]) -> crate::support::camp::Call<'_> {
+    pub(crate) fn call(&self, command: &[&str]) -> crate::support::Call<'_> {
         let (verb, rest) = command.split_first().expect("a command");
         self.camp
             .biv([*verb, &self.instance.id])

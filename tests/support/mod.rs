@@ -2,7 +2,7 @@
 //! afterwards that nothing was left behind.
 
 mod answer;
-pub(crate) mod camp;
+mod camp;
 mod instance;
 mod processes;
 mod repository;
@@ -10,7 +10,7 @@ pub(crate) mod terminal;
 pub(crate) mod wait;
 
 pub(crate) use answer::Answer;
-pub(crate) use camp::Camp;
+pub(crate) use camp::{Call, Camp};
 pub(crate) use instance::Instance;
 pub(crate) use processes::{Process, processes_with};
 pub(crate) use repository::Repository;
