@@ -167,6 +167,9 @@ pub(crate) enum Verify {
 pub(crate) struct Ready {
     /// For an agent without rules: how long it must be quiet to count as ready.
     pub quiet_ms: Option<u64>,
+    /// For an agent that shows its prompt before it reads from it: how long the screen must hold, in the
+    /// first minute after a start.
+    pub hold_ms: Option<u64>,
 }
 
 /// What the agent tells of itself while it works.

@@ -131,6 +131,11 @@ impl Provider {
         }
     }
 
+    /// How long the screen must hold before an agent that was just started counts as ready.
+    pub(crate) fn hold_at_start(&self) -> Option<Duration> {
+        self.file.ready.hold_ms.map(Duration::from_millis)
+    }
+
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }

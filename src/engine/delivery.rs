@@ -18,7 +18,7 @@ const SOME_TEXT: Duration = Duration::from_secs(1);
 const SUBMISSION: Duration = Duration::from_secs(10);
 /// A prompt must be gone for this long: an agent that draws itself anew hides its box for a moment.
 const GONE: Duration = Duration::from_millis(300);
-/// After this long Enter is pressed once more: a busy machine can swallow the first.
+/// When nothing has moved for this long Enter is pressed once more: a busy machine can swallow the first.
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
@@ -102,21 +102,27 @@ impl Delivery<'_> {
         let submitted_at = Instant::now();
         let mut pressed_again = false;
         let mut gone: Option<Instant> = None;
+        let mut still = (before.text.clone(), submitted_at);
         while submitted_at.elapsed() < SUBMISSION {
             let Some(shot) = self.sight.look()? else {
                 return Ok(());
             };
+            if shot.text != still.0 {
+                still = (shot.text.clone(), Instant::now());
+            }
+            let activity = provider
+                .judge(&screen_of(&shot), Some(&shot.title))
+                .activity;
             // A dialog in the place of the box: what looks like the draft is its echo further up.
-            let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
-            if drafted(&shot) != draft || needs_a_person(verdict.activity) {
+            if drafted(&shot) != draft || needs_a_person(activity) {
                 if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
                     return Ok(());
                 }
             } else {
                 gone = None;
-                // Never where anything has changed: an Enter is an answer to whatever has come up.
-                let unmoved = shot.text == before.text && shot.title == before.title;
-                if !pressed_again && unmoved && submitted_at.elapsed() > SECOND_ENTER {
+                // Only at a prompt that stands still: an Enter is an answer to whatever comes up.
+                let waits = activity == Activity::Idle && still.1.elapsed() >= SECOND_ENTER;
+                if waits && !pressed_again {
                     self.submit()?;
                     pressed_again = true;
                 }

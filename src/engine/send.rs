@@ -61,6 +61,7 @@ impl Engine {
             dir: &dir,
             host: &self.host,
             leader: Some(&seat.agent),
+            since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
         deliver(&sight, &record.title, prompt, patience)
             .map_err(|error| self.or_state(error, &record))?;

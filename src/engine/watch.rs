@@ -3,17 +3,21 @@
 use std::time::{Duration, Instant};
 
 use super::Error;
+use super::core::now;
 use super::word::word;
 use crate::agents::{Host, Provider};
 use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
 use crate::engine::steps::BANNER;
-use crate::model::Activity;
+use crate::model::{Activity, Timestamp};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Server, Shot};
 
 /// Between two looks: short against a person's patience, long against the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
+
+/// How long an agent counts as one that was just started.
+const YOUTH: Duration = Duration::from_secs(60);
 
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +37,8 @@ pub(super) struct Sight<'a> {
     pub dir: &'a InstanceDir,
     pub host: &'a Host,
     pub leader: Option<&'a Identity>,
+    /// When it was started; None: just now.
+    pub since: Option<Timestamp>,
 }
 
 impl Sight<'_> {
@@ -44,7 +50,7 @@ impl Sight<'_> {
         mut goes_on: impl FnMut(Duration, Activity) -> bool,
     ) -> Result<Found, Error> {
         let started = Instant::now();
-        let mut settle = Settle::new(quiet);
+        let mut settle = Settle::new(quiet).holding(self.hold());
         let mut drawn = (String::new(), started);
         loop {
             let Some(shot) = self.look()? else {
@@ -66,6 +72,12 @@ impl Sight<'_> {
             }
             std::thread::sleep(INTERVAL);
         }
+    }
+
+    /// Some agents look ready before they are.
+    fn hold(&self) -> Option<Duration> {
+        let young = self.since.is_none_or(|since| since.until(now()) < YOUTH);
+        self.provider.hold_at_start().filter(|_| young)
     }
 
     /// What the agent does, by all that is known; `silent` is how long nothing was drawn.

@@ -108,6 +108,7 @@ impl Work<'_> {
             dir: &self.dir,
             host: &self.engine.host,
             leader: Some(&seat.agent),
+            since: None,
         })
     }
 

@@ -48,6 +48,7 @@ impl Work<'_> {
             dir: &self.dir,
             host: &self.engine.host,
             leader: self.record.seat.as_ref().map(|seat| &seat.agent),
+            since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
         let mut safe = match at_rest_already(&sight, &pane)? {
