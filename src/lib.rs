@@ -11,6 +11,7 @@ mod git;
 mod lifecycle;
 mod model;
 mod process;
+mod report;
 mod store;
 mod tmux;
 

@@ -26,7 +26,6 @@ mod output;
 mod pause;
 mod peek;
 mod progress;
-mod report;
 mod restart;
 mod resume;
 mod run;
@@ -38,3 +37,6 @@ mod undo_kill;
 mod words;
 
 pub(crate) use main::run_command;
+
+// Errors are worded for all faces in one place; here it goes by its short name.
+use crate::report;

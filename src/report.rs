@@ -1,4 +1,4 @@
-//! Errors in words: what failed, why, and the command that helps.
+//! Errors in words: what failed, why, and the command that helps. Every face says them alike.
 
 use std::error::Error as _;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::model::{State, Title};
 
 /// An error as a person or a script meets it.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(crate) struct Report {
     pub code: &'static str,
     pub exit: u8,
     pub message: String,
@@ -24,7 +24,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             code: "usage",
             exit: 2,
@@ -36,7 +36,7 @@ impl Report {
         }
     }
 
-    pub(super) fn failed(
+    pub(crate) fn failed(
         code: &'static str,
         message: impl Into<String>,
         hint: impl Into<String>,
