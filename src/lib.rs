@@ -14,6 +14,7 @@ mod process;
 mod report;
 mod store;
 mod tmux;
+mod tui;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {

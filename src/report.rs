@@ -122,6 +122,8 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
         Error::SetupFailed { .. } => ("setup_failed", 1),
         Error::NoTerminal => ("no_terminal", 1),
+        Error::NoBranch { .. } => ("no_branch", 1),
+        Error::NoRemote { .. } => ("no_remote", 1),
         Error::NothingKept { .. } => ("nothing_kept", 1),
         Error::Unsavable { .. } => ("unsavable", 1),
         Error::Space { .. } => ("disk_full", 1),
@@ -205,6 +207,8 @@ fn hints(error: &Error) -> Vec<String> {
         Error::SetupFailed { .. } => {
             "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
         }
+        Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
+        Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
         Error::NoTerminal => {
             "run it from a terminal; `biv peek` shows the screen without one".to_owned()
         }

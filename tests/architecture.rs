@@ -61,14 +61,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     (
         "tui",
-        &[
-            "engine",
-            "model",
-            "config",
-            "lifecycle",
-            "report",
-            "daemon",
-        ],
+        &["engine", "model", "config", "lifecycle", "report", "daemon"],
     ),
 ];
 

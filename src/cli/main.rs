@@ -11,7 +11,7 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, ui, undo_kill,
 };
 use crate::engine::run_launcher;
 
@@ -30,10 +30,7 @@ pub(crate) fn run_command() -> ExitCode {
 
 fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     match cli.command {
-        None => Err(Report::usage(
-            "the terminal UI is not part of this version",
-            "`biv list` shows your instances, `biv --help` all commands",
-        )),
+        None => ui::run(output),
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),

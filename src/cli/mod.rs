@@ -33,6 +33,7 @@ mod runs;
 mod send;
 mod show;
 mod table;
+mod ui;
 mod undo_kill;
 mod words;
 

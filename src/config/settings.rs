@@ -1,8 +1,11 @@
 //! What can be set, with its types.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+
+use super::Chord;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Settings {
@@ -14,6 +17,9 @@ pub(crate) struct Settings {
     pub snapshots: Snapshots,
     pub compact: Compact,
     pub limits: Limits,
+    pub ui: Ui,
+    /// What each key of the terminal UI does: actions by name, with the keys that ask for them.
+    pub keys: BTreeMap<String, Vec<Chord>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -92,6 +98,22 @@ pub(crate) struct Compact {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Limits {
     pub active: u32,
+}
+
+/// The terminal UI.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Ui {
+    pub theme: ThemeName,
+    pub mouse: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ThemeName {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

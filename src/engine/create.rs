@@ -20,7 +20,7 @@ use crate::tmux::Server;
 const FIRST_LOOK: Duration = Duration::from_millis(350);
 
 /// What was asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NewInstance {
     pub title: Option<String>,
     pub prompt: Option<String>,

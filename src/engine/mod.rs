@@ -5,6 +5,7 @@
 //! steps are in [`steps`].
 
 mod attach;
+mod autoyes;
 mod camp;
 mod changes;
 mod compact;
@@ -18,6 +19,7 @@ mod error;
 mod events;
 mod follow;
 mod gc;
+mod glimpse;
 mod kill;
 mod launch;
 mod log;
@@ -28,6 +30,7 @@ mod pause;
 mod peek;
 mod playground;
 mod progress;
+mod push;
 mod recover;
 mod resolve;
 mod restart;
@@ -55,6 +58,7 @@ pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
 pub(crate) use gc::{CollectAction, Collected};
+pub(crate) use glimpse::Glimpse;
 pub(crate) use kill::{KillOptions, Killed};
 pub(crate) use launch::run_launcher;
 pub(crate) use log::{Log, LogFrom};

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::model::{Activity, DiffStat, InstanceId, PauseReason, RunId, State, Timestamp, Title};
 
 /// One instance, as far as it is known right now.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct InstanceView {
     pub id: InstanceId,
     pub title: Title,
@@ -40,7 +40,7 @@ pub(crate) struct InstanceView {
     pub activity_source: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PauseView {
     pub at: Timestamp,
     pub reason: PauseReason,
@@ -65,7 +65,7 @@ pub(crate) struct Unreadable {
 }
 
 /// One agent that Bivouac knows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AgentView {
     pub name: String,
     pub display: String,
