@@ -25,4 +25,7 @@ mod update;
 mod view;
 mod work;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use run::{Options, run};

@@ -280,8 +280,14 @@ impl State {
             }
             rows.push(Row::Instance(view));
         }
+        // Once it is in the list itself, its place is there.
+        let listed = self
+            .instances
+            .iter()
+            .filter(|view| view.state == InstanceState::Creating)
+            .count();
         let making = self.jobs.iter().filter(|job| job.verb == Verb::Create);
-        rows.extend(making.map(Row::Making));
+        rows.extend(making.skip(listed).map(Row::Making));
         rows
     }
 

@@ -92,7 +92,7 @@ fn is_blank(line: &Line<'_>) -> bool {
     line.spans.iter().all(|span| span.content.trim().is_empty())
 }
 
-/// Breaks one row of a screen into as many lines as it needs.
+/// Breaks one row of a screen into as many lines as it needs, below where its text begins.
 fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>) {
     let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
     let trimmed = text.trim_end();
@@ -100,28 +100,54 @@ fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>)
         lines.push(limited(spans, width));
         return;
     }
+    let indent = trimmed.len() - trimmed.trim_start().len();
+    let indent = if indent <= width / 3 { indent } else { 0 };
+    let mut breaks = breaks(trimmed, width, indent).into_iter().peekable();
     let mut line: Vec<Span<'static>> = Vec::new();
-    let mut used = 0;
-    let mut taken = 0;
+    let mut at = 0;
     for span in spans {
         let mut piece = String::new();
         for character in span.content.chars() {
-            taken += character.len_utf8();
-            if taken > trimmed.len() {
+            if at >= trimmed.len() {
                 break;
             }
-            let wide = character.width().unwrap_or(0);
-            if used + wide > width {
+            if breaks.next_if_eq(&at).is_some() {
                 line.push(Span::styled(std::mem::take(&mut piece), span.style));
                 lines.push(Line::from(std::mem::take(&mut line)));
-                used = 0;
+                line.push(Span::raw(" ".repeat(indent)));
             }
             piece.push(character);
-            used += wide;
+            at += character.len_utf8();
         }
         line.push(Span::styled(piece, span.style));
     }
     lines.push(Line::from(line));
+}
+
+/// Where a row is broken, in bytes: behind a space where one is near, else where it must be.
+fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
+    let mut breaks = Vec::new();
+    let mut used = 0;
+    let mut space = None;
+    for (at, character) in text.char_indices() {
+        let wide = character.width().unwrap_or(0);
+        if used + wide > width {
+            let last = breaks.last().copied().unwrap_or(0);
+            let place = space
+                .filter(|space| *space > last && at - *space < 24)
+                .unwrap_or(at);
+            if place > last {
+                breaks.push(place);
+                used = indent + text.get(place..at).map_or(0, UnicodeWidthStr::width);
+            }
+            space = None;
+        }
+        used += wide;
+        if character == ' ' {
+            space = Some(at + 1);
+        }
+    }
+    breaks
 }
 
 fn limited(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
@@ -191,6 +217,12 @@ mod tests {
     }
 
     #[test]
+    fn a_long_row_is_broken_between_words_below_its_beginning() {
+        let lines = screen("   some words that go on", 14, true);
+        assert_eq!(plain(&lines), ["   some words ", "   that go on"]);
+    }
+
+    #[test]
     fn without_colours_there_are_none() {
         let lines = screen("\x1b[31;44mred\x1b[0m", 10, false);
         assert_eq!(lines[0].spans[0].style, Style::new());
@@ -204,12 +236,14 @@ mod tests {
                 // One character may be wider than a place of one column.
                 prop_assert!(shown.width() <= width.max(2), "{shown:?}");
                 prop_assert!(!shown.chars().any(char::is_control));
-                prop_assert!(!shown.contains('\u{202e}'));
+                prop_assert!(!shown.contains('\u{202e}'), "turned");
             }
+            // These are only ever given what can be printed.
+            let text = crate::model::printable(&text).replace('\t', " ");
             for line in wrap(&text, width) {
                 prop_assert!(line.width() <= width.max(2));
             }
-            prop_assert!(cut(&text, width).width() <= width);
+            prop_assert!(cut(&text.replace('\n', " "), width).width() <= width);
         }
     }
 }

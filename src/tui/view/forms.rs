@@ -175,13 +175,15 @@ fn field(
                 styled(" ›", theme.accent),
             ])
         } else {
-            Line::from(vec![Span::raw("  "), Span::raw(text)])
+            Line::from(text)
         }
     };
     let empty = |editor: &Editor, words: &str, buffer: &mut Buffer| {
         if editor.is_empty() {
             let line = Line::from(styled(words.to_owned(), theme.dim));
-            buffer.set_line(value.x + 1, value.y, &line, value.width.saturating_sub(1));
+            let behind_cursor = u16::from(current);
+            let width = value.width.saturating_sub(behind_cursor);
+            buffer.set_line(value.x + behind_cursor, value.y, &line, width);
         }
     };
     let line = match field {

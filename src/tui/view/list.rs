@@ -8,7 +8,7 @@ use super::paint::{ends, styled};
 use super::words::{icon, reason, repository_name, shown_state, spinner, style};
 use crate::engine::InstanceView;
 use crate::model::{DiffStat, printable_line};
-use crate::tui::state::{Job, Row, State};
+use crate::tui::state::{Job, Kind, Row, State};
 use crate::tui::text::cut;
 
 /// The heading: how many there are, what is looked for, what is marked.
@@ -110,7 +110,15 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let mark = if marked && selected { "+" } else { " " };
     let left = Line::from(vec![
         bar,
-        styled(icon(state, kind), style(state, kind)),
+        // A paused one has its sign among its words.
+        styled(
+            if kind == Kind::Paused {
+                " "
+            } else {
+                icon(state, kind)
+            },
+            style(state, kind),
+        ),
         styled(mark, theme.needs_you),
         styled(cut(&view.title.to_string(), room), title_style),
     ]);
@@ -140,7 +148,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     if view.autoyes {
         right.push(styled("autoyes ", theme.needs_you));
     }
-    if view.pause.is_some() && kind == crate::tui::state::Kind::Paused {
+    if view.pause.is_some() && kind == Kind::Paused {
         right.push(styled(format!("{} ", reason(view)), theme.dim));
     }
     right.extend(difference(state, view.diff));

@@ -66,8 +66,10 @@ pub(super) fn scroll_limit(state: &State) -> Option<usize> {
 
 fn rules(state: &State, rule: Rect, divider: Rect, buffer: &mut Buffer) {
     let style = state.theme.line;
-    for x in rule.left()..rule.right() {
-        buffer[(x, rule.y)].set_symbol("─").set_style(style);
+    for y in rule.top()..rule.bottom() {
+        for x in rule.left()..rule.right() {
+            buffer[(x, y)].set_symbol("─").set_style(style);
+        }
     }
     for y in divider.top()..divider.bottom() {
         let symbol = if rule.height > 0 && y == rule.y {

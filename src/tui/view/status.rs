@@ -95,22 +95,22 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
         Some(InstanceState::Running) => wanted.extend([
             (Action::Attach, "attach"),
             (Action::New, "new"),
-            (Action::Send, "send"),
             (Action::Pause, "pause"),
-            (Action::NextTab, "tab"),
+            (Action::Send, "send"),
+            (Action::NextTab, "tabs"),
         ]),
         Some(InstanceState::Pausing) => wanted.push((Action::TogglePause, "take it back")),
         Some(InstanceState::Paused) => wanted.extend([
             (Action::Resume, "resume"),
             (Action::New, "new"),
             (Action::Attach, "resume and attach"),
-            (Action::NextTab, "tab"),
+            (Action::NextTab, "tabs"),
         ]),
         Some(InstanceState::Completed | InstanceState::Failed) => wanted.extend([
             (Action::Resume, "resume"),
             (Action::Restart, "restart"),
             (Action::Kill, "kill"),
-            (Action::NextTab, "tab"),
+            (Action::NextTab, "tabs"),
         ]),
         Some(_) => wanted.push((Action::New, "new")),
     }
