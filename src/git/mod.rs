@@ -46,6 +46,7 @@ mod retention;
 mod snapshot;
 mod survey;
 mod thin;
+mod tree;
 mod verify;
 mod walk;
 mod worktree;
