@@ -10,7 +10,7 @@ use super::view::Unreadable;
 use super::watch::screen_of;
 use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
 use crate::detect::{Verdict, Version};
-use crate::git::{self, Repo};
+use crate::git::Repo;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
 };
@@ -163,17 +163,47 @@ impl Engine {
         Ok(crate::detect::explain(provider.rules(), capture, title))
     }
 
-    /// An instance that has no pane to look at.
+    /// An instance that was just put to rest. What it has changed is not counted: that takes longer
+    /// than much of what was done to it, and [`Self::show`] counts it for those who ask.
     pub(super) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
         let found = Found {
             dir: self.store.instance(&record.id),
             record: record.clone(),
             journal: None,
         };
-        self.view(&found, None, None)
+        self.view_without_changes(&found, None, None)
+    }
+
+    /// A view with its changes counted, for those that come without.
+    pub(crate) fn with_changes(&self, view: InstanceView) -> InstanceView {
+        let dir = self.store.instance(&view.id);
+        let Ok(record) = dir.record() else {
+            return view;
+        };
+        let found = Found {
+            dir,
+            record,
+            journal: None,
+        };
+        InstanceView {
+            diff: self.difference(&found, None),
+            ..view
+        }
     }
 
     fn view(&self, found: &Found, pane: Option<&Pane>, shot: Option<&Shot>) -> InstanceView {
+        InstanceView {
+            diff: self.difference(found, pane),
+            ..self.view_without_changes(found, pane, shot)
+        }
+    }
+
+    fn view_without_changes(
+        &self,
+        found: &Found,
+        pane: Option<&Pane>,
+        shot: Option<&Shot>,
+    ) -> InstanceView {
         let Found {
             dir,
             record,
@@ -224,7 +254,7 @@ impl Engine {
                 pending_tasks: pause.pending_tasks.clone(),
                 forced: pause.forced,
             }),
-            diff: self.difference(found, pane),
+            diff: None,
             queue: None,
             run_id: record.run.clone(),
             last_line: shot.and_then(|shot| {
@@ -243,8 +273,7 @@ impl Engine {
             return changes::count(&found.dir, record, pane);
         }
         let snapshot = Vault::of(record).ok()?.snapshot?;
-        let repository = Repo::discover(&record.repository.root).ok()?;
-        git::snapshot_diff_stat(&repository, &snapshot, record.base.commit.as_deref()).ok()
+        changes::count_saved(&found.dir, record, &snapshot)
     }
 }
 
