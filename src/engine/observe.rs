@@ -80,19 +80,25 @@ impl Engine {
 
     /// One instance, killed ones too.
     pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
-        let found = self
-            .settled(given, Scope::Living)
-            .or_else(|error| match error {
-                Error::NoSuchInstance { .. } => self.settled(given, Scope::WithKilled),
-                other => Err(other),
-            })?;
+        let (found, stuck) = match self.settled(given, Scope::Living) {
+            Ok(found) => (found, None),
+            Err(Error::NoSuchInstance { .. }) => (self.settled(given, Scope::WithKilled)?, None),
+            // What cannot come to rest is what one wants to look at most.
+            Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
+                (self.find(given, Scope::Living)?, Some(error.told()))
+            }
+            Err(error) => return Err(error),
+        };
         let server = self.server_of(&found.record);
         let pane = seen(server.pane_of(&found.record.id))?;
         let shot = match &pane {
             Some(pane) => server.look(&[&pane.id])?.into_iter().next(),
             None => None,
         };
-        Ok(self.view(&found, pane.as_ref(), shot.as_ref()))
+        Ok(InstanceView {
+            stuck,
+            ..self.view(&found, pane.as_ref(), shot.as_ref())
+        })
     }
 
     /// The history of an instance, oldest run first.
@@ -264,6 +270,7 @@ impl Engine {
             }),
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.and_then(|verdict| verdict.rule),
+            stuck: None,
         }
     }
 
