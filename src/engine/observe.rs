@@ -23,22 +23,19 @@ impl Engine {
         state: Option<State>,
         repository: Option<&Path>,
     ) -> Result<Listing, Error> {
-        self.take_up_all()?;
-        let (found, unreadable) = self.all(Scope::Living)?;
-        let server = self.server();
-        let panes = match found
-            .iter()
-            .any(|found| found.record.state == Resting::Running)
-        {
-            true => seen(server.panes())?,
-            false => Vec::new(),
+        let (found, unreadable) = self.all_settled()?;
+        let running = || {
+            found
+                .iter()
+                .filter(|found| found.record.state == Resting::Running)
         };
-        let live: Vec<&str> = panes
-            .iter()
-            .filter(|pane| pane.instance.is_some())
-            .map(|pane| pane.id.as_str())
+        let seats: Vec<&str> = running()
+            .filter_map(|found| Some(found.record.seat.as_ref()?.pane.as_str()))
             .collect();
-        let shots = server.look(&live)?;
+        let (panes, shots) = match running().next() {
+            Some(_) => seen(self.server().panes_and_shots(&seats))?,
+            None => (Vec::new(), Vec::new()),
+        };
         let repository = repository
             .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
             .transpose()?;
