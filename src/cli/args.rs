@@ -4,8 +4,8 @@ use clap::{Parser, Subcommand};
 
 use super::common::Common;
 use super::{
-    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, import,
+    kill, list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -29,6 +29,7 @@ pub(super) enum Command {
     New(new::NewArgs),
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
+    Import(import::ImportArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),

@@ -10,8 +10,8 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, import,
+    kill, list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
 };
 use crate::engine::run_launcher;
 
@@ -44,6 +44,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),

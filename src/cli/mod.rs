@@ -15,6 +15,7 @@ mod detect;
 mod diff;
 mod doctor;
 mod gc;
+mod import;
 mod instance;
 mod kill;
 mod list;

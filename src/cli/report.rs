@@ -122,6 +122,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
         Error::SetupFailed { .. } => ("setup_failed", 1),
         Error::NoTerminal => ("no_terminal", 1),
+        Error::ForeignState { .. } => ("foreign_state", 1),
         Error::NothingKept { .. } => ("nothing_kept", 1),
         Error::Unsavable { .. } => ("unsavable", 1),
         Error::Space { .. } => ("disk_full", 1),
@@ -204,6 +205,9 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::SetupFailed { .. } => {
             "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
+        }
+        Error::ForeignState { .. } => {
+            "say which file with --file; `biv adopt DIR` takes over a single worktree".to_owned()
         }
         Error::NoTerminal => {
             "run it from a terminal; `biv peek` shows the screen without one".to_owned()
