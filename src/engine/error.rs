@@ -78,7 +78,7 @@ pub(crate) enum Error {
     NoTerminal,
     #[error("the saved work of `{title}` is not kept any more")]
     NothingKept { title: Title },
-    #[error("{} and more cannot be saved", unsavable.join(", "))]
+    #[error("{} cannot be saved", unsavable.join(", "))]
     Unsavable { unsavable: Vec<String> },
     #[error("there is not enough free space at {}", path.display())]
     Space { path: PathBuf },
@@ -163,6 +163,17 @@ fn dialog(activity: Activity) -> &'static str {
 }
 
 impl Error {
+    /// In one line, with its causes.
+    pub(super) fn told(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
+    }
+
     pub(super) fn files(
         action: &'static str,
         path: &std::path::Path,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::core::now;
-use super::resolve::Found;
+use super::resolve::{Found, Unread};
 use super::{Engine, Error, Scope, Silent};
 use crate::lifecycle::{Journal, Operation};
 use crate::model::{EventKind, InstanceRecord, Resting, RunState};
@@ -94,6 +94,33 @@ impl Engine {
             .into_iter()
             .map(|unfinished| format!("{}: {}", unfinished.title, unfinished.error))
             .collect())
+    }
+
+    /// All living instances, at rest as far as that goes now; each is read once.
+    pub(super) fn all_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        self.take_up_unborn();
+        let (found, unreadable) = self.all(Scope::WithKilled)?;
+        let mut living = Vec::new();
+        for found in found {
+            let found = match &found.journal {
+                None => found,
+                Some(_) => {
+                    let id = found.record.id.clone();
+                    match self.take_up_abandoned(found) {
+                        Ok(found) => found,
+                        // Stuck, or gone: shown as it is on disk now.
+                        Err(_) => match self.find(id.as_str(), Scope::WithKilled) {
+                            Ok(found) => found,
+                            Err(_) => continue,
+                        },
+                    }
+                }
+            };
+            if found.record.state != Resting::Killed {
+                living.push(found);
+            }
+        }
+        Ok((living, unreadable))
     }
 
     /// Creations that were cut off before they had a record: taken back without a trace.

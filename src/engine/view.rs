@@ -40,6 +40,8 @@ pub(crate) struct InstanceView {
     pub exit_code: Option<i32>,
     /// Which rule said what the agent is doing.
     pub activity_source: Option<String>,
+    /// Why an operation on it cannot come to its end.
+    pub stuck: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -352,7 +352,7 @@ fn literal(word: &std::ffi::OsStr) -> OsString {
     }
 }
 
-fn not_installed(error: Failure) -> TmuxError {
+pub(super) fn not_installed(error: Failure) -> TmuxError {
     match error {
         Failure::NotFound { .. } => TmuxError::Missing,
         other => TmuxError::Failed(other),

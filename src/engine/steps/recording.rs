@@ -252,6 +252,14 @@ impl Work<'_> {
         if facts.read::<SnapshotFact>(fact::SNAPSHOT).is_some() {
             self.put_away(facts.read(fact::SNAPSHOT), facts);
         }
+        if facts.read::<bool>(fact::GIVEN_BACK).is_some() {
+            let vault = Vault::of(&self.record)?;
+            self.record.vault = serde_json::to_value(Vault {
+                parking: None,
+                ..vault
+            })
+            .ok();
+        }
         self.record.state = Resting::Killed;
         self.record.killed_at = Some(at);
         self.record.updated_at = at;
