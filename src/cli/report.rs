@@ -133,6 +133,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
         Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
@@ -235,6 +236,9 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
+        }
+        Error::DaemonNotStarted { log } => {
+            format!("{} says why; `biv daemon run` shows it at once", log.display())
         }
         Error::Home(_) => "set BIV_HOME to a directory".to_owned(),
         Error::Config(ConfigError::UnknownKey {

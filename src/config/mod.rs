@@ -13,7 +13,7 @@ pub(crate) use duration::{brief_duration, parse_duration};
 pub(crate) use home::{Home, HomeError};
 pub(crate) use layers::{ConfigError, Loaded, load};
 pub(crate) use repository::{RepositoryConfig, RepositoryConfigError};
-pub(crate) use settings::{ResumePrompt, Settings, WorktreeOnPause};
+pub(crate) use settings::{IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Settings, WorktreeOnPause};
 
 /// Every key with its default and its comment.
 pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");

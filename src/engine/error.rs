@@ -125,6 +125,8 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
+    #[error("the daemon did not start")]
+    DaemonNotStarted { log: PathBuf },
     #[error(transparent)]
     Survivors(#[from] Survivors),
     #[error(transparent)]

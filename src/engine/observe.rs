@@ -12,7 +12,8 @@ use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, c
 use crate::detect::{Verdict, Version};
 use crate::git::Repo;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
+    Activity, DiffStat, InstanceRecord, QueueCounts, Resting, RunRecord, State, Timestamp,
+    printable_line,
 };
 use crate::tmux::{Pane, Shot, TmuxError};
 
@@ -166,6 +167,15 @@ impl Engine {
         Ok(crate::detect::explain(provider.rules(), capture, title))
     }
 
+    /// What the agent of a running instance is doing, by the best source there is.
+    pub(super) fn verdict(&self, record: &InstanceRecord, shot: Option<&Shot>) -> Verdict {
+        let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
+            let provider = self.provider(&record.agent).ok()?;
+            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
+        });
+        judged.unwrap_or_else(Verdict::unknown)
+    }
+
     /// An instance that was just put to rest. What it has changed is not counted: that takes longer
     /// than much of what was done to it, and [`Self::show`] counts it for those who ask.
     pub(super) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
@@ -213,10 +223,7 @@ impl Engine {
             journal,
         } = found;
         let state = state_of(record, journal.as_ref());
-        let verdict = shot.and_then(|shot| {
-            let provider = self.provider(&record.agent).ok()?;
-            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
-        });
+        let verdict = shot.map(|shot| self.verdict(record, Some(shot)));
         let activity = match record.state {
             Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
             Resting::Completed | Resting::Failed => Some(Activity::Exited),
@@ -240,7 +247,7 @@ impl Engine {
             state,
             activity,
             autoyes: record.autoyes,
-            idle_timeout_s: record.idle_timeout_s,
+            idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
             resumable: run.as_ref().is_some_and(|run| run.resumable),
             created_at: record.created_at,
@@ -258,7 +265,11 @@ impl Engine {
                 forced: pause.forced,
             }),
             diff: None,
-            queue: None,
+            queue: dir
+                .queue()
+                .ok()
+                .map(|queue| queue.counts())
+                .filter(|counts| *counts != QueueCounts::default()),
             run_id: record.run.clone(),
             last_line: shot.and_then(|shot| {
                 screen_of(shot)

@@ -108,13 +108,13 @@ impl Engine {
         self.show(found.record.id.as_str())
     }
 
-    fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
+    pub(super) fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
         // Usually there is none.
         drop(std::fs::remove_file(dir.path.join(CANCEL)));
     }
 
     /// Names what cannot be saved before anything is stopped.
-    fn refuse_what_cannot_be_kept(
+    pub(super) fn refuse_what_cannot_be_kept(
         &self,
         record: &InstanceRecord,
         options: &PauseOptions,

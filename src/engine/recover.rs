@@ -71,6 +71,31 @@ impl Engine {
         Ok(unfinished)
     }
 
+    /// Brings everyone to rest: abandoned operations are taken up, agents that have ended are written
+    /// down. tmux is asked once. Gives back, in words, what could not be mended now.
+    pub(crate) fn settle_everyone(&self) -> Result<Vec<String>, Error> {
+        let unfinished = self.take_up_all()?;
+        let running: Vec<Found> = self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .filter(|found| found.record.state == Resting::Running)
+            .collect();
+        if !running.is_empty() {
+            let panes = self.server().panes()?;
+            for found in running {
+                let pane = panes
+                    .iter()
+                    .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
+                self.settle(found, pane)?;
+            }
+        }
+        Ok(unfinished
+            .into_iter()
+            .map(|unfinished| format!("{}: {}", unfinished.title, unfinished.error))
+            .collect())
+    }
+
     /// All living instances, at rest as far as that goes now; each is read once.
     pub(super) fn all_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
         self.take_up_unborn();
@@ -222,12 +247,14 @@ impl Engine {
         let (state, exit_code) = end_of(pane);
         record.state = state;
         let mut farewell = None;
+        let mut last_words = None;
         if let Some(pane) = pane {
             let server = self.server_of(record);
             super::steps::archive(&server, &pane.id, dir)?;
+            last_words = Some(super::peek::last_words(&server, &pane.id));
             farewell = self
                 .provider_of(record)?
-                .farewell(&super::peek::last_words(&server, &pane.id));
+                .farewell(last_words.as_deref().unwrap_or_default());
         }
         // The conversation that it was in last: `/clear` or `/new` may have changed it unseen.
         if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
@@ -252,7 +279,11 @@ impl Engine {
         } else {
             EventKind::Failed
         };
-        self.emit(kind, record, json!({ "exit_code": exit_code }));
+        self.emit(
+            kind,
+            record,
+            json!({ "exit_code": exit_code, "last_words": last_words }),
+        );
         Ok(())
     }
 
