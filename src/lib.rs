@@ -4,6 +4,7 @@ mod agents;
 mod cli;
 mod config;
 mod conversation;
+mod daemon;
 mod demo;
 mod detect;
 mod engine;

@@ -122,6 +122,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
         Error::SetupFailed { .. } => ("setup_failed", 1),
         Error::NoTerminal => ("no_terminal", 1),
+        Error::ForeignState { .. } => ("foreign_state", 1),
         Error::NoBranch { .. } => ("no_branch", 1),
         Error::NoRemote { .. } => ("no_remote", 1),
         Error::NothingKept { .. } => ("nothing_kept", 1),
@@ -134,6 +135,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
         Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
@@ -207,6 +209,9 @@ fn hints(error: &Error) -> Vec<String> {
         Error::SetupFailed { .. } => {
             "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
         }
+        Error::ForeignState { .. } => {
+            "say which file with --file; `biv adopt DIR` takes over a single worktree".to_owned()
+        }
         Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
         Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
         Error::NoTerminal => {
@@ -235,6 +240,9 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
+        }
+        Error::DaemonNotStarted { log } => {
+            format!("{} says why; `biv daemon run` shows it at once", log.display())
         }
         Error::Home(_) => "set BIV_HOME to a directory".to_owned(),
         Error::Config(ConfigError::UnknownKey {

@@ -11,7 +11,7 @@ use super::{Engine, Error, Scope};
 use crate::git::{self, Repo};
 use crate::model::{InstanceId, Resting};
 use crate::store::ensure_private;
-use crate::tmux::Server;
+use crate::tmux::{HUB, Server};
 
 /// A launch takes a second; a socket of one that is this old belongs to nobody.
 const STALE_SOCKET: Duration = Duration::from_secs(60);
@@ -172,6 +172,7 @@ impl Engine {
             .panes()
             .unwrap_or_default()
             .into_iter()
+            .filter(|pane| !pane.session.starts_with(HUB))
             .filter(|pane| pane.instance.as_ref().is_none_or(|id| !known.contains(id)))
             .map(|pane| {
                 Finding::bad(

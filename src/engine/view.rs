@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::model::{Activity, DiffStat, InstanceId, PauseReason, RunId, State, Timestamp, Title};
+use crate::model::{
+    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, State, Timestamp, Title,
+};
 
 /// One instance, as far as it is known right now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -32,12 +34,14 @@ pub(crate) struct InstanceView {
     pub resumed_at: Option<Timestamp>,
     pub pause: Option<PauseView>,
     pub diff: Option<DiffStat>,
-    pub queue: Option<u64>,
+    pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,
     pub exit_code: Option<i32>,
     /// Which rule said what the agent is doing.
     pub activity_source: Option<String>,
+    /// Why an operation on it cannot come to its end.
+    pub stuck: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

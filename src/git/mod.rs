@@ -47,6 +47,7 @@ mod retention;
 mod snapshot;
 mod survey;
 mod thin;
+mod tree;
 mod verify;
 mod walk;
 mod worktree;
@@ -54,6 +55,7 @@ mod worktree;
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
+pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
 pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,

@@ -10,6 +10,7 @@ mod instances;
 mod journal;
 mod jsonl;
 mod lock;
+mod queue;
 mod replace;
 
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
