@@ -10,6 +10,7 @@ mod engine;
 mod git;
 mod lifecycle;
 mod model;
+mod policy;
 mod process;
 mod store;
 mod tmux;
