@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    list, log, man, new, pause, peek, policy, restart, resume, run, runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -47,6 +47,7 @@ pub(super) enum Command {
     Compact(compact::CompactArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
+    Policy(policy::PolicyArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),

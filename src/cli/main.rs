@@ -11,7 +11,7 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, restart, resume, run, runs, send, show, undo_kill,
+    list, log, man, new, pause, peek, policy, restart, resume, run, runs, send, show, undo_kill,
 };
 use crate::engine::run_launcher;
 
@@ -60,6 +60,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }
 }

@@ -25,6 +25,7 @@ mod new;
 mod output;
 mod pause;
 mod peek;
+mod policy;
 mod progress;
 mod report;
 mod restart;

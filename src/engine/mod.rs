@@ -5,6 +5,7 @@
 //! steps are in [`steps`].
 
 mod attach;
+mod autoyes;
 mod camp;
 mod changes;
 mod compact;
@@ -48,6 +49,7 @@ pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::StoreError;
 pub(crate) use crate::tmux::TmuxError;
+pub(crate) use autoyes::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 pub(crate) use camp::Camp;
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;

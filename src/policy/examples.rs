@@ -160,6 +160,9 @@ mod tests {
         let policy = Policy::built_in().unwrap();
         let (tried, failures) = policy.examples(|_| true);
         assert!(tried > 500, "{tried}");
+        for owned in policy.all() {
+            assert_eq!(owned.rule.check(""), Ok(()), "{}", owned.rule.id);
+        }
         let lines: Vec<String> = failures
             .iter()
             .map(|f| format!("{}: {:?} should be {}", f.rule, f.example, f.expected))

@@ -6,19 +6,25 @@
 //! two readers read alike; one no leaves it to the user.
 
 mod arguments;
+mod choose;
 mod decide;
 mod examples;
 mod file;
+mod ledger;
 mod paths;
+mod redact;
 mod rule;
 mod search;
 mod shell;
 mod text;
 
+pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};
 pub(crate) use decide::{Decision, PartRuling, Request, Ruling};
 pub(crate) use examples::Failure;
 pub(crate) use file::{Layer, Mistake, OnReject, Options, Policy, Source};
+pub(crate) use ledger::{Halt, Past, allowed};
 pub(crate) use paths::{Ground, Site};
+pub(crate) use redact::redacted;
 
 /// A short name for a text: the same for the same text, and for no other.
 pub(crate) fn digest(text: &str) -> String {
