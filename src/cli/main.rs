@@ -11,8 +11,8 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, import, kill, list, log, man, new, pause, peek, queue, restart, resume, run, runs,
-    send, show, timeout, ui, undo_kill, wait,
+    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
+    run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{run_launcher, run_pipe};
 
@@ -65,6 +65,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Daemon(args)) => daemon::run(&args, engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }
 }

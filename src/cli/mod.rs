@@ -28,6 +28,7 @@ mod new;
 mod output;
 mod pause;
 mod peek;
+mod policy;
 mod progress;
 mod queue;
 mod restart;

@@ -59,6 +59,7 @@ pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::StoreError;
 pub(crate) use crate::tmux::TmuxError;
+pub(crate) use autoyes::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 pub(crate) use camp::Camp;
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;

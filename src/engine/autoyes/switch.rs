@@ -1,8 +1,8 @@
 //! Whether an instance's dialogs are answered by the policy.
 
-use super::core::now;
-use super::recover::Held;
-use super::{Engine, Error, Scope};
+use crate::engine::core::now;
+use crate::engine::recover::Held;
+use crate::engine::{Engine, Error, Scope};
 use crate::model::Title;
 
 impl Engine {
