@@ -17,7 +17,7 @@ mod sgr;
 mod version;
 mod weigh;
 
-pub(crate) use dialog::DialogSpec;
+pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
 pub(crate) use draft::{Draft, DraftSpec};
 pub(crate) use judge::{Rules, Source, Verdict, explain};
 pub(crate) use key::Key;

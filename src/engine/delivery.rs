@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Error;
 use super::send::{Patience, await_ready};
-use super::watch::{Sight, screen_of};
+use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key};
 use crate::model::{Activity, Title};
@@ -24,23 +24,28 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
-    sight: &Sight<'_>,
+    agent: &Watched<'_>,
     title: &Title,
     prompt: &str,
     patience: Patience,
 ) -> Result<(), Error> {
-    await_ready(sight, title, patience)?;
-    let delivery = Delivery { sight };
+    await_ready(agent, title, patience)?;
+    type_in(agent, prompt)
+}
+
+/// Pastes the prompt into an agent that is ready, submits it and sees it go.
+pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<(), Error> {
+    let delivery = Delivery { agent };
     delivery.await_terminal()?;
     let text = typeable(prompt);
-    sight.server.paste(sight.pane, &text)?;
+    agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
     // Several agents take an Enter that follows too closely for a part of the paste.
-    std::thread::sleep(sight.provider.settle_before_submit());
-    let before = sight.look()?;
+    std::thread::sleep(agent.provider.settle_before_submit());
+    let before = agent.look()?;
     delivery.submit()?;
     match before {
-        Some(before) if sight.provider.verify() == Verify::Draft => {
+        Some(before) if agent.provider.verify() == Verify::Draft => {
             delivery.await_submission(&before)
         }
         _ => Ok(()),
@@ -48,7 +53,7 @@ pub(super) fn deliver(
 }
 
 struct Delivery<'a> {
-    sight: &'a Sight<'a>,
+    agent: &'a Watched<'a>,
 }
 
 impl Delivery<'_> {
@@ -56,9 +61,9 @@ impl Delivery<'_> {
     /// terminal over, and needs not.
     fn await_terminal(&self) -> Result<(), Error> {
         let since = Instant::now();
-        while self.sight.provider.readiness() == Readiness::Rules
+        while self.agent.provider.readiness() == Readiness::Rules
             && since.elapsed() < ECHO
-            && !self.sight.server.reads_keys_itself(self.sight.pane)?
+            && !self.agent.server.reads_keys_itself(self.agent.pane)?
         {
             std::thread::sleep(BETWEEN_LOOKS);
         }
@@ -69,7 +74,7 @@ impl Delivery<'_> {
     /// A text that begins with an empty line does not show, so nothing is waited for then.
     fn await_echo(&self, text: &str) -> Result<(), Error> {
         let first = text.lines().next().unwrap_or_default();
-        if self.sight.provider.verify() == Verify::None || first.trim().is_empty() {
+        if self.agent.provider.verify() == Verify::None || first.trim().is_empty() {
             return Ok(());
         }
         let since = Instant::now();
@@ -93,7 +98,7 @@ impl Delivery<'_> {
     }
 
     fn await_submission(&self, before: &Shot) -> Result<(), Error> {
-        let provider = self.sight.provider;
+        let provider = self.agent.provider;
         let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
         if !matches!(draft, Some(Draft::Text(_))) {
@@ -104,7 +109,7 @@ impl Delivery<'_> {
         let mut gone: Option<Instant> = None;
         let mut still = (before.text.clone(), submitted_at);
         while submitted_at.elapsed() < SUBMISSION {
-            let Some(shot) = self.sight.look()? else {
+            let Some(shot) = self.agent.look()? else {
                 return Ok(());
             };
             if shot.text != still.0 {
@@ -134,19 +139,19 @@ impl Delivery<'_> {
 
     fn submit(&self) -> Result<(), Error> {
         let keys: Vec<String> = self
-            .sight
+            .agent
             .provider
             .submit_keys()
             .iter()
             .map(|key| Key::name(*key))
             .collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        Ok(self.sight.server.press(self.sight.pane, &keys)?)
+        Ok(self.agent.server.press(self.agent.pane, &keys)?)
     }
 
     fn drafted(&self) -> Result<Option<Draft>, Error> {
-        let shot = self.sight.look()?;
-        Ok(shot.and_then(|shot| self.sight.provider.draft(&screen_of(&shot))))
+        let shot = self.agent.look()?;
+        Ok(shot.and_then(|shot| self.agent.provider.draft(&screen_of(&shot))))
     }
 }
 

@@ -3,19 +3,18 @@
 //! The agent waits for the answer, so next to nothing happens here: the word is kept beside the
 //! record, the daemon is rung, and whoever looks next weighs the word against what he sees.
 
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::bell::BELL;
 use super::core::now;
 use super::socket;
 use crate::config::Home;
 use crate::model::InstanceId;
 use crate::store::{Heard, Store};
-
-/// The daemon's doorbell: a datagram with the id of the instance that has something to tell.
-pub(crate) const BELL: &str = "bell.sock";
 
 /// What agents put on a hook's standard input, as far as it matters here.
 #[derive(Debug, Default, Deserialize)]
@@ -63,16 +62,17 @@ fn decide(_: &Heard) -> Option<String> {
 
 /// Nobody may be listening, and nobody waits for whoever does not.
 fn ring(run: &Path, instance: &InstanceId) {
-    drop(socket::send_datagram(
-        &run.join(BELL),
-        instance.as_str().as_bytes(),
-    ));
+    let path = run.join(BELL);
+    drop(UnixDatagram::unbound().and_then(|bell| {
+        bell.set_nonblocking(true)?;
+        socket::connect_datagram(&bell, &path)?;
+        bell.send(instance.as_str().as_bytes())
+    }));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::net::UnixDatagram;
 
     fn camp() -> (tempfile::TempDir, Home, InstanceId) {
         let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::delivery::deliver;
-use super::watch::{Found, Sight};
+use super::watch::{Found, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
 use crate::model::{InstanceRecord, Resting, State, Title};
@@ -54,7 +54,7 @@ impl Engine {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        let sight = Sight {
+        let agent = Watched {
             server: &server,
             pane: &seat.pane,
             provider,
@@ -63,7 +63,7 @@ impl Engine {
             leader: Some(&seat.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
-        deliver(&sight, &record.title, prompt, patience)
+        deliver(&agent, &record.title, prompt, patience)
             .map_err(|error| self.or_state(error, &record))?;
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
@@ -91,14 +91,14 @@ impl Engine {
 }
 
 pub(super) fn await_ready(
-    sight: &Sight<'_>,
+    agent: &Watched<'_>,
     title: &Title,
     patience: Patience,
 ) -> Result<(), Error> {
     use crate::model::Activity;
     let mut moving_since = Duration::ZERO;
-    let quiet = sight.provider.readiness().quiet();
-    let found = sight.until_rest(quiet, |elapsed, activity| {
+    let quiet = agent.provider.readiness().quiet();
+    let found = agent.until_rest(quiet, |elapsed, activity| {
         if activity == Activity::Busy {
             moving_since = elapsed;
             patience.busy.is_none_or(|limit| elapsed < limit)
@@ -116,13 +116,13 @@ pub(super) fn await_ready(
             seconds: patience.starting.as_secs(),
         }),
         Found::AtRest(Rest::Exited) | Found::Gone => {
-            let code = sight
+            let code = agent
                 .server
-                .death_of(sight.pane)?
+                .death_of(agent.pane)?
                 .map_or(128, crate::tmux::Death::exit_code);
             Err(Error::AgentDied {
                 code,
-                last_words: super::peek::last_words(sight.server, sight.pane),
+                last_words: super::peek::last_words(agent.server, agent.pane),
             })
         }
     }

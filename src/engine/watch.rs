@@ -30,7 +30,7 @@ pub(super) enum Found {
 
 /// One agent in its pane, and where it leaves its word.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sight<'a> {
+pub(super) struct Watched<'a> {
     pub server: &'a Server,
     pub pane: &'a str,
     pub provider: &'a Provider,
@@ -41,7 +41,7 @@ pub(super) struct Sight<'a> {
     pub since: Option<Timestamp>,
 }
 
-impl Sight<'_> {
+impl Watched<'_> {
     /// Looks at the pane until the agent is at rest, is gone, or `goes_on` (time so far, what the
     /// agent does) says that it was long enough.
     pub(super) fn until_rest(
@@ -88,8 +88,12 @@ impl Sight<'_> {
     }
 
     pub(super) fn look(&self) -> Result<Option<Shot>, Error> {
-        Ok(self.server.look(&[self.pane])?.into_iter().next())
+        look(self.server, self.pane)
     }
+}
+
+pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+    Ok(server.look(&[pane])?.into_iter().next())
 }
 
 /// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of

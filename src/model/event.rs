@@ -35,6 +35,22 @@ pub(crate) enum EventKind {
     Failed,
     #[serde(rename = "instance:killed")]
     Killed,
+    #[serde(rename = "instance:activity")]
+    Activity,
+    #[serde(rename = "queue:added")]
+    QueueAdded,
+    #[serde(rename = "queue:started")]
+    QueueStarted,
+    #[serde(rename = "queue:done")]
+    QueueDone,
+    /// A turn failed; the queue has stopped with it.
+    #[serde(rename = "queue:failed")]
+    QueueFailed,
+    #[serde(rename = "queue:cleared")]
+    QueueCleared,
+    /// More agents run than `limits.active` wants.
+    #[serde(rename = "orchestrator:crowded")]
+    Crowded,
     #[serde(rename = "compacted")]
     Compacted,
     #[serde(rename = "orchestrator:paused")]

@@ -9,7 +9,7 @@ use crate::engine::core::now;
 use crate::engine::delivery::deliver;
 use crate::engine::resume::Launch;
 use crate::engine::send::{Patience, await_ready};
-use crate::engine::watch::Sight;
+use crate::engine::watch::Watched;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{Resting, Seat};
 use crate::process::stop_tree;
@@ -71,8 +71,8 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        let sight = self.sight(&server, &seat)?;
-        let delivered = deliver(&sight, &self.record.title, &prompt, patience);
+        let agent = self.watched(&server, &seat)?;
+        let delivered = deliver(&agent, &self.record.title, &prompt, patience);
         match delivered {
             Ok(()) => {
                 // It has arrived; that it is not in the log is no reason to send it again.
@@ -100,8 +100,8 @@ impl Work<'_> {
         }
     }
 
-    fn sight<'a>(&'a self, server: &'a Server, seat: &'a Seat) -> Result<Sight<'a>, Error> {
-        Ok(Sight {
+    fn watched<'a>(&'a self, server: &'a Server, seat: &'a Seat) -> Result<Watched<'a>, Error> {
+        Ok(Watched {
             server,
             pane: &seat.pane,
             provider: self.provider()?,
@@ -201,8 +201,8 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        let sight = self.sight(&server, &seat)?;
-        match await_ready(&sight, &self.record.title, patience) {
+        let agent = self.watched(&server, &seat)?;
+        match await_ready(&agent, &self.record.title, patience) {
             Ok(()) | Err(Error::NeedsPerson { .. } | Error::NotReady { .. }) => Ok(Facts::none()),
             // A plain command may well be done by now.
             Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {

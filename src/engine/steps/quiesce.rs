@@ -9,7 +9,7 @@ use crate::detect::{Key, Quiet, Rest};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::{CANCEL, PauseOptions};
-use crate::engine::watch::{Found, Sight, screen_of};
+use crate::engine::watch::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
 use crate::tmux::{Pane, Server};
@@ -41,7 +41,7 @@ impl Work<'_> {
             return Ok(Facts::none());
         };
         let provider = self.engine.provider_of(&self.record)?;
-        let sight = Sight {
+        let agent = Watched {
             server: &server,
             pane: &pane.id,
             provider,
@@ -51,21 +51,21 @@ impl Work<'_> {
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
-        let mut safe = match at_rest_already(&sight, &pane)? {
+        let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
-            None => self.wait(&sight, options.wait)?,
+            None => self.wait(&agent, options.wait)?,
         };
         if safe.is_none() {
             self.progress.note("interrupting the agent's turn");
             press(&server, &pane.id, provider.interrupt_keys())?;
             let grace = self.engine.settings().pause.grace;
-            safe = self.wait(&sight, Some(grace))?;
+            safe = self.wait(&agent, Some(grace))?;
         }
         if let Some(Rest::Waiting(Activity::Approval | Activity::Question)) = safe {
-            quiesced.asked = asked(&sight)?;
+            quiesced.asked = asked(&agent)?;
             press(&server, &pane.id, provider.cancel_keys())?;
             let grace = self.engine.settings().pause.grace;
-            safe = self.wait(&sight, Some(grace))?;
+            safe = self.wait(&agent, Some(grace))?;
         }
         if safe.is_none() {
             quiesced.forced = true;
@@ -76,15 +76,15 @@ impl Work<'_> {
     }
 
     /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
-    fn wait(&self, sight: &Sight<'_>, limit: Option<Duration>) -> Result<Option<Rest>, Error> {
+    fn wait(&self, agent: &Watched<'_>, limit: Option<Duration>) -> Result<Option<Rest>, Error> {
         let cancel = self.dir.path.join(CANCEL);
         let mut cancelled = false;
-        let quiet = match sight.provider.readiness().quiet() {
+        let quiet = match agent.provider.readiness().quiet() {
             // A known agent shows when it is at rest; one that is merely silent may be thinking.
             Quiet::Ignored => Quiet::Counts,
             other => other,
         };
-        let found = sight.until_rest(quiet, |elapsed, _| {
+        let found = agent.until_rest(quiet, |elapsed, _| {
             cancelled = cancel.exists();
             !cancelled && limit.is_none_or(|limit| elapsed < limit)
         })?;
@@ -100,14 +100,14 @@ impl Work<'_> {
 }
 
 /// An agent that has said nothing for a while has been at rest for as long: one look is enough.
-fn at_rest_already(sight: &Sight<'_>, pane: &Pane) -> Result<Option<Rest>, Error> {
+fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Error> {
     let silent = now().seconds_since_epoch() - pane.active_at;
-    let Some(shot) = sight.look()?.filter(|_| silent > LONG_ENOUGH) else {
+    let Some(shot) = agent.look()?.filter(|_| silent > LONG_ENOUGH) else {
         return Ok(None);
     };
     let still = Duration::from_secs(u64::try_from(silent).unwrap_or_default());
-    let verdict = sight.verdict(&screen_of(&shot), &shot.title, still);
-    let window = match sight.provider.readiness().quiet() {
+    let verdict = agent.verdict(&screen_of(&shot), &shot.title, still);
+    let window = match agent.provider.readiness().quiet() {
         Quiet::After(window) => i64::try_from(window.as_secs()).unwrap_or(i64::MAX),
         Quiet::Ignored | Quiet::Counts => i64::MAX,
     };
@@ -133,11 +133,11 @@ pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Err
 }
 
 /// What an open dialog asks, in a line.
-fn asked(sight: &Sight<'_>) -> Result<Option<String>, Error> {
-    let Some(shot) = sight.look()? else {
+fn asked(agent: &Watched<'_>) -> Result<Option<String>, Error> {
+    let Some(shot) = agent.look()? else {
         return Ok(None);
     };
-    let verdict = sight.provider.judge(&screen_of(&shot), Some(&shot.title));
+    let verdict = agent.provider.judge(&screen_of(&shot), Some(&shot.title));
     Ok(verdict.dialog.map(|dialog| {
         let about = dialog
             .command
