@@ -46,6 +46,28 @@ fn clear_starts_another_conversation_which_is_followed() {
 }
 
 #[test]
+fn what_was_said_before_clear_stays_in_the_log_though_nobody_looked() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("clears", "in the first one");
+    stage.model.request_with("in the first one");
+    stage.wait(&instance, "idle");
+    for prompt in ["in the second one", "in the third one"] {
+        stage.press(&instance, &["-l", "/clear"]);
+        stage.press(&instance, &["Enter"]);
+        stage.turn_by_hand(&instance, prompt);
+    }
+    stage.wait_hook(&instance, "Stop");
+    let log = stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    let places: Vec<Option<usize>> = ["first", "second", "third"]
+        .map(|which| log.find(&format!("I have read: in the {which} one")))
+        .to_vec();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{log}"
+    );
+}
+
+#[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("claude"), ".claude/projects");
 }
