@@ -2,7 +2,6 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::Instance;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -70,6 +69,16 @@ fn what_was_said_before_clear_stays_in_the_log_though_nobody_looked() {
 #[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("claude"), ".claude/projects");
+}
+
+#[test]
+fn a_worktree_that_is_built_anew() {
+    acts::rebuild_its_worktree(&Stage::of("claude"));
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("claude"));
 }
 
 #[test]
@@ -147,14 +156,9 @@ fn a_key_that_was_never_approved_is_a_persons_matter() {
     blocked(&stage, "API key");
 }
 
-/// Shown as blocked, refused as a place for a prompt, and never answered.
 #[track_caller]
 fn blocked(stage: &Stage, shown: &str) {
-    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
-    stage.wait(&instance, "blocked");
-    stage.see(&instance, shown);
-    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
-    stage.wait(&instance, "blocked");
+    let instance = acts::leave_its_question_to_a_person(stage, shown);
     stage.pause(&instance, &[]);
     stage.resume(&instance);
     stage.wait(&instance, "blocked");
