@@ -11,12 +11,15 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
-    run, runs, send, show, timeout, ui, undo_kill, wait,
+    events, gc, hook, import, kill, list, log, man, new, pause, peek, policy, queue, restart,
+    resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{run_launcher, run_pipe};
 
 pub(crate) fn run_command() -> ExitCode {
+    if let Some(status) = hook::intercepted() {
+        return status;
+    }
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -17,6 +17,7 @@ mod diff;
 mod doctor;
 mod events;
 mod gc;
+mod hook;
 mod import;
 mod instance;
 mod kill;

@@ -6,6 +6,7 @@
 mod conversation;
 mod directory;
 mod error;
+mod heard;
 mod instances;
 mod journal;
 mod jsonl;
@@ -16,6 +17,7 @@ mod replace;
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
 pub(crate) use directory::ensure_private;
 pub(crate) use error::StoreError;
+pub(crate) use heard::Heard;
 pub(crate) use instances::{InstanceDir, Loaded, Store};
 pub(crate) use journal::JournalFile;
 pub(crate) use jsonl::{Tail, append_line, read_lines};
