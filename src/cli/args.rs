@@ -4,8 +4,9 @@ use clap::{Parser, Subcommand};
 
 use super::common::Common;
 use super::{
-    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, policy, restart, resume, run, runs, send, show, undo_kill,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, demo, detect, diff,
+    doctor, gc, instance, kill, list, log, man, new, pause, peek, policy, restart, resume, run,
+    runs, send, show, undo_kill,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -47,7 +48,9 @@ pub(super) enum Command {
     Compact(compact::CompactArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
+    Autoyes(autoyes::AutoyesArgs),
     Policy(policy::PolicyArgs),
+    Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),
@@ -58,6 +61,14 @@ pub(super) enum Command {
     #[command(name = "__launch", hide = true)]
     Launch {
         socket: std::ffi::OsString,
+    },
+    /// Looks at an instance once and answers the dialog it shows, as the daemon does
+    #[command(name = "__answer", hide = true)]
+    Answer(instance::InstanceArg),
+    /// Answers an agent's `PermissionRequest`, given as JSON on standard input
+    #[command(name = "__permission", hide = true)]
+    Permission {
+        instance: String,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

@@ -10,8 +10,9 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, compact, completions, config, demo, detect, diff, doctor, gc, kill,
-    list, log, man, new, pause, peek, policy, restart, resume, run, runs, send, show, undo_kill,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, demo, detect, diff,
+    doctor, gc, kill, list, log, man, new, pause, peek, policy, restart, resume, run, runs, send,
+    show, undo_kill,
 };
 use crate::engine::run_launcher;
 
@@ -60,6 +61,12 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
+        Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
+        Some(Command::Answer(args)) => Ok(output.json(&engine()?.answer_dialog(&args.instance)?)),
+        Some(Command::Permission { instance }) => {
+            autoyes::permission(&instance, &engine()?, output)
+        }
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }

@@ -98,6 +98,11 @@ impl Store {
         Lock::take(&path, LockMode::Exclusive, wait, purpose)
     }
 
+    /// What autoyes has decided, in the whole home.
+    pub(crate) fn audit(&self) -> super::audit::AuditLog {
+        super::audit::AuditLog::new(&self.root)
+    }
+
     fn instances(&self) -> PathBuf {
         self.root.join("instances")
     }
@@ -213,9 +218,25 @@ impl InstanceDir {
         self.take("send.lock", LockMode::Exclusive, wait, "send")
     }
 
-    /// Says that a person is here (attached, typing); timers and autoyes then keep away.
+    /// Says that a person is here (attached, typing); timers and autoyes then keep away. Where one
+    /// of those is at it just now, it is waited for: it takes a moment and no more.
     pub(crate) fn presence(&self, purpose: &str) -> Result<Lock, StoreError> {
-        self.take("presence.lock", LockMode::Shared, Duration::ZERO, purpose)
+        let moment = Duration::from_secs(5);
+        self.take("presence.lock", LockMode::Shared, moment, purpose)
+    }
+
+    /// Holds people off for the moment that a key takes; None where one is here.
+    pub(crate) fn try_alone(&self, purpose: &str) -> Result<Option<Lock>, StoreError> {
+        match self.take(
+            "presence.lock",
+            LockMode::Exclusive,
+            Duration::ZERO,
+            purpose,
+        ) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(StoreError::Busy { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn terminal(&self) -> PathBuf {

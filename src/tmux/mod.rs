@@ -4,6 +4,7 @@
 //! reach `foobar`. No user text ever stands in a name, a directory or a format, where tmux would
 //! expand `#(command)`; titles are values of user options. Every call has a deadline.
 
+mod answer;
 mod configuration;
 mod error;
 mod harmless;
@@ -13,6 +14,7 @@ mod server;
 mod typing;
 mod version;
 
+pub(crate) use answer::{CloseLook, Expected};
 pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
 pub(crate) use error::TmuxError;
 pub(crate) use harmless::harmless;
