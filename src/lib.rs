@@ -4,6 +4,7 @@ mod agents;
 mod cli;
 mod config;
 mod conversation;
+mod daemon;
 mod demo;
 mod detect;
 mod engine;
@@ -12,8 +13,10 @@ mod lifecycle;
 mod model;
 mod policy;
 mod process;
+mod report;
 mod store;
 mod tmux;
+mod tui;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {

@@ -4,9 +4,9 @@ use clap::{Parser, Subcommand};
 
 use super::common::Common;
 use super::{
-    adopt, agents, attach, audit, autoyes, compact, completions, config, demo, detect, diff,
-    doctor, gc, instance, kill, list, log, man, new, pause, peek, policy, restart, resume, run,
-    runs, send, show, undo_kill,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
+    diff, doctor, events, gc, import, instance, kill, list, log, man, new, pause, peek, policy,
+    queue, restart, resume, run, runs, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -30,6 +30,7 @@ pub(super) enum Command {
     New(new::NewArgs),
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
+    Import(import::ImportArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),
@@ -46,6 +47,11 @@ pub(super) enum Command {
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Compact(compact::CompactArgs),
+    Queue(queue::QueueArgs),
+    Wait(wait::WaitArgs),
+    Timeout(timeout::TimeoutArgs),
+    Events(events::EventsArgs),
+    Daemon(daemon::DaemonArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
     Autoyes(autoyes::AutoyesArgs),
@@ -69,6 +75,12 @@ pub(super) enum Command {
     #[command(name = "__permission", hide = true)]
     Permission {
         instance: String,
+    },
+    /// Hands the output of a pane over to the watcher
+    #[command(name = "__pipe", hide = true)]
+    Pipe {
+        socket: std::ffi::OsString,
+        pane: String,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

@@ -63,5 +63,11 @@ pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandR
         output.say(&format!("Killed `{}`.{undo}", view.title));
         killed.push(view);
     }
+    if output.wants_json() {
+        killed = killed
+            .into_iter()
+            .map(|view| engine.with_changes(view))
+            .collect();
+    }
     Ok(output.result(&json!({ "instances": killed }), String::new))
 }

@@ -10,11 +10,11 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, audit, autoyes, compact, completions, config, demo, detect, diff,
-    doctor, gc, kill, list, log, man, new, pause, peek, policy, restart, resume, run, runs, send,
-    show, undo_kill,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
+    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue,
+    restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
-use crate::engine::run_launcher;
+use crate::engine::{run_launcher, run_pipe};
 
 pub(crate) fn run_command() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
@@ -31,11 +31,9 @@ pub(crate) fn run_command() -> ExitCode {
 
 fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     match cli.command {
-        None => Err(Report::usage(
-            "the terminal UI is not part of this version",
-            "`biv list` shows your instances, `biv --help` all commands",
-        )),
+        None => ui::run(output),
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
+        Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, Cli::command(), output),
@@ -45,6 +43,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
@@ -59,6 +58,11 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
+        Some(Command::Queue(args)) => queue::run(&args, &engine()?, output),
+        Some(Command::Wait(args)) => wait::run(&args, &engine()?, output),
+        Some(Command::Timeout(args)) => timeout::run(&args, &engine()?, output),
+        Some(Command::Events(args)) => events::run(&args, &engine()?, output),
+        Some(Command::Daemon(args)) => daemon::run(&args, engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),

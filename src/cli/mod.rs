@@ -12,11 +12,14 @@ mod compact;
 mod completions;
 mod config;
 mod context;
+mod daemon;
 mod demo;
 mod detect;
 mod diff;
 mod doctor;
+mod events;
 mod gc;
+mod import;
 mod instance;
 mod kill;
 mod list;
@@ -29,7 +32,7 @@ mod pause;
 mod peek;
 mod policy;
 mod progress;
-mod report;
+mod queue;
 mod restart;
 mod resume;
 mod run;
@@ -37,7 +40,13 @@ mod runs;
 mod send;
 mod show;
 mod table;
+mod timeout;
+mod ui;
 mod undo_kill;
+mod wait;
 mod words;
 
 pub(crate) use main::run_command;
+
+// Errors are worded for all faces in one place; here it goes by its short name.
+use crate::report;

@@ -2,17 +2,17 @@
 
 use std::io::Read;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 
 use super::context::CommandResult;
+use super::daemon::ensure;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
 use super::words::{self, BOLD, RESET};
-use crate::config::parse_duration;
-use crate::engine::{Consent, Engine, Error, InstanceView, NewInstance};
+use crate::config::{IDLE_TIMEOUTS, parse_duration};
+use crate::engine::{Consent, Engine, Error, IdleTimeout, InstanceView, NewInstance};
 
 /// Make a branch, a worktree and a session, and start an agent there
 #[derive(Debug, Args)]
@@ -88,7 +88,7 @@ impl StartArgs {
                 .as_deref()
                 .map(idle_timeout)
                 .transpose()?
-                .flatten(),
+                .and_then(IdleTimeout::stored),
             agent_args: self.agent_args,
             consent: Consent::AsBefore,
         })
@@ -98,6 +98,10 @@ impl StartArgs {
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let attach = args.start.attach;
     let view = create(args, engine, output)?;
+    if view.idle_timeout_s.is_some() {
+        // Only the daemon looks at the clock.
+        ensure(engine, output);
+    }
     announce(&view, attach, engine, output)
 }
 
@@ -195,14 +199,13 @@ fn read_prompt(file: &std::path::Path) -> Result<String, Report> {
 }
 
 /// `off`, or 1 to 120 minutes.
-pub(super) fn idle_timeout(text: &str) -> Result<Option<u64>, Report> {
+pub(super) fn idle_timeout(text: &str) -> Result<IdleTimeout, Report> {
     if text == "off" {
-        return Ok(None);
+        return Ok(IdleTimeout::Off);
     }
-    let allowed = Duration::from_secs(60)..=Duration::from_secs(120 * 60);
     parse_duration(text)
-        .filter(|duration| allowed.contains(duration))
-        .map(|duration| Some(duration.as_secs()))
+        .filter(|duration| IDLE_TIMEOUTS.contains(duration))
+        .map(|duration| IdleTimeout::After(duration.as_secs()))
         .ok_or_else(|| {
             Report::usage(
                 format!("`{text}` is no idle timeout"),

@@ -67,7 +67,13 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
             }
             Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
         }
-        paused.push(asked.view().clone());
+        paused.push(asked.into_view());
+    }
+    if output.wants_json() {
+        paused = paused
+            .into_iter()
+            .map(|view| engine.with_changes(view))
+            .collect();
     }
     Ok(output.result(&json!({ "instances": paused }), String::new))
 }

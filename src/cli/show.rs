@@ -40,6 +40,13 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             format!("{} ({rule})", view.activity.map_or("-", |a| a.name())),
         );
     }
+    line(
+        "stuck",
+        view.stuck
+            .as_deref()
+            .map(printable_line)
+            .unwrap_or_default(),
+    );
     line("agent", view.agent.clone());
     line("command", printable_line(&view.command.join(" ")));
     line("session", view.session_ref.clone().unwrap_or_default());

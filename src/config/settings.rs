@@ -1,8 +1,11 @@
 //! What can be set, with its types.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+
+use super::Chord;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Settings {
@@ -13,7 +16,12 @@ pub(crate) struct Settings {
     pub resume: Resume,
     pub snapshots: Snapshots,
     pub compact: Compact,
+    pub idle: Idle,
     pub limits: Limits,
+    pub notify: Notify,
+    pub ui: Ui,
+    /// What each key of the terminal UI does: actions by name, with the keys that ask for them.
+    pub keys: BTreeMap<String, Vec<Chord>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -90,8 +98,62 @@ pub(crate) struct Compact {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Idle {
+    pub suspend: bool,
+    #[serde(deserialize_with = "idle_timeout")]
+    pub timeout: Duration,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Limits {
     pub active: u32,
+    /// 0: no limit.
+    #[serde(deserialize_with = "bytes")]
+    pub memory: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Notify {
+    pub by: Vec<NotifyBy>,
+    #[serde(deserialize_with = "duration")]
+    pub turn: Duration,
+    pub command: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum NotifyBy {
+    Bell,
+    Desktop,
+}
+
+/// What an idle timeout may be: less would pause agents that a person has just looked away from.
+pub(crate) const IDLE_TIMEOUTS: std::ops::RangeInclusive<Duration> =
+    Duration::from_secs(60)..=Duration::from_secs(120 * 60);
+
+fn idle_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let timeout = duration(deserializer)?;
+    if IDLE_TIMEOUTS.contains(&timeout) {
+        Ok(timeout)
+    } else {
+        Err(serde::de::Error::custom("give 1m to 120m"))
+    }
+}
+
+/// The terminal UI.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Ui {
+    pub theme: ThemeName,
+    pub mouse: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ThemeName {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

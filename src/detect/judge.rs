@@ -28,6 +28,18 @@ pub(crate) struct Verdict {
     pub dialog: Option<Dialog>,
 }
 
+impl Verdict {
+    /// Nothing and nobody says what the agent does.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            activity: Activity::Unknown,
+            rule: None,
+            source: Source::Screen,
+            dialog: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Title,
@@ -53,12 +65,7 @@ impl Rules {
     ) -> Verdict {
         let mut candidates = self.rules.iter().filter(|rule| rule.fits(version));
         let Some(rule) = candidates.find(|rule| rule.holds(screen, title)) else {
-            return Verdict {
-                activity: Activity::Unknown,
-                rule: None,
-                source: Source::Screen,
-                dialog: None,
-            };
+            return Verdict::unknown();
         };
         let dialog = rule
             .dialog

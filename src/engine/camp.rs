@@ -169,6 +169,13 @@ impl Engine {
         })
     }
 
+    /// Whether everything is to rest: then no queue is fed and nothing is started by a timer.
+    pub(crate) fn camp_is_paused(&self) -> Result<bool, Error> {
+        Ok(self
+            .read_camp()?
+            .is_some_and(|camp| camp.state != CampState::Running))
+    }
+
     /// All at once: each instance has a lock of its own, and the slowest one decides how long it takes.
     fn each(
         &self,

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::core::now;
-use crate::git::{self, Repo};
+use crate::git::{self, Repo, SnapshotFact};
 use crate::model::{DiffStat, InstanceRecord};
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::Pane;
@@ -28,6 +28,40 @@ struct Evidence {
     active_at: i64,
     index: (i64, i64),
     top: (i64, i64),
+}
+
+/// What a saved worktree is counted by: its snapshot never changes.
+#[derive(Debug, Serialize, Deserialize)]
+struct CountedSnapshot {
+    commit: String,
+    stat: DiffStat,
+}
+
+/// The difference of a saved worktree against its base, counted once.
+pub(super) fn count_saved(
+    dir: &InstanceDir,
+    record: &InstanceRecord,
+    snapshot: &SnapshotFact,
+) -> Option<DiffStat> {
+    let path = dir.path.join("diff-saved.json");
+    let known = std::fs::read(&path)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<CountedSnapshot>(&text).ok());
+    if let Some(known) = known.filter(|known| known.commit == snapshot.commit) {
+        return Some(known.stat);
+    }
+    let repository = Repo::discover(&record.repository.root).ok()?;
+    let base = record.base.commit.as_deref();
+    let stat = git::snapshot_diff_stat(&repository, snapshot, base).ok()?;
+    let counted = CountedSnapshot {
+        commit: snapshot.commit.clone(),
+        stat,
+    };
+    if let Ok(text) = serde_json::to_vec(&counted) {
+        // Only a cache, too.
+        drop(replace_file(&path, &text));
+    }
+    Some(stat)
 }
 
 /// The difference of a live worktree against its base.

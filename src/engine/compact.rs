@@ -112,7 +112,6 @@ impl Engine {
     }
 
     /// The same for one that has grown long and rests: paused, or idle for long enough.
-    #[expect(dead_code, reason = "for the timer of the daemon")]
     pub(crate) fn compact_if_due(
         &self,
         given: &str,

@@ -6,7 +6,12 @@ use crate::lifecycle::{Operation, Step};
 /// builds have no such place.
 #[cfg(debug_assertions)]
 pub(super) fn point(operation: Operation, step: Step, moment: &str) {
-    let here = format!("{}:{}:{moment}", operation.name(), step.name());
+    place(&format!("{}:{}:{moment}", operation.name(), step.name()));
+}
+
+/// The same for what is no step of an operation.
+#[cfg(debug_assertions)]
+pub(super) fn place(here: &str) {
     let wanted = std::env::var("BIV_CRASH_AT")
         .is_ok_and(|places| places.split(',').any(|place| place == here));
     if wanted {
@@ -20,3 +25,6 @@ pub(super) fn point(operation: Operation, step: Step, moment: &str) {
 
 #[cfg(not(debug_assertions))]
 pub(super) fn point(_: Operation, _: Step, _: &str) {}
+
+#[cfg(not(debug_assertions))]
+pub(super) fn place(_: &str) {}

@@ -11,7 +11,7 @@ use super::{Engine, Error, Scope};
 use crate::git::{self, Repo};
 use crate::model::{InstanceId, Resting};
 use crate::store::ensure_private;
-use crate::tmux::Server;
+use crate::tmux::{HUB, Server};
 
 /// A launch takes a second; a socket of one that is this old belongs to nobody.
 const STALE_SOCKET: Duration = Duration::from_secs(60);
@@ -65,7 +65,7 @@ impl Finding {
 impl Engine {
     /// Looks at everything; with `fix`, mends what can be mended without risk.
     pub(crate) fn doctor(&self, fix: bool) -> Result<Vec<Finding>, Error> {
-        let mut findings = vec![check_tmux(), check_git()];
+        let mut findings = self.programs();
         findings.extend(self.check_agents());
         findings.extend(self.check_directories(fix));
         findings.extend(self.check_operations()?);
@@ -75,6 +75,11 @@ impl Engine {
         findings.extend(self.check_refs()?);
         findings.extend(self.check_sockets(fix));
         Ok(findings)
+    }
+
+    /// The two programs that everything stands on.
+    pub(crate) fn programs(&self) -> Vec<Finding> {
+        vec![check_tmux(), check_git()]
     }
 
     fn check_agents(&self) -> Vec<Finding> {
@@ -167,6 +172,7 @@ impl Engine {
             .panes()
             .unwrap_or_default()
             .into_iter()
+            .filter(|pane| !pane.session.starts_with(HUB))
             .filter(|pane| pane.instance.as_ref().is_none_or(|id| !known.contains(id)))
             .map(|pane| {
                 Finding::bad(

@@ -74,11 +74,17 @@ pub(crate) enum Error {
         #[source]
         source: std::io::Error,
     },
+    #[error("the state of the other tool at {} cannot be understood: {message}", path.display())]
+    ForeignState { path: PathBuf, message: String },
+    #[error("`{title}` stands on no branch")]
+    NoBranch { title: Title },
+    #[error("the repository {} has no remote", repository.display())]
+    NoRemote { repository: PathBuf },
     #[error("this needs a terminal")]
     NoTerminal,
     #[error("the saved work of `{title}` is not kept any more")]
     NothingKept { title: Title },
-    #[error("{} and more cannot be saved", unsavable.join(", "))]
+    #[error("{} cannot be saved", unsavable.join(", "))]
     Unsavable { unsavable: Vec<String> },
     #[error("there is not enough free space at {}", path.display())]
     Space { path: PathBuf },
@@ -123,6 +129,8 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
+    #[error("the daemon did not start")]
+    DaemonNotStarted { log: PathBuf },
     #[error(transparent)]
     Survivors(#[from] Survivors),
     #[error(transparent)]
@@ -161,6 +169,17 @@ fn dialog(activity: Activity) -> &'static str {
 }
 
 impl Error {
+    /// In one line, with its causes.
+    pub(super) fn told(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
+    }
+
     pub(super) fn files(
         action: &'static str,
         path: &std::path::Path,

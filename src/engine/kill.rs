@@ -111,7 +111,7 @@ impl Engine {
             &record,
             json!({ "reason": "user", "undo_kill": true }),
         );
-        Ok(self.view_at_rest(&record))
+        Ok(self.with_changes(self.view_at_rest(&record)))
     }
 
     fn require_kept(&self, record: &crate::model::InstanceRecord) -> Result<(), Error> {

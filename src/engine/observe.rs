@@ -10,9 +10,10 @@ use super::view::Unreadable;
 use super::watch::screen_of;
 use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
 use crate::detect::{Verdict, Version};
-use crate::git::{self, Repo};
+use crate::git::Repo;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, Resting, RunRecord, State, Timestamp, printable_line,
+    Activity, DiffStat, InstanceRecord, QueueCounts, Resting, RunRecord, State, Timestamp,
+    printable_line,
 };
 use crate::tmux::{Pane, Shot, TmuxError};
 
@@ -23,22 +24,19 @@ impl Engine {
         state: Option<State>,
         repository: Option<&Path>,
     ) -> Result<Listing, Error> {
-        self.take_up_all()?;
-        let (found, unreadable) = self.all(Scope::Living)?;
-        let server = self.server();
-        let panes = match found
-            .iter()
-            .any(|found| found.record.state == Resting::Running)
-        {
-            true => seen(server.panes())?,
-            false => Vec::new(),
+        let (found, unreadable) = self.all_settled()?;
+        let running = || {
+            found
+                .iter()
+                .filter(|found| found.record.state == Resting::Running)
         };
-        let live: Vec<&str> = panes
-            .iter()
-            .filter(|pane| pane.instance.is_some())
-            .map(|pane| pane.id.as_str())
+        let seats: Vec<&str> = running()
+            .filter_map(|found| Some(found.record.seat.as_ref()?.pane.as_str()))
             .collect();
-        let shots = server.look(&live)?;
+        let (panes, shots) = match running().next() {
+            Some(_) => seen(self.server().panes_and_shots(&seats))?,
+            None => (Vec::new(), Vec::new()),
+        };
         let repository = repository
             .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
             .transpose()?;
@@ -80,19 +78,25 @@ impl Engine {
 
     /// One instance, killed ones too.
     pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
-        let found = self
-            .settled(given, Scope::Living)
-            .or_else(|error| match error {
-                Error::NoSuchInstance { .. } => self.settled(given, Scope::WithKilled),
-                other => Err(other),
-            })?;
+        let (found, stuck) = match self.settled(given, Scope::Living) {
+            Ok(found) => (found, None),
+            Err(Error::NoSuchInstance { .. }) => (self.settled(given, Scope::WithKilled)?, None),
+            // What cannot come to rest is what one wants to look at most.
+            Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
+                (self.find(given, Scope::Living)?, Some(error.told()))
+            }
+            Err(error) => return Err(error),
+        };
         let server = self.server_of(&found.record);
         let pane = seen(server.pane_of(&found.record.id))?;
         let shot = match &pane {
             Some(pane) => server.look(&[&pane.id])?.into_iter().next(),
             None => None,
         };
-        Ok(self.view(&found, pane.as_ref(), shot.as_ref()))
+        Ok(InstanceView {
+            stuck,
+            ..self.view(&found, pane.as_ref(), shot.as_ref())
+        })
     }
 
     /// The history of an instance, oldest run first.
@@ -163,27 +167,63 @@ impl Engine {
         Ok(crate::detect::explain(provider.rules(), capture, title))
     }
 
-    /// An instance that has no pane to look at.
+    /// What the agent of a running instance is doing, by the best source there is.
+    pub(super) fn verdict(&self, record: &InstanceRecord, shot: Option<&Shot>) -> Verdict {
+        let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
+            let provider = self.provider(&record.agent).ok()?;
+            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
+        });
+        judged.unwrap_or_else(Verdict::unknown)
+    }
+
+    /// An instance that was just put to rest. What it has changed is not counted: that takes longer
+    /// than much of what was done to it, and [`Self::show`] counts it for those who ask.
     pub(super) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
         let found = Found {
             dir: self.store.instance(&record.id),
             record: record.clone(),
             journal: None,
         };
-        self.view(&found, None, None)
+        self.view_without_changes(&found, None, None)
+    }
+
+    /// A view with its changes counted, for those that come without.
+    pub(crate) fn with_changes(&self, view: InstanceView) -> InstanceView {
+        let dir = self.store.instance(&view.id);
+        let Ok(record) = dir.record() else {
+            return view;
+        };
+        let found = Found {
+            dir,
+            record,
+            journal: None,
+        };
+        InstanceView {
+            diff: self.difference(&found, None),
+            ..view
+        }
     }
 
     fn view(&self, found: &Found, pane: Option<&Pane>, shot: Option<&Shot>) -> InstanceView {
+        InstanceView {
+            diff: self.difference(found, pane),
+            ..self.view_without_changes(found, pane, shot)
+        }
+    }
+
+    fn view_without_changes(
+        &self,
+        found: &Found,
+        pane: Option<&Pane>,
+        shot: Option<&Shot>,
+    ) -> InstanceView {
         let Found {
             dir,
             record,
             journal,
         } = found;
         let state = state_of(record, journal.as_ref());
-        let verdict = shot.and_then(|shot| {
-            let provider = self.provider(&record.agent).ok()?;
-            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
-        });
+        let verdict = shot.map(|shot| self.verdict(record, Some(shot)));
         let activity = match record.state {
             Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
             Resting::Completed | Resting::Failed => Some(Activity::Exited),
@@ -207,7 +247,7 @@ impl Engine {
             state,
             activity,
             autoyes: record.is_autoyes(super::core::now()),
-            idle_timeout_s: record.idle_timeout_s,
+            idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
             resumable: run.as_ref().is_some_and(|run| run.resumable),
             created_at: record.created_at,
@@ -224,8 +264,12 @@ impl Engine {
                 pending_tasks: pause.pending_tasks.clone(),
                 forced: pause.forced,
             }),
-            diff: self.difference(found, pane),
-            queue: None,
+            diff: None,
+            queue: dir
+                .queue()
+                .ok()
+                .map(|queue| queue.counts())
+                .filter(|counts| *counts != QueueCounts::default()),
             run_id: record.run.clone(),
             last_line: shot.and_then(|shot| {
                 screen_of(shot)
@@ -234,6 +278,7 @@ impl Engine {
             }),
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.and_then(|verdict| verdict.rule),
+            stuck: None,
         }
     }
 
@@ -243,8 +288,7 @@ impl Engine {
             return changes::count(&found.dir, record, pane);
         }
         let snapshot = Vault::of(record).ok()?.snapshot?;
-        let repository = Repo::discover(&record.repository.root).ok()?;
-        git::snapshot_diff_stat(&repository, &snapshot, record.base.commit.as_deref()).ok()
+        changes::count_saved(&found.dir, record, &snapshot)
     }
 }
 

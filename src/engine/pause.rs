@@ -36,6 +36,12 @@ impl Asked {
             Self::Done(view) | Self::Already(view) => view,
         }
     }
+
+    pub(crate) fn into_view(self) -> InstanceView {
+        match self {
+            Self::Done(view) | Self::Already(view) => *view,
+        }
+    }
 }
 
 impl Engine {
@@ -58,6 +64,8 @@ impl Engine {
                 });
             }
         }
+        // Fresh files, of a build say, take the disk longer than the rest of a pause.
+        git::begin_sync(&[&record.worktree.path, &record.repository.common_dir]);
         self.refuse_what_cannot_be_kept(&record, options, progress)?;
         self.withdraw_cancellation(&dir);
         self.emit(
@@ -100,13 +108,13 @@ impl Engine {
         self.show(found.record.id.as_str())
     }
 
-    fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
+    pub(super) fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
         // Usually there is none.
         drop(std::fs::remove_file(dir.path.join(CANCEL)));
     }
 
     /// Names what cannot be saved before anything is stopped.
-    fn refuse_what_cannot_be_kept(
+    pub(super) fn refuse_what_cannot_be_kept(
         &self,
         record: &InstanceRecord,
         options: &PauseOptions,

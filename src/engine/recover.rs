@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::core::now;
-use super::resolve::Found;
+use super::resolve::{Found, Unread};
 use super::{Engine, Error, Scope, Silent};
-use crate::lifecycle::{Journal, Operation};
+use crate::lifecycle::Journal;
 use crate::model::{EventKind, InstanceRecord, Resting, RunState};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
@@ -69,6 +69,58 @@ impl Engine {
             }
         }
         Ok(unfinished)
+    }
+
+    /// Brings everyone to rest: abandoned operations are taken up, agents that have ended are written
+    /// down. tmux is asked once. Gives back, in words, what could not be mended now.
+    pub(crate) fn settle_everyone(&self) -> Result<Vec<String>, Error> {
+        let unfinished = self.take_up_all()?;
+        let running: Vec<Found> = self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .filter(|found| found.record.state == Resting::Running)
+            .collect();
+        if !running.is_empty() {
+            let panes = self.server().panes()?;
+            for found in running {
+                let pane = panes
+                    .iter()
+                    .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
+                self.settle(found, pane)?;
+            }
+        }
+        Ok(unfinished
+            .into_iter()
+            .map(|unfinished| format!("{}: {}", unfinished.title, unfinished.error))
+            .collect())
+    }
+
+    /// All living instances, at rest as far as that goes now; each is read once.
+    pub(super) fn all_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        self.take_up_unborn();
+        let (found, unreadable) = self.all(Scope::WithKilled)?;
+        let mut living = Vec::new();
+        for found in found {
+            let found = match &found.journal {
+                None => found,
+                Some(_) => {
+                    let id = found.record.id.clone();
+                    match self.take_up_abandoned(found) {
+                        Ok(found) => found,
+                        // Stuck, or gone: shown as it is on disk now.
+                        Err(_) => match self.find(id.as_str(), Scope::WithKilled) {
+                            Ok(found) => found,
+                            Err(_) => continue,
+                        },
+                    }
+                }
+            };
+            if found.record.state != Resting::Killed {
+                living.push(found);
+            }
+        }
+        Ok((living, unreadable))
     }
 
     /// Creations that were cut off before they had a record: taken back without a trace.
@@ -141,7 +193,7 @@ impl Engine {
         let operation = journal.plan.operation;
         let record = found.dir.record()?;
         let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
-        if operation == Operation::Create && !found.dir.has_record() {
+        if operation.makes_instance() && !found.dir.has_record() {
             return Err(Error::NoSuchInstance {
                 given: record.title.to_string(),
             });
@@ -195,12 +247,14 @@ impl Engine {
         let (state, exit_code) = end_of(pane);
         record.state = state;
         let mut farewell = None;
+        let mut last_words = None;
         if let Some(pane) = pane {
             let server = self.server_of(record);
             super::steps::archive(&server, &pane.id, dir)?;
+            last_words = Some(super::peek::last_words(&server, &pane.id));
             farewell = self
                 .provider_of(record)?
-                .farewell(&super::peek::last_words(&server, &pane.id));
+                .farewell(last_words.as_deref().unwrap_or_default());
         }
         // The conversation that it was in last: `/clear` or `/new` may have changed it unseen.
         if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
@@ -225,7 +279,11 @@ impl Engine {
         } else {
             EventKind::Failed
         };
-        self.emit(kind, record, json!({ "exit_code": exit_code }));
+        self.emit(
+            kind,
+            record,
+            json!({ "exit_code": exit_code, "last_words": last_words }),
+        );
         Ok(())
     }
 

@@ -14,6 +14,17 @@ pub(crate) enum Scope {
     Killed,
 }
 
+impl Scope {
+    fn holds(self, record: &InstanceRecord) -> bool {
+        let killed = record.state == Resting::Killed;
+        match self {
+            Self::Living => !killed,
+            Self::WithKilled => true,
+            Self::Killed => killed,
+        }
+    }
+}
+
 /// An instance with what is on disk about it.
 #[derive(Debug)]
 pub(super) struct Found {
@@ -30,6 +41,12 @@ impl Engine {
     /// The instance of this title or id, or of a prefix of either that only one has. A whole title
     /// wins over a prefix.
     pub(super) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        // A whole id needs no look at the others.
+        if let Some(id) = InstanceId::parse(given)
+            && let Some(found) = self.load(&id, scope)
+        {
+            return Ok(found);
+        }
         let mut exact = Vec::new();
         let mut prefixed = Vec::new();
         for found in self.all(scope)?.0 {
@@ -61,6 +78,21 @@ impl Engine {
         }
     }
 
+    /// The instance of this very id, if it is in this scope and can be read.
+    fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
+        let dir = self.store.instance(id);
+        match dir.load() {
+            Loaded::Known { record, journal } if scope.holds(&record) => Some(Found {
+                dir,
+                record: *record,
+                journal: journal
+                    .map(|journal| *journal)
+                    .filter(|journal| !journal.is_closed()),
+            }),
+            _ => None,
+        }
+    }
+
     /// Everything on disk in this scope, and what of it could not be read.
     pub(super) fn all(&self, scope: Scope) -> Result<(Vec<Found>, Vec<Unread>), Error> {
         let mut found = Vec::new();
@@ -69,13 +101,7 @@ impl Engine {
             let dir = self.store.instance(&id);
             match dir.load() {
                 Loaded::Known { record, journal } => {
-                    let killed = record.state == Resting::Killed;
-                    let wanted = match scope {
-                        Scope::Living => !killed,
-                        Scope::WithKilled => true,
-                        Scope::Killed => killed,
-                    };
-                    if wanted {
+                    if scope.holds(&record) {
                         found.push(Found {
                             dir,
                             record: *record,

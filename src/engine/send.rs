@@ -102,6 +102,16 @@ pub(super) fn deliver(
     patience: Patience,
 ) -> Result<(), Error> {
     await_ready(server, pane, provider, title, patience)?;
+    type_in(server, pane, provider, prompt)
+}
+
+/// Pastes the prompt into an agent that is ready, submits it and sees it go.
+pub(super) fn type_in(
+    server: &Server,
+    pane: &str,
+    provider: &Provider,
+    prompt: &str,
+) -> Result<(), Error> {
     server.paste(pane, &typeable(prompt))?;
     // Several agents take an Enter that follows too closely for a part of the paste.
     std::thread::sleep(provider.settle_before_submit());

@@ -1,7 +1,7 @@
 //! Unix sockets below a home that may lie deep.
 
 use std::os::fd::AsFd;
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,6 +17,45 @@ pub(super) fn bind(path: &Path) -> std::io::Result<UnixListener> {
     }
     let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
     UnixListener::bind(through(&directory, path))
+}
+
+/// The same for messages without a connection.
+pub(super) fn bind_datagram(path: &Path) -> std::io::Result<UnixDatagram> {
+    if path.as_os_str().len() <= LONGEST_PATH {
+        return UnixDatagram::bind(path);
+    }
+    let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
+    UnixDatagram::bind(through(&directory, path))
+}
+
+/// Connects to a socket at a path of any length.
+pub(super) fn connect(path: &Path) -> std::io::Result<UnixStream> {
+    if path.as_os_str().len() <= LONGEST_PATH {
+        return UnixStream::connect(path);
+    }
+    let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
+    UnixStream::connect(through(&directory, path))
+}
+
+pub(super) fn connect_datagram(socket: &UnixDatagram, path: &Path) -> std::io::Result<()> {
+    if path.as_os_str().len() <= LONGEST_PATH {
+        return socket.connect(path);
+    }
+    let directory = std::fs::File::open(path.parent().unwrap_or(Path::new(".")))?;
+    socket.connect(through(&directory, path))
+}
+
+/// User and process at the other end.
+#[cfg(target_os = "linux")]
+pub(super) fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    Some((peer.uid.as_raw(), peer.pid.as_raw_nonzero().get()))
+}
+
+/// Elsewhere the directory (0700) and the modes of the socket (0600) have to do.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn peer(_: &UnixStream) -> Option<(u32, i32)> {
+    Some((rustix::process::geteuid().as_raw(), 0))
 }
 
 /// The same file by a short name, as long as the directory is open.

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::model::{Activity, DiffStat, InstanceId, PauseReason, RunId, State, Timestamp, Title};
+use crate::model::{
+    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, State, Timestamp, Title,
+};
 
 /// One instance, as far as it is known right now.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct InstanceView {
     pub id: InstanceId,
     pub title: Title,
@@ -32,15 +34,17 @@ pub(crate) struct InstanceView {
     pub resumed_at: Option<Timestamp>,
     pub pause: Option<PauseView>,
     pub diff: Option<DiffStat>,
-    pub queue: Option<u64>,
+    pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,
     pub exit_code: Option<i32>,
     /// Which rule said what the agent is doing.
     pub activity_source: Option<String>,
+    /// Why an operation on it cannot come to its end.
+    pub stuck: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PauseView {
     pub at: Timestamp,
     pub reason: PauseReason,
@@ -65,7 +69,7 @@ pub(crate) struct Unreadable {
 }
 
 /// One agent that Bivouac knows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AgentView {
     pub name: String,
     pub display: String,

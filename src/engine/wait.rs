@@ -3,12 +3,16 @@
 use std::time::{Duration, Instant};
 
 use super::resolve::Found;
-use super::{Engine, Error, InstanceView, Progress, ResumeOptions, Scope};
+use super::steps::fact;
+use super::{Engine, Error, InstanceView, PauseOptions, Progress, ResumeOptions, Scope};
 use crate::config::brief_duration;
 use crate::engine::core::now;
-use crate::model::Resting;
+use crate::lifecycle::Journal;
+use crate::model::{PauseReason, Resting};
 
 const INTERVAL: Duration = Duration::from_millis(100);
+/// How long a pause by a timer may take: what it waits for is the agent's end.
+const TIMER: Duration = Duration::from_secs(60);
 
 impl Engine {
     /// Looks again and again until the instance is as wanted; gives the last look either way.
@@ -40,8 +44,16 @@ impl Engine {
     ) -> Result<Found, Error> {
         let mut found = self.settled(given, Scope::Living)?;
         if found.journal.is_some() {
-            // Whoever holds it is given five seconds; then we say who it is.
-            drop(self.lock(&found.dir, &found.record, "wait")?);
+            // Whoever holds it is given five seconds; then we say who it is. A timer is given the time
+            // that it needs: nobody has asked for that pause, and the message must not be refused.
+            let by_timer = found.journal.as_ref().is_some_and(is_by_timer);
+            let deadline = Instant::now() + if by_timer { TIMER } else { Duration::ZERO };
+            loop {
+                match self.lock(&found.dir, &found.record, "wait") {
+                    Err(Error::Busy { .. }) if Instant::now() < deadline => {}
+                    other => break drop(other?),
+                }
+            }
             found = self.settled(found.record.id.as_str(), Scope::Living)?;
         }
         if found.record.state == Resting::Paused {
@@ -55,4 +67,12 @@ impl Engine {
         }
         Ok(found)
     }
+}
+
+/// Whether this is a pause that nobody has asked for.
+fn is_by_timer(journal: &Journal) -> bool {
+    journal
+        .facts
+        .read::<PauseOptions>(fact::PAUSE)
+        .is_some_and(|options| matches!(options.reason, PauseReason::Idle | PauseReason::Resource))
 }

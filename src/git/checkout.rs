@@ -20,6 +20,26 @@ pub(crate) struct Checkout {
 impl Checkout {
     /// The checkout at its usual place.
     pub(crate) fn live(repo: &Repo, dir: &Path) -> Result<Self, GitError> {
+        match Self::linked(repo, dir) {
+            Some(checkout) => Ok(checkout),
+            None => Self::asked(repo, dir),
+        }
+    }
+
+    /// A linked worktree whose two halves name each other and this repository: there is nothing to
+    /// ask git.
+    fn linked(repo: &Repo, dir: &Path) -> Option<Self> {
+        let git_dir = canonical(&Self::admin_dir_of(dir)?)?;
+        let ours = common_dir_of(&git_dir)? == canonical(repo.common_dir())?;
+        let whole = git_dir.join("HEAD").exists();
+        (ours && whole).then(|| Self {
+            dir: dir.to_owned(),
+            git_dir,
+            common_dir: repo.common_dir().to_owned(),
+        })
+    }
+
+    fn asked(repo: &Repo, dir: &Path) -> Result<Self, GitError> {
         let not_ours = || GitError::NotAWorktree {
             path: dir.to_owned(),
         };

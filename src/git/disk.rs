@@ -74,6 +74,17 @@ fn sync(_handle: &File) -> rustix::io::Result<()> {
     Ok(())
 }
 
+/// Lets the disk begin to write, in the background: what waits for [`sync_filesystems`] later finds
+/// most of it done. Harmless where nothing comes of it.
+pub(crate) fn begin_sync(paths: &[&Path]) {
+    let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).to_owned()).collect();
+    std::thread::spawn(move || {
+        let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+        // Whoever depends on it syncs again, and hears of an error then.
+        drop(sync_filesystems(&paths));
+    });
+}
+
 /// Syncs each filesystem that one of the paths lies on, once.
 pub(super) fn sync_filesystems(paths: &[&Path]) -> Result<(), GitError> {
     let mut done: Vec<u64> = Vec::new();

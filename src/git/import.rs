@@ -11,8 +11,10 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::call::{EMAIL, NAME, bytes_to_path};
-use super::pack::pack_files;
+use super::index::hex;
+use super::pack::{Pack, pack_files};
 use super::survey::{Found, Stamp};
+use super::tree::{Leaf, tree_of, unhex};
 use super::{GitError, Repo};
 use crate::model::Timestamp;
 
@@ -95,7 +97,6 @@ impl Import {
 
     /// Writes everything; `reference` then names the last commit.
     pub(super) fn run(&self, repo: &Repo, reference: &str) -> Result<Imported, GitError> {
-        remove_crash_reports(repo);
         let files: Vec<(usize, &Found)> = self
             .blobs
             .iter()
@@ -105,16 +106,36 @@ impl Import {
                 Content::Bytes(_) => None,
             })
             .collect();
-        let packed = pack_files(repo, &self.dir, &files)?;
-        if !packed.unsettled.is_empty() {
+        let pack = pack_files(repo, &self.dir, &files)?;
+        self.run_with(repo, reference, pack)
+    }
+
+    /// As [`Self::run`], where some of the blobs are packed already, by their numbers.
+    pub(super) fn run_with(
+        &self,
+        repo: &Repo,
+        reference: &str,
+        mut pack: Pack,
+    ) -> Result<Imported, GitError> {
+        remove_crash_reports(repo);
+        if !pack.unsettled.is_empty() {
             return Ok(Imported {
                 commits: Vec::new(),
-                unsettled: packed.unsettled,
+                unsettled: pack.unsettled,
             });
         }
+        let stems: Vec<Option<String>> = self
+            .commits
+            .iter()
+            .map(|commit| stem(commit, &mut pack))
+            .collect();
+        let packed = pack.write(repo)?;
         let bytes: u64 = self.blobs.iter().map(Content::size).sum();
+        // Few objects are better off as files of their own; beside a pack they are not worth it.
+        let limit = if packed.is_empty() { 100 } else { 0 };
         let command = repo
             .git()
+            .args(["-c", &format!("fastimport.unpackLimit={limit}")])
             // Speed over size: `git gc` compresses again. What is written is on the disk before
             // the ref is.
             .args(["-c", "core.compression=0", "-c", "pack.compression=0"])
@@ -125,7 +146,7 @@ impl Import {
             .deadline(Duration::from_secs(60 + bytes / BYTES_A_SECOND));
         let unsettled = Mutex::new(Vec::new());
         let output =
-            command.output_fed(|pipe| self.feed(pipe, reference, &packed.ids, &unsettled))?;
+            command.output_fed(|pipe| self.feed(pipe, reference, &packed, &stems, &unsettled))?;
         if !output.success() {
             let said = output.stderr_text();
             if said.contains("No space left on device") {
@@ -153,6 +174,7 @@ impl Import {
         pipe: &mut dyn Write,
         reference: &str,
         packed: &HashMap<usize, String>,
+        stems: &[Option<String>],
         unsettled: &Mutex<Vec<PathBuf>>,
     ) -> std::io::Result<()> {
         // Names the stream: see `remove_crash_reports`.
@@ -173,7 +195,7 @@ impl Import {
                 }
             }
         }
-        for (number, commit) in self.commits.iter().enumerate() {
+        for (number, (commit, stem)) in self.commits.iter().zip(stems).enumerate() {
             // Without it the next commit would go on from the one before.
             writeln!(pipe, "reset {reference}\n")?;
             writeln!(
@@ -195,8 +217,14 @@ impl Import {
                     writeln!(pipe, "D {}", quoted(path))?;
                 }
             }
+            if let Some(tree) = stem {
+                writeln!(pipe, "M 040000 {tree} \"\"")?;
+            }
             for edit in &commit.edits {
                 if let Edit::Put { mode, path, object } = edit {
+                    if stem.is_some() && is_packed(object, packed) {
+                        continue;
+                    }
                     writeln!(
                         pipe,
                         "M {mode:06o} {} {}",
@@ -253,6 +281,39 @@ impl Import {
         writeln!(pipe)?;
         Ok(settled)
     }
+}
+
+fn is_packed(object: &Object, packed: &HashMap<usize, String>) -> bool {
+    matches!(object, Object::Blob(number) if packed.contains_key(number))
+}
+
+/// The tree of all packed files of a commit that starts from nothing, itself packed.
+fn stem(commit: &Commit, pack: &mut Pack) -> Option<String> {
+    if commit.from.is_some() {
+        return None;
+    }
+    let ids = &pack.ids;
+    let leaves: Vec<Leaf<'_>> = commit
+        .edits
+        .iter()
+        .filter_map(|edit| match edit {
+            Edit::Put {
+                mode,
+                path,
+                object: Object::Blob(number),
+            } => Some(Leaf {
+                mode: *mode,
+                path,
+                id: unhex(ids.get(number)?),
+            }),
+            Edit::Put { .. } | Edit::Delete(_) => None,
+        })
+        .collect();
+    if leaves.is_empty() {
+        return None;
+    }
+    let root = tree_of(leaves, &mut |content| pack.add_tree(content));
+    Some(hex(&root))
 }
 
 /// Git leaves a report in the repository when its importer is cut off, which happens when we are

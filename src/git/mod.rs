@@ -40,12 +40,14 @@ mod objects;
 mod pack;
 mod parking;
 mod preflight;
+mod push;
 mod refill;
 mod repository;
 mod retention;
 mod snapshot;
 mod survey;
 mod thin;
+mod tree;
 mod verify;
 mod walk;
 mod worktree;
@@ -53,6 +55,7 @@ mod worktree;
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
+pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
 pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::call::bytes_to_path;
 use super::disk::free_bytes;
-use super::survey::{Depth, Survey, survey};
+use super::survey::{Depth, Stamp, Survey, survey};
 use super::{Checkout, GitError, Repo};
 
 /// Kept free beyond what a snapshot takes.
@@ -79,9 +79,7 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
         let path = bytes_to_path(&file.path);
         if file.stamp.is_file() {
             bytes += file.stamp.size;
-            let readable =
-                rustix::fs::access(checkout.dir.join(&path), rustix::fs::Access::READ_OK);
-            if readable.is_err() {
+            if !is_readable(&checkout.dir.join(&path), &file.stamp) {
                 unsavable.push(Unsavable {
                     path,
                     why: Why::Unreadable,
@@ -99,6 +97,12 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
         bytes,
         shortage: (free < needed).then_some(Shortage { needed, free }),
     })
+}
+
+fn is_readable(path: &Path, stamp: &Stamp) -> bool {
+    // The mode says it of one's own files; the others are asked for.
+    let own = stamp.uid == rustix::process::geteuid().as_raw() && stamp.mode & 0o400 != 0;
+    own || rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
 }
 
 /// Every directory that holds something tracked or untracked, the top included.

@@ -24,6 +24,7 @@ use super::disk::sync_filesystems;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Object, fits_in_tree, quoted};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
+use super::pack::{Pack, pack_files};
 use super::survey::{Depth, Found, Staged, Survey, survey};
 use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
@@ -87,9 +88,9 @@ pub(crate) fn take_snapshot(
             // verification will say that this snapshot lacks them.
             found.leave_out(&unsettled);
         }
-        let draft = Draft::new(repo, checkout, &found)?;
+        let (draft, pack) = prepare(repo, checkout, &found)?;
         let import = draft.import(checkout, at, &format!("bivouac: {id} #{n}"));
-        let imported = import.run(repo, &reference)?;
+        let imported = import.run_with(repo, &reference, pack)?;
         if imported.unsettled.is_empty() {
             let [.., extra, commit] = &imported.commits[..] else {
                 return Err(GitError::SnapshotMissing { reference });
@@ -110,6 +111,30 @@ pub(crate) fn take_snapshot(
         unsettled.extend(imported.unsettled);
     }
     Err(GitError::Unsettled { paths: unsettled })
+}
+
+/// Reads the files while git is asked about the rest.
+fn prepare<'a>(
+    repo: &Repo,
+    checkout: &Checkout,
+    found: &'a Survey,
+) -> Result<(Draft<'a>, Pack), GitError> {
+    // Numbered as `Draft::import` numbers them.
+    let files: Vec<(usize, &Found)> = found
+        .changed
+        .iter()
+        .chain(&found.untracked)
+        .enumerate()
+        .collect();
+    std::thread::scope(|scope| {
+        let pack = scope.spawn(|| pack_files(repo, &checkout.dir, &files));
+        let draft = Draft::new(repo, checkout, found)?;
+        let pack = pack.join().map_err(|_| GitError::Unexpected {
+            call: "packing".to_owned(),
+            answer: "a thread ended early".to_owned(),
+        })?;
+        Ok((draft, pack?))
+    })
 }
 
 /// Everything that goes into a snapshot, before it is written.

@@ -43,6 +43,22 @@ pub(crate) enum EventKind {
     AutoyesManual,
     #[serde(rename = "autoyes:stopped")]
     AutoyesStopped,
+    #[serde(rename = "instance:activity")]
+    Activity,
+    #[serde(rename = "queue:added")]
+    QueueAdded,
+    #[serde(rename = "queue:started")]
+    QueueStarted,
+    #[serde(rename = "queue:done")]
+    QueueDone,
+    /// A turn failed; the queue has stopped with it.
+    #[serde(rename = "queue:failed")]
+    QueueFailed,
+    #[serde(rename = "queue:cleared")]
+    QueueCleared,
+    /// More agents run than `limits.active` wants.
+    #[serde(rename = "orchestrator:crowded")]
+    Crowded,
     #[serde(rename = "compacted")]
     Compacted,
     #[serde(rename = "orchestrator:paused")]

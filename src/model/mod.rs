@@ -8,6 +8,7 @@ mod event;
 mod ids;
 mod instance;
 mod printable;
+mod queue;
 mod run;
 mod state;
 mod text;
@@ -20,6 +21,7 @@ pub(crate) use instance::{
     Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Seat, Worktree,
 };
 pub(crate) use printable::{printable, printable_line};
+pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use state::{Resting, State};
 pub(crate) use text::{Title, TitleError, slug};

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
+use super::Companion;
+
 /// How long a program may take when nothing else was said.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
@@ -218,6 +220,28 @@ impl Command {
             .map_err(|source| self.not_started(source))
     }
 
+    /// Starts the program to run beside this process; see [`Companion`].
+    pub(crate) fn companion(&self) -> Result<Companion, Failure> {
+        Companion::start(self)
+    }
+
+    /// Starts the program to outlive this process, with its words going to a file. It begins a
+    /// session of its own by itself.
+    pub(crate) fn leave_running(
+        &self,
+        words: std::fs::File,
+    ) -> Result<std::process::Child, Failure> {
+        let again = words
+            .try_clone()
+            .map_err(|source| self.not_started(source))?;
+        self.prepared()
+            .stdin(Stdio::null())
+            .stdout(words)
+            .stderr(again)
+            .spawn()
+            .map_err(|source| self.not_started(source))
+    }
+
     /// Replaces this process by the program; comes back only on failure.
     pub(crate) fn replace_this_process(&self) -> Failure {
         let source = self.prepared().exec();
@@ -233,7 +257,7 @@ impl Command {
         }
     }
 
-    fn prepared(&self) -> std::process::Command {
+    pub(super) fn prepared(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args);
         if let Some(directory) = &self.directory {
@@ -251,7 +275,7 @@ impl Command {
         command
     }
 
-    fn not_started(&self, source: std::io::Error) -> Failure {
+    pub(super) fn not_started(&self, source: std::io::Error) -> Failure {
         let program = self.program.to_string_lossy().into_owned();
         let missing_directory = self.directory.as_ref().is_some_and(|d| !d.exists());
         if source.kind() == std::io::ErrorKind::NotFound && !missing_directory {

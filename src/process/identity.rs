@@ -1,5 +1,6 @@
 //! Which process is meant, in a way that outlives the reuse of its pid.
 
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 use rustix::process::Pid;
@@ -44,6 +45,13 @@ impl Identity {
             && !table::is_zombie(self.pid)
     }
 
+    /// Something that becomes readable when this very process ends; None where the system has no
+    /// such thing, or the process has ended already.
+    pub(crate) fn end_signal(&self) -> Option<OwnedFd> {
+        let pidfd = end_signal(self.pid)?;
+        self.is_alive().then_some(pidfd)
+    }
+
     /// Sends the signal to this very process; a process that is gone needs none.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else {
@@ -51,6 +59,17 @@ impl Identity {
         };
         send(self, pid, signal);
     }
+}
+
+#[cfg(target_os = "linux")]
+fn end_signal(pid: i32) -> Option<OwnedFd> {
+    use rustix::process::{PidfdFlags, pidfd_open};
+    pidfd_open(Pid::from_raw(pid)?, PidfdFlags::empty()).ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn end_signal(_: i32) -> Option<OwnedFd> {
+    None
 }
 
 /// With a pidfd in hand the pid cannot be reused between the check and the signal.

@@ -5,10 +5,13 @@
 //! is named by [`Identity`] (pid *and* start time *and* boot), so a recycled pid is never signalled.
 
 mod command;
+mod companion;
 mod identity;
 mod table;
 mod tree;
 
 pub(crate) use command::{Command, Failure, Output};
+pub(crate) use companion::Companion;
 pub(crate) use identity::{Identity, Signal};
-pub(crate) use tree::{Survivors, stop_tree, tree_of};
+pub(crate) use table::{carries_variable, parent_of};
+pub(crate) use tree::{Survivors, memory_of, stop_tree, tree_of};

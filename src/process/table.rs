@@ -43,6 +43,25 @@ mod system {
             .collect()
     }
 
+    /// Whether the process was started with a variable that begins like this.
+    pub(crate) fn has_variable_like(pid: i32, beginning: &str) -> bool {
+        std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+            environment
+                .split(|byte| *byte == 0)
+                .any(|entry| entry.starts_with(beginning.as_bytes()))
+        })
+    }
+
+    /// What a process holds in memory, in bytes.
+    pub(crate) fn memory(pid: i32) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let kilobytes = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        kilobytes.unwrap_or(0) * 1024
+    }
+
     /// Whether the process was started with this variable in its environment.
     pub(crate) fn has_variable(pid: i32, assignment: &str) -> bool {
         std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
@@ -86,6 +105,17 @@ mod system {
             .any(|word| word == assignment)
     }
 
+    pub(crate) fn has_variable_like(pid: i32, beginning: &str) -> bool {
+        text(Command::new("ps").args(["-Eww", "-o", "command=", "-p", &pid.to_string()]))
+            .split(' ')
+            .any(|word| word.starts_with(beginning))
+    }
+
+    pub(crate) fn memory(pid: i32) -> u64 {
+        let kilobytes = text(Command::new("ps").args(["-o", "rss=", "-p", &pid.to_string()]));
+        kilobytes.trim().parse::<u64>().unwrap_or(0) * 1024
+    }
+
     /// `ps` shows no session id on every system; the process group is the nearest thing.
     fn parse(table: &str) -> Vec<Row> {
         table
@@ -118,7 +148,7 @@ mod system {
     }
 }
 
-pub(super) use system::{boot_id, has_variable, rows};
+pub(super) use system::{boot_id, has_variable, memory, rows};
 
 pub(super) fn start_time(pid: i32) -> Option<u64> {
     system::row(pid).map(|row| row.started)
@@ -126,4 +156,13 @@ pub(super) fn start_time(pid: i32) -> Option<u64> {
 
 pub(super) fn is_zombie(pid: i32) -> bool {
     system::row(pid).is_some_and(|row| row.zombie)
+}
+
+/// Whether a process was started with a variable that begins like this.
+pub(crate) fn carries_variable(pid: i32, beginning: &str) -> bool {
+    system::has_variable_like(pid, beginning)
+}
+
+pub(crate) fn parent_of(pid: i32) -> Option<i32> {
+    system::row(pid).map(|row| row.parent)
 }

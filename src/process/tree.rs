@@ -62,6 +62,14 @@ pub(crate) fn tree_of(leader: Option<&Identity>, marker: &str) -> Vec<Identity> 
         .collect()
 }
 
+/// What these hold in memory, in bytes.
+pub(crate) fn memory_of(processes: &[Identity]) -> u64 {
+    processes
+        .iter()
+        .map(|process| table::memory(process.pid))
+        .sum()
+}
+
 /// Ends the whole tree: SIGTERM, `grace`, SIGKILL; proved by looking again, newly born children too.
 pub(crate) fn stop_tree(
     leader: Option<&Identity>,

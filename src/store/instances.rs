@@ -218,25 +218,21 @@ impl InstanceDir {
         self.take("send.lock", LockMode::Exclusive, wait, "send")
     }
 
-    /// Says that a person is here (attached, typing); timers and autoyes then keep away. Where one
-    /// of those is at it just now, it is waited for: it takes a moment and no more.
+    /// Says that a person is here (attached, typing); timers and autoyes then keep away.
     pub(crate) fn presence(&self, purpose: &str) -> Result<Lock, StoreError> {
-        let moment = Duration::from_secs(5);
-        self.take("presence.lock", LockMode::Shared, moment, purpose)
+        // A timer holds it for the moment in which it makes sure that nobody is here.
+        let wait = Duration::from_secs(5);
+        self.take("presence.lock", LockMode::Shared, wait, purpose)
     }
 
-    /// Holds people off for the moment that a key takes; None where one is here.
-    pub(crate) fn try_alone(&self, purpose: &str) -> Result<Option<Lock>, StoreError> {
-        match self.take(
+    /// Makes sure that nobody is here, for as long as it is held: an error where somebody is.
+    pub(crate) fn absence(&self, purpose: &str) -> Result<Lock, StoreError> {
+        self.take(
             "presence.lock",
             LockMode::Exclusive,
             Duration::ZERO,
             purpose,
-        ) {
-            Ok(lock) => Ok(Some(lock)),
-            Err(StoreError::Busy { .. }) => Ok(None),
-            Err(error) => Err(error),
-        }
+        )
     }
 
     pub(crate) fn terminal(&self) -> PathBuf {
@@ -281,7 +277,10 @@ impl InstanceDir {
     }
 }
 
-fn write_document(path: &Path, document: &impl serde::Serialize) -> Result<(), StoreError> {
+pub(super) fn write_document(
+    path: &Path,
+    document: &impl serde::Serialize,
+) -> Result<(), StoreError> {
     let mut text = serde_json::to_vec_pretty(document).map_err(|error| StoreError::Corrupt {
         path: path.to_owned(),
         message: error.to_string(),
@@ -290,7 +289,10 @@ fn write_document(path: &Path, document: &impl serde::Serialize) -> Result<(), S
     replace_file(path, &text)
 }
 
-fn read_document<T: for<'de> Deserialize<'de>>(path: &Path, format: u32) -> Result<T, StoreError> {
+pub(super) fn read_document<T: for<'de> Deserialize<'de>>(
+    path: &Path,
+    format: u32,
+) -> Result<T, StoreError> {
     let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
     serde_json::from_str(&text).map_err(|error| match declared_format(&text) {
         Some(found) if found > u64::from(format) => StoreError::Newer {

@@ -11,6 +11,7 @@ mod instances;
 mod journal;
 mod jsonl;
 mod lock;
+mod queue;
 mod replace;
 
 pub(crate) use audit::{Audit, AuditEntry, AuditLine};

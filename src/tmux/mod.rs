@@ -6,6 +6,8 @@
 
 mod answer;
 mod configuration;
+mod control;
+mod doorbell;
 mod error;
 mod harmless;
 mod pane;
@@ -16,9 +18,11 @@ mod version;
 
 pub(crate) use answer::{CloseLook, Expected};
 pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
+pub(crate) use control::{Client, Notice, Said};
+pub(crate) use doorbell::{Doorbells, hand_over};
 pub(crate) use error::TmuxError;
 pub(crate) use harmless::harmless;
 pub(crate) use pane::{Death, Pane};
 pub(crate) use screen::Shot;
-pub(crate) use server::{Server, SessionOptions};
+pub(crate) use server::{HUB, Server, SessionOptions};
 pub(crate) use version::Version;

@@ -19,6 +19,8 @@ pub(crate) struct Pane {
     pub active_at: i64,
     /// People who are attached.
     pub clients: u32,
+    /// Its output goes to somebody beside the screen.
+    pub piped: bool,
     pub cursor: (u16, u16),
     pub title: String,
 }
@@ -72,6 +74,7 @@ pub(super) fn format() -> String {
         "#{pane_height}",
         "#{window_activity}",
         "#{session_attached}",
+        "#{pane_pipe}",
         "#{cursor_x}",
         "#{cursor_y}",
         "#{pane_title}",
@@ -85,7 +88,7 @@ pub(super) fn parse_panes(text: &str) -> Result<Vec<Pane>, TmuxError> {
 
 fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
     let unreadable = || TmuxError::Answer(line.to_owned());
-    let fields: Vec<&str> = line.splitn(15, FIELD).collect();
+    let fields: Vec<&str> = line.splitn(16, FIELD).collect();
     let &[
         instance,
         session,
@@ -99,6 +102,7 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         rows,
         active_at,
         clients,
+        piped,
         cursor_x,
         cursor_y,
         title,
@@ -120,6 +124,7 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         rows: rows.parse().map_err(|_| unreadable())?,
         active_at: active_at.parse().unwrap_or(0),
         clients: clients.parse().unwrap_or(0),
+        piped: piped == "1",
         cursor: (cursor_x.parse().unwrap_or(0), cursor_y.parse().unwrap_or(0)),
         title: title.to_owned(),
     })
@@ -131,7 +136,7 @@ mod tests {
 
     #[test]
     fn a_line_of_panes_is_read_whatever_its_title_says() {
-        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}2\u{1f}3\u{1f}it's \u{1f} odd";
+        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}it's \u{1f} odd";
         let pane = parse_panes(line).unwrap().remove(0);
         assert_eq!(pane.title, "it's \u{1f} odd");
         assert_eq!(pane.death.unwrap().exit_code(), 42);

@@ -1,7 +1,10 @@
 //! What a pane shows.
 
-use super::server::no_pane;
-use super::{Server, TmuxError};
+use super::pane::{format, parse_panes};
+use super::server::{no_pane, not_installed};
+use super::{Pane, Server, TmuxError};
+use crate::model::InstanceId;
+use crate::process::Command;
 
 /// One look at a pane: its title and its visible lines, taken in one go.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +42,52 @@ impl Server {
             shots.extend(seen);
         }
         Ok(shots)
+    }
+
+    /// All panes and a look at each that an instance sits in. The panes where they are expected to
+    /// sit are asked for in the same call; only those that are elsewhere cost a second one.
+    pub(crate) fn panes_and_shots(
+        &self,
+        expected: &[&str],
+    ) -> Result<(Vec<Pane>, Vec<Shot>), TmuxError> {
+        let batch = &expected[..expected.len().min(AT_ONCE)];
+        let (mut panes, mut shots) = self.panes_and_batch(batch)?;
+        if panes.iter().any(Pane::is_unclear) {
+            panes = self.panes()?;
+        }
+        let missing: Vec<&str> = panes
+            .iter()
+            .filter(|pane| pane.instance.is_some())
+            .map(|pane| pane.id.as_str())
+            .filter(|id| !shots.iter().any(|shot| shot.pane == **id))
+            .collect();
+        shots.extend(self.look(&missing)?);
+        Ok((panes, shots))
+    }
+
+    fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Shot>), TmuxError> {
+        // Without a socket there is nobody to ask; `panes` knows what to do then.
+        let output = match self.socket_path().exists() {
+            true => {
+                let mut command = self
+                    .client()
+                    .args(["-N", "list-panes", "-a", "-F", &format()]);
+                if !batch.is_empty() {
+                    command = command.arg(";");
+                }
+                Some(look_at(command, batch).output().map_err(not_installed)?)
+            }
+            false => None,
+        };
+        // A pane that is gone ends the sequence with an error behind the list of panes.
+        let answer = output.map_or_else(String::new, |output| {
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        });
+        let (panes, shots) = answer.split_at(answer.find(PART).unwrap_or(answer.len()));
+        if panes.is_empty() {
+            return Ok((self.panes()?, Vec::new()));
+        }
+        Ok((parse_panes(panes)?, parse_shots(shots)))
     }
 
     /// The whole scrollback and the screen below it, with colours. A long one is taken in slices:
@@ -101,24 +150,47 @@ impl Server {
             .map_err(|error| no_pane(error, pane))
     }
 
+    /// The screen of an instance's pane with so many lines above it, with colours; none where that
+    /// pane is another's by now.
+    pub(crate) fn glimpse(
+        &self,
+        pane: &str,
+        instance: &InstanceId,
+        above: usize,
+    ) -> Result<Option<String>, TmuxError> {
+        let answer = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, "#{@biv_id}"])
+            .args([";", "capture-pane", "-p", "-e", "-t", pane])
+            .args(["-S", &format!("-{above}")])
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        let (owner, text) = answer.split_once('\n').unwrap_or((&answer, ""));
+        Ok((owner == instance.as_str()).then(|| text.to_owned()))
+    }
+
     fn look_at_batch(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {
-        let mut command = self.client().arg("-N");
-        for (index, pane) in panes.iter().enumerate() {
-            if index > 0 {
-                command = command.arg(";");
-            }
-            let format = format!(
-                "{PART}{pane}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
-            );
-            command = command
-                .args(["display-message", "-p", "-t", pane, &format])
-                .args([";", "capture-pane", "-p", "-t", pane]);
-        }
-        let output = command
+        let output = look_at(self.client().arg("-N"), panes)
             .output()
             .map_err(|error| no_pane(error, panes.first().unwrap_or(&"")))?;
         Ok(parse_shots(&String::from_utf8_lossy(&output.stdout)))
     }
+}
+
+/// Adds to a call what [`parse_shots`] reads.
+fn look_at(mut command: Command, panes: &[&str]) -> Command {
+    for (index, pane) in panes.iter().enumerate() {
+        if index > 0 {
+            command = command.arg(";");
+        }
+        let format = format!(
+            "{PART}{pane}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
+        );
+        command = command
+            .args(["display-message", "-p", "-t", pane, &format])
+            .args([";", "capture-pane", "-p", "-t", pane]);
+    }
+    command
 }
 
 fn parse_shots(answer: &str) -> Vec<Shot> {

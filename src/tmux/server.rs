@@ -9,6 +9,9 @@ use super::{Configuration, Death, Pane, TmuxError, Version};
 use crate::model::{InstanceId, SessionName};
 use crate::process::{Command, Failure, Identity, Output, Signal};
 
+/// How the sessions of control clients begin: they hold no agent, and go with their client.
+pub(crate) const HUB: &str = "biv-hub-";
+
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long tmux may take to tell how a program ended that has ended.
 const REAPING: Duration = Duration::from_millis(500);
@@ -254,6 +257,26 @@ impl Server {
         }
     }
 
+    /// The terminals of the people who are attached, with the session that each looks at.
+    pub(crate) fn client_terminals(&self) -> Vec<(PathBuf, String)> {
+        let format = "#{client_control_mode} #{client_tty} #{session_name}";
+        let listed = self
+            .client()
+            .args(["-N", "list-clients", "-F", format])
+            .text();
+        listed
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.splitn(3, ' ');
+                let person = words.next()? == "0";
+                let terminal = words.next()?;
+                let session = words.next()?;
+                person.then(|| (PathBuf::from(terminal), session.to_owned()))
+            })
+            .collect()
+    }
+
     /// The identity of the running server, if there is one.
     pub(crate) fn identity(&self) -> Option<Identity> {
         let text = std::fs::read_to_string(self.memory()).ok()?;
@@ -329,7 +352,7 @@ fn literal(word: &std::ffi::OsStr) -> OsString {
     }
 }
 
-fn not_installed(error: Failure) -> TmuxError {
+pub(super) fn not_installed(error: Failure) -> TmuxError {
     match error {
         Failure::NotFound { .. } => TmuxError::Missing,
         other => TmuxError::Failed(other),

@@ -204,3 +204,67 @@ fn an_agent_without_a_turn_goes_on_after_a_pause_that_was_cut_off() {
     assert_eq!(camp.show(&instance)["state"], "running");
     assert_eq!(instance.processes().len(), 1);
 }
+
+/// An operation that cannot come to its end is shown with the reason, and goes on once that is gone.
+#[test]
+fn a_pause_that_cannot_go_on_can_be_looked_at() {
+    let ground = Ground::made(&state("mixed"));
+    let call = ground.call(&["pause"]);
+    drop(call.crash_at("pause:close-session:after").run().crashed());
+    let parking = ground.lab.main.join(".git/bivouac");
+    let aside = ground.lab.main.join(".git/bivouac-aside");
+    if parking.exists() {
+        std::fs::rename(&parking, &aside).unwrap();
+    }
+    std::fs::write(&parking, "in the way").unwrap();
+    let shown = ground.show();
+    assert_eq!(shown["state"], "pausing");
+    let told = shown["stuck"].as_str().unwrap();
+    assert!(told.contains("free-worktree"), "{told}");
+    assert!(told.contains("bivouac"), "{told}");
+    std::fs::remove_file(&parking).unwrap();
+    if aside.exists() {
+        std::fs::rename(&aside, &parking).unwrap();
+    }
+    let shown = ground.show();
+    assert_eq!(shown["state"], "paused");
+    assert_eq!(shown["stuck"], serde_json::Value::Null);
+    drop(ground.biv(&["resume"]).ok());
+    assert_eq!(ground.losses(&["running"]), Vec::<String>::new());
+}
+
+/// A worktree that its owner lent goes back to its place when the instance is killed while paused.
+#[test]
+fn an_adopted_worktree_goes_back_when_its_paused_instance_is_killed() {
+    for way in [&["pause"][..], &["pause", "--remove-worktree"]] {
+        let ground = Ground::adopted(&state("mixed"));
+        drop(ground.biv(way).ok());
+        assert!(!ground.lab.worktree.exists());
+        drop(ground.biv(&["kill", "-y"]).ok());
+        assert_eq!(ground.differences(), Vec::<String>::new(), "{way:?}");
+        // And it can still be had back.
+        drop(ground.biv(&["undo-kill"]).ok());
+        drop(ground.biv(&["resume"]).ok());
+        assert_eq!(ground.losses(&["running"]), Vec::<String>::new(), "{way:?}");
+    }
+}
+
+/// What stands at its place is left alone; the work stays where it is kept.
+#[test]
+fn an_adopted_worktree_whose_place_is_taken_stays_put_away() {
+    let ground = Ground::adopted(&state("mixed"));
+    drop(ground.biv(&["pause"]).ok());
+    std::fs::create_dir(&ground.lab.worktree).unwrap();
+    std::fs::write(ground.lab.worktree.join("mine"), "mine").unwrap();
+    let killed = ground.biv(&["kill", "-y"]).ok();
+    assert!(
+        killed.stderr.contains("stays put away"),
+        "{}",
+        killed.stderr
+    );
+    assert!(ground.lab.worktree.join("mine").exists());
+    std::fs::remove_dir_all(&ground.lab.worktree).unwrap();
+    drop(ground.biv(&["undo-kill"]).ok());
+    drop(ground.biv(&["resume"]).ok());
+    assert_eq!(ground.losses(&["running"]), Vec::<String>::new());
+}

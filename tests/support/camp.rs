@@ -245,6 +245,13 @@ impl Camp {
         });
     }
 
+    /// Stops the daemon of this home, if something has started one.
+    fn stop_daemon(&self) {
+        if self.home.join("run/daemon.sock").exists() {
+            drop(self.biv(["daemon", "stop"]).run());
+        }
+    }
+
     fn sockets(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         collect_sockets(&self.root(), &mut found);
@@ -254,6 +261,7 @@ impl Camp {
 
 impl Drop for Camp {
     fn drop(&mut self) {
+        self.stop_daemon();
         if std::thread::panicking() {
             drop(self.tmux(&["kill-server"]));
             for process in self.inhabitants() {

@@ -8,7 +8,7 @@ use crate::agents::Provider;
 use crate::detect::{Dialog, Screen};
 use crate::engine::core::now;
 use crate::engine::steps::BANNER;
-use crate::engine::{Engine, Error, Scope};
+use crate::engine::{Engine, Error, Scope, StoreError};
 use crate::model::{EventKind, InstanceRecord, Resting};
 use crate::policy::{
     Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
@@ -121,11 +121,13 @@ impl Engine {
             ));
         }
         // A person who comes now waits for the one moment that this takes.
-        let Some(alone) = found.dir.try_alone("autoyes")? else {
-            return Ok(AutoyesAnswer::none(
-                PersonHere,
-                "somebody is attached or typing",
-            ));
+        let alone = match found.dir.absence("autoyes") {
+            Ok(lock) => lock,
+            Err(StoreError::Busy { .. }) => {
+                let reason = "somebody is attached or typing";
+                return Ok(AutoyesAnswer::none(PersonHere, reason));
+            }
+            Err(error) => return Err(error.into()),
         };
         let case = Case {
             fingerprint: fingerprint(&dialog),

@@ -40,6 +40,7 @@ impl Engine {
             Some(lasts) => after(lasts),
             None => self.autoyes_ends(),
         };
+        held.record.updated_at = now();
         held.dir.save(&mut held.record)?;
         Ok(self.autoyes_state(&held.record))
     }
@@ -50,9 +51,20 @@ impl Engine {
         if held.record.autoyes {
             held.record.autoyes = false;
             held.record.autoyes_until = None;
+            held.record.updated_at = now();
             held.dir.save(&mut held.record)?;
         }
         Ok(self.autoyes_state(&held.record))
+    }
+
+    /// On, for as long as the policy says, or off.
+    pub(crate) fn set_autoyes(&self, given: &str, on: bool) -> Result<Title, Error> {
+        let state = if on {
+            self.autoyes_on(given, None)?
+        } else {
+            self.autoyes_off(given)?
+        };
+        Ok(state.title)
     }
 
     /// Ends it because something went wrong, and says so.

@@ -35,7 +35,11 @@ pub(super) mod fact {
     pub(in crate::engine) const PROMPT_UNSURE: &str = "prompt-unsure";
     pub(in crate::engine) const SNAPSHOT_NUMBER: &str = "snapshot-number";
     pub(in crate::engine) const SNAPSHOT: &str = "snapshot";
+    /// Somebody writes into what was parked: it must not be thinned.
+    pub(in crate::engine) const UNSETTLED: &str = "unsettled";
     pub(in crate::engine) const PARKING: &str = "parking";
+    /// An adopted worktree that was put away stands at its place again.
+    pub(in crate::engine) const GIVEN_BACK: &str = "given-back";
     pub(in crate::engine) const TERMINAL: &str = "terminal";
     pub(in crate::engine) const EXIT_CODE: &str = "exit-code";
     /// How a resumed or restarted agent is launched.

@@ -17,7 +17,7 @@ impl Work<'_> {
 
     pub(super) fn take_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
         // One that was put away before has its snapshot.
-        if !self.record.worktree.path.is_dir() || leaves_worktree(facts) {
+        if self.is_put_away()? || leaves_worktree(facts) {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
@@ -36,34 +36,42 @@ impl Work<'_> {
         match git::verify_snapshot(&repository, &checkout, &snapshot)? {
             Verification::Equal => Ok(Facts::none()),
             // Something wrote in between: what it wrote is saved too, and proved again.
-            Verification::Differs { .. } => self.save_again(&repository, &checkout, &snapshot),
+            Verification::Differs { .. } => {
+                let (again, paths) = self.save_again(&repository, &checkout, &snapshot)?;
+                // What changes even then is not at rest, and nothing is moved.
+                if paths.is_empty() {
+                    Ok(Facts::none().with(fact::SNAPSHOT, &again))
+                } else {
+                    Err(Error::SnapshotDiffers { paths })
+                }
+            }
         }
     }
 
-    /// Takes the snapshot once more. What changes even then is not at rest, and nothing is moved.
+    /// Takes the snapshot once more; gives it with what differs from it even then.
     fn save_again(
         &self,
         repository: &Repo,
         checkout: &Checkout,
         first: &SnapshotFact,
-    ) -> Result<Facts, Error> {
+    ) -> Result<(SnapshotFact, Vec<String>), Error> {
         let number = first.number().unwrap_or(self.record.snapshots + 1);
         let again = git::take_snapshot(repository, checkout, &self.record.id, number, now())?;
-        match git::verify_snapshot(repository, checkout, &again)? {
-            Verification::Equal => Ok(Facts::none().with(fact::SNAPSHOT, &again)),
-            Verification::Differs { paths } => Err(Error::SnapshotDiffers {
-                paths: paths
-                    .iter()
-                    .map(|path| path.display().to_string())
-                    .collect(),
-            }),
-        }
+        let paths = match git::verify_snapshot(repository, checkout, &again)? {
+            Verification::Equal => Vec::new(),
+            Verification::Differs { paths } => paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect(),
+        };
+        Ok((again, paths))
     }
 
     /// What is on disk once nobody can reach it any more is the truth: where it differs from the
-    /// snapshot, it is saved under the same name.
+    /// snapshot, it is saved under the same name. Somebody who stands inside may go on writing all the
+    /// same; then what is parked is the work, and the snapshot a little older.
     pub(super) fn save_late_changes(
-        &self,
+        &mut self,
         place: &ParkingPlace,
         facts: &Facts,
     ) -> Result<Facts, Error> {
@@ -73,12 +81,20 @@ impl Work<'_> {
         let repository = self.repository()?;
         let checkout = place.checkout();
         match git::verify_snapshot(&repository, &checkout, &snapshot) {
-            Ok(Verification::Equal) => Ok(Facts::none()),
+            Ok(Verification::Equal) => return Ok(Facts::none()),
             // Something wrote in between; or an attempt that was cut off has put a newer snapshot in
             // its place, and the journal does not know it.
-            Ok(Verification::Differs { .. }) | Err(_) => {
-                self.save_again(&repository, &checkout, &snapshot)
-            }
+            Ok(Verification::Differs { .. }) | Err(_) => {}
         }
+        let (again, paths) = self.save_again(&repository, &checkout, &snapshot)?;
+        let facts = Facts::none().with(fact::SNAPSHOT, &again);
+        if paths.is_empty() {
+            return Ok(facts);
+        }
+        self.progress.note(&format!(
+            "somebody is still writing: {}; all of it is kept where it was put away",
+            paths.join(", ")
+        ));
+        Ok(facts.with(fact::UNSETTLED, &true))
     }
 }

@@ -9,7 +9,10 @@ use crate::engine::core::now;
 use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
-use crate::git::{self, AddWorktree, MadeWorktree, ParkingPlace, Repo, SnapshotFact};
+use crate::git::{
+    self, AddWorktree, BranchStanding, GitError, MadeWorktree, ParkState, ParkingPlace, PowerCut,
+    Repo, SnapshotFact,
+};
 use crate::lifecycle::Facts;
 use crate::store::Lock;
 
@@ -23,6 +26,15 @@ impl Work<'_> {
         }
         let found = Repo::discover(&self.record.repository.root)?;
         Ok(self.repository.get_or_init(|| found).clone())
+    }
+
+    /// Whether the worktree is not at its place; somebody else's directory may be there instead.
+    pub(super) fn is_put_away(&self) -> Result<bool, Error> {
+        let parked = match &Vault::of(&self.record)?.parking {
+            Some(place) => git::park_state(place)? != ParkState::InPlace,
+            None => false,
+        };
+        Ok(parked || !self.record.worktree.path.is_dir())
     }
 
     pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
@@ -80,8 +92,7 @@ impl Work<'_> {
     pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
         let stays = self.worktree_wish(facts) == WorktreeOnPause::Keep;
         // A paused instance that is killed has been put away already.
-        let away = !self.record.worktree.path.is_dir();
-        if stays || away || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
+        if stays || self.is_put_away()? || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
@@ -96,7 +107,8 @@ impl Work<'_> {
 
     pub(super) fn free_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
-            return self.deregister_lost(facts);
+            self.deregister_lost(facts)?;
+            return self.give_back(facts);
         };
         {
             let _lock = self.lock_repository()?;
@@ -107,19 +119,74 @@ impl Work<'_> {
 
     /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
     /// is killed, that ends.
-    fn deregister_lost(&self, facts: &Facts) -> Result<Facts, Error> {
+    fn deregister_lost(&self, facts: &Facts) -> Result<(), Error> {
         let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
         let path = &self.record.worktree.path;
         if killed && !path.exists() && Vault::of(&self.record)?.parking.is_none() {
             let _lock = self.lock_repository()?;
             self.repository()?.deregister_missing(path)?;
         }
-        Ok(Facts::none())
+        Ok(())
+    }
+
+    /// An adopted worktree that a pause has put away goes back to its owner when its instance is
+    /// killed. Where something stands in its way, it stays where it is kept.
+    fn give_back(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        if !killed || !self.record.worktree.adopted {
+            return Ok(Facts::none());
+        }
+        let Vault {
+            snapshot: Some(snapshot),
+            parking: Some(place),
+        } = Vault::of(&self.record)?
+        else {
+            return Ok(Facts::none());
+        };
+        match self.put_in_place(&place, &snapshot) {
+            Ok(()) => Ok(Facts::none().with(fact::GIVEN_BACK, &true)),
+            Err(error) => {
+                self.progress.note(&format!(
+                    "{} stays put away: {error}",
+                    place.worktree.display()
+                ));
+                Ok(Facts::none())
+            }
+        }
+    }
+
+    fn put_in_place(&self, place: &ParkingPlace, snapshot: &SnapshotFact) -> Result<(), Error> {
+        let repository = self.repository()?;
+        let _lock = self.lock_repository()?;
+        match git::branch_standing(&repository, snapshot)? {
+            BranchStanding::Elsewhere { branch, path } if path != place.worktree => {
+                return Err(GitError::BranchInUse { name: branch, path }.into());
+            }
+            BranchStanding::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
+            // Moved: its files show as changes against where the branch is now; nothing is written.
+            BranchStanding::Elsewhere { .. }
+            | BranchStanding::Same
+            | BranchStanding::Moved { .. } => {}
+        }
+        git::check_unpark(place)?;
+        git::refill(&repository, place)?;
+        git::unpark(place)?;
+        let cut = PowerCut::Possible;
+        Ok(git::settle_refill(
+            &repository,
+            &place.live_checkout(),
+            cut,
+        )?)
     }
 
     /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
     /// its own: once files are deleted, nobody may take what is left for the work and save that.
     pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if facts.read::<bool>(fact::UNSETTLED).is_some() {
+            self.progress
+                .note("the disk is not freed while somebody writes; `biv gc` can do it later");
+            return Ok(Facts::none());
+        }
         let place = facts.read::<ParkingPlace>(fact::PARKING);
         let snapshot = facts.read::<SnapshotFact>(fact::SNAPSHOT);
         let (Some(place), Some(snapshot), WorktreeOnPause::Remove) =

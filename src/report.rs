@@ -1,4 +1,4 @@
-//! Errors in words: what failed, why, and the command that helps.
+//! Errors in words: what failed, why, and the command that helps. Every face says them alike.
 
 use std::error::Error as _;
 use std::fmt;
@@ -11,7 +11,7 @@ use crate::model::{State, Title};
 
 /// An error as a person or a script meets it.
 #[derive(Debug)]
-pub(super) struct Report {
+pub(crate) struct Report {
     pub code: &'static str,
     pub exit: u8,
     pub message: String,
@@ -24,7 +24,7 @@ pub(super) struct Report {
 }
 
 impl Report {
-    pub(super) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
             code: "usage",
             exit: 2,
@@ -36,7 +36,7 @@ impl Report {
         }
     }
 
-    pub(super) fn failed(
+    pub(crate) fn failed(
         code: &'static str,
         message: impl Into<String>,
         hint: impl Into<String>,
@@ -122,6 +122,9 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
         Error::SetupFailed { .. } => ("setup_failed", 1),
         Error::NoTerminal => ("no_terminal", 1),
+        Error::ForeignState { .. } => ("foreign_state", 1),
+        Error::NoBranch { .. } => ("no_branch", 1),
+        Error::NoRemote { .. } => ("no_remote", 1),
         Error::NothingKept { .. } => ("nothing_kept", 1),
         Error::Unsavable { .. } => ("unsavable", 1),
         Error::Space { .. } => ("disk_full", 1),
@@ -132,6 +135,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
         Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
@@ -205,6 +209,11 @@ fn hints(error: &Error) -> Vec<String> {
         Error::SetupFailed { .. } => {
             "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
         }
+        Error::ForeignState { .. } => {
+            "say which file with --file; `biv adopt DIR` takes over a single worktree".to_owned()
+        }
+        Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
+        Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
         Error::NoTerminal => {
             "run it from a terminal; `biv peek` shows the screen without one".to_owned()
         }
@@ -231,6 +240,9 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
+        }
+        Error::DaemonNotStarted { log } => {
+            format!("{} says why; `biv daemon run` shows it at once", log.display())
         }
         Error::Home(_) => "set BIV_HOME to a directory".to_owned(),
         Error::Config(ConfigError::UnknownKey {

@@ -1,0 +1,169 @@
+//! `biv daemon`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::context::CommandResult;
+use super::output::Output;
+use super::report::Report;
+use super::words;
+use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
+use crate::engine::Engine;
+
+/// The daemon: watches agents, feeds queues, suspends idle agents, notifies
+#[derive(Debug, Args)]
+pub(super) struct DaemonArgs {
+    #[command(subcommand)]
+    pub command: DaemonCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum DaemonCommand {
+    /// Run it here, in the foreground
+    Run {
+        /// Leave the session of whoever started it
+        #[arg(long, hide = true)]
+        detached: bool,
+    },
+    /// Start it in the background, where it does not run yet
+    Start,
+    /// Stop it; agents go on
+    Stop,
+    /// Say whether it runs
+    Status,
+    /// Print a unit that starts it when you log in
+    Unit {
+        #[arg(value_enum)]
+        kind: Unit,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Unit {
+    /// For ~/.config/systemd/user/bivouac.service
+    Systemd,
+    /// For ~/Library/LaunchAgents/org.bivouac.daemon.plist
+    Launchd,
+}
+
+pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> CommandResult {
+    match &args.command {
+        DaemonCommand::Run { detached } => {
+            let attachment = if *detached {
+                Attachment::Detached
+            } else {
+                Attachment::Foreground
+            };
+            daemon::run(engine, attachment)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        DaemonCommand::Start => {
+            let started = daemon::start(&engine)?;
+            mention_version(&engine, output);
+            let status = daemon::status(&engine);
+            Ok(output.result(&status, || {
+                let already = if started { "" } else { " already" };
+                format!(
+                    "The daemon runs{already}, as process {}.",
+                    status.pid.unwrap_or(0)
+                )
+            }))
+        }
+        DaemonCommand::Stop => stop(&engine, output),
+        DaemonCommand::Status => {
+            let status = daemon::status(&engine);
+            mention_version(&engine, output);
+            Ok(output.result(&status, || describe(&status)))
+        }
+        DaemonCommand::Unit { kind } => Ok(print_unit(*kind, output)),
+    }
+}
+
+fn stop(engine: &Engine, output: &Output) -> CommandResult {
+    let stopped = daemon::stop(engine);
+    let text = match stopped {
+        Stopped::Done => "The daemon has stopped; agents go on.",
+        Stopped::NotRunning => "The daemon does not run.",
+        Stopped::Refused => {
+            return Err(Report::failed(
+                "refused",
+                "what runs inside an instance may not stop the daemon",
+                "stop it from a terminal of your own",
+            ));
+        }
+        Stopped::Still => {
+            return Err(Report::failed(
+                "daemon",
+                "the daemon has not stopped yet",
+                "`biv daemon status` tells its process; ending that loses nothing",
+            ));
+        }
+    };
+    let already = stopped == Stopped::NotRunning;
+    Ok(
+        output.result(&json!({ "stopped": true, "already": already }), || {
+            text.to_owned()
+        }),
+    )
+}
+
+fn describe(status: &Status) -> String {
+    if !status.running {
+        return "The daemon does not run. Start it with: biv daemon start".to_owned();
+    }
+    let since = status
+        .started_at
+        .map(|at| format!(", started {}", words::ago(at, words::now())))
+        .unwrap_or_default();
+    format!(
+        "The daemon runs as process {}, version {}{since}; it watches {} agents.",
+        status.pid.unwrap_or(0),
+        status.version.as_deref().unwrap_or("unknown"),
+        status.watching,
+    )
+}
+
+/// A daemon that was started by an older biv goes on as that; its person is told how to renew it.
+pub(super) fn mention_version(engine: &Engine, output: &Output) {
+    if let Some(client) = Client::connect(engine)
+        && client.is_outdated()
+    {
+        output.say(&format!(
+            "the daemon is version {}, this is {}; renew it with: biv daemon stop && biv daemon start",
+            client.hello().bivouac,
+            env!("CARGO_PKG_VERSION"),
+        ));
+    }
+}
+
+/// Starts the daemon for something that needs it. Without it that something waits; nothing fails.
+pub(super) fn ensure(engine: &Engine, output: &Output) {
+    if let Some(trouble) = daemon::ensure(engine) {
+        output.say(&format!(
+            "{trouble}: start it by hand with `biv daemon run`"
+        ));
+    }
+    mention_version(engine, output);
+}
+
+fn print_unit(kind: Unit, output: &Output) -> ExitCode {
+    let biv = std::env::current_exe().unwrap_or_else(|_| "biv".into());
+    let home = std::env::var_os("BIV_HOME")
+        .filter(|home| !home.is_empty())
+        .and_then(|home| Some(std::env::current_dir().ok()?.join(home)));
+    let (kind, path) = match kind {
+        Unit::Systemd => (UnitKind::Systemd, "~/.config/systemd/user/bivouac.service"),
+        Unit::Launchd => (
+            UnitKind::Launchd,
+            "~/Library/LaunchAgents/org.bivouac.daemon.plist",
+        ),
+    };
+    let text = daemon::unit(kind, &biv, home.as_deref());
+    if output.wants_json() {
+        return output.json(&json!({ "path": path, "text": text }));
+    }
+    output.say(&format!("put this into {path}"));
+    output.bytes(text.as_bytes())
+}

@@ -1,0 +1,106 @@
+//! `biv queue`
+
+use std::fmt::Write;
+use std::io::Read;
+
+use clap::Args;
+
+use super::context::CommandResult;
+use super::daemon::ensure;
+use super::instance::InstanceArg;
+use super::output::Output;
+use super::report::Report;
+use super::words::{DIM, RESET};
+use crate::engine::{Engine, QueueView};
+use crate::model::{QueueState, printable_line};
+
+/// Of a prompt, so much is shown.
+const SHOWN: usize = 70;
+
+/// Show or fill the queue of prompts that an agent gets one after the other
+#[derive(Debug, Args)]
+pub(super) struct QueueArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+    /// Prompts to put at the end, or `-` to read one from standard input
+    #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
+    pub prompts: Vec<String>,
+    /// Take out what still waits, and let a queue that has stopped go on
+    #[arg(long)]
+    pub clear: bool,
+}
+
+pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let given = &args.instance.instance;
+    let mut view = None;
+    if args.clear {
+        view = Some(engine.clear_queue(given)?);
+    }
+    if !args.prompts.is_empty() {
+        let prompts = args
+            .prompts
+            .iter()
+            .map(|prompt| read(prompt))
+            .collect::<Result<_, _>>()?;
+        view = Some(engine.enqueue(given, prompts)?);
+        // Only the daemon feeds it.
+        ensure(engine, output);
+    }
+    let view = match view {
+        Some(view) => view,
+        None => engine.queue(given)?,
+    };
+    Ok(output.result(&view, || describe(&view)))
+}
+
+fn read(prompt: &str) -> Result<String, Report> {
+    if prompt != "-" {
+        return Ok(prompt.to_owned());
+    }
+    let mut text = String::new();
+    std::io::stdin()
+        .read_to_string(&mut text)
+        .map_err(|error| {
+            Report::failed(
+                "no_prompt",
+                format!("the prompt cannot be read: {error}"),
+                "give UTF-8 text on standard input",
+            )
+        })?;
+    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+}
+
+fn describe(view: &QueueView) -> String {
+    if view.entries.is_empty() {
+        return format!("Nothing is queued for `{}`.", view.title);
+    }
+    let counts = view.counts;
+    let mut text = format!("✓{} ●{} ○{}", counts.done, counts.running, counts.waiting);
+    if counts.failed > 0 {
+        // Writing into a string cannot fail.
+        write!(text, " ✗{}", counts.failed).ok();
+    }
+    text.push('\n');
+    for entry in &view.entries {
+        let mark = match entry.state {
+            QueueState::Done => "✓",
+            QueueState::Sending | QueueState::Running => "●",
+            QueueState::Waiting => "○",
+            QueueState::Failed => "✗",
+        };
+        let prompt: String = printable_line(&entry.prompt).chars().take(SHOWN).collect();
+        writeln!(text, "  {mark} {:>3}  {prompt}", entry.number).ok();
+        if let Some(error) = &entry.error {
+            writeln!(text, "         {DIM}{}{RESET}", printable_line(error)).ok();
+        }
+    }
+    if let Some(reason) = &view.stopped {
+        writeln!(
+            text,
+            "It has stopped: {}. Queue something, or clear it, and it goes on.",
+            printable_line(reason)
+        )
+        .ok();
+    }
+    text
+}

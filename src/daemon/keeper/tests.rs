@@ -1,0 +1,330 @@
+//! What a keeper decides, by tables: time goes only where a test says so.
+
+use std::time::Duration;
+
+use super::*;
+use crate::model::{InstanceId, QueueCounts, Title};
+
+const TURN: Duration = Duration::from_secs(30);
+
+fn standing() -> Standing {
+    Standing {
+        id: InstanceId::random(),
+        title: Title::new("t").unwrap(),
+        state: State::Running,
+        autoyes: false,
+        idle_timeout: Some(Duration::from_secs(600)),
+        pause_reason: None,
+        queue: QueueCounts::default(),
+        queue_stopped: None,
+        has_rules: true,
+    }
+}
+
+fn queue(running: u64, waiting: u64) -> QueueCounts {
+    QueueCounts {
+        running,
+        waiting,
+        ..QueueCounts::default()
+    }
+}
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+struct Scene {
+    keeper: Keeper,
+    face: u64,
+}
+
+impl Scene {
+    fn new(standing: Standing) -> Self {
+        Self {
+            keeper: Keeper::new(standing, at(0), false),
+            face: 0,
+        }
+    }
+
+    /// A look that finds another screen than the one before.
+    fn shows(&mut self, seconds: u64, activity: Activity) -> Vec<Told> {
+        self.face += 1;
+        self.looks(seconds, activity, true)
+    }
+
+    /// A look that finds the same screen.
+    fn still(&mut self, seconds: u64, activity: Activity) -> Vec<Told> {
+        self.looks(seconds, activity, false)
+    }
+
+    fn looks(&mut self, seconds: u64, activity: Activity, changed: bool) -> Vec<Told> {
+        let seen = Seen {
+            instance: self.keeper.standing.id.clone(),
+            activity,
+            changed,
+            face: self.face,
+            last_line: None,
+        };
+        self.keeper.seen(at(seconds), &seen, TURN)
+    }
+
+    fn job(&mut self, seconds: u64) -> Option<Job> {
+        self.keeper.next_job(at(seconds), false)
+    }
+
+    fn stands(&mut self, seconds: u64, change: impl FnOnce(&mut Standing)) -> Vec<Told> {
+        let mut standing = self.keeper.standing.clone();
+        change(&mut standing);
+        self.keeper.stand(at(seconds), standing)
+    }
+}
+
+const SUSPEND: Option<Job> = Some(Job::Suspend(PauseReason::Idle));
+
+#[test]
+fn one_that_was_idle_for_its_timeout_is_suspended() {
+    let mut scene = Scene::new(standing());
+    scene.shows(10, Activity::Busy);
+    scene.shows(100, Activity::Idle);
+    assert_eq!(scene.job(699), None);
+    assert_eq!(scene.keeper.due(at(150)), Some(at(700)));
+    assert_eq!(scene.job(700), SUSPEND);
+    assert_eq!(scene.job(701), None, "one job at a time");
+}
+
+#[test]
+fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
+    for (what, begins) in [
+        ("output", 400),
+        ("redrawn as it was", 100),
+        ("a visit", 500),
+        ("somebody was there", 702),
+    ] {
+        let mut scene = Scene::new(standing());
+        scene.shows(100, Activity::Idle);
+        match what {
+            "output" => drop(scene.shows(400, Activity::Idle)),
+            "redrawn as it was" => drop(scene.still(400, Activity::Idle)),
+            "a visit" => {
+                scene.keeper.attend(at(300), 1);
+                assert_eq!(scene.job(5000), None, "somebody looks at it");
+                scene.keeper.attend(at(500), 0);
+            }
+            _ => {
+                assert_eq!(scene.job(700), SUSPEND);
+                let done = Done::Suspended(Suspended::NotNow);
+                scene.keeper.done(at(702), &done);
+            }
+        }
+        assert_eq!(scene.job(begins + 599), None, "{what}");
+        assert_eq!(scene.job(begins + 600), SUSPEND, "{what}");
+    }
+}
+
+#[test]
+fn nobody_who_works_asks_or_has_something_queued_is_suspended() {
+    for activity in [
+        Activity::Busy,
+        Activity::Approval,
+        Activity::Question,
+        Activity::Blocked,
+        Activity::Unknown,
+    ] {
+        let mut scene = Scene::new(standing());
+        scene.shows(0, Activity::Idle);
+        scene.shows(1, activity);
+        assert_eq!(scene.job(100_000), None, "{activity:?}");
+    }
+    let mut scene = Scene::new(Standing {
+        queue: queue(0, 1),
+        queue_stopped: Some("blocked".to_owned()),
+        ..standing()
+    });
+    scene.shows(0, Activity::Idle);
+    assert_eq!(scene.job(100_000), None);
+    let mut scene = Scene::new(Standing {
+        idle_timeout: None,
+        ..standing()
+    });
+    scene.shows(0, Activity::Idle);
+    assert_eq!(scene.job(100_000), None);
+    assert_eq!(scene.keeper.due(at(1)), None, "nothing to wake up for");
+}
+
+#[test]
+fn a_queue_goes_on_turn_by_turn() {
+    let mut scene = Scene::new(Standing {
+        queue: queue(0, 2),
+        ..standing()
+    });
+    scene.shows(10, Activity::Busy);
+    assert_eq!(scene.job(11), None, "it works on something else");
+    scene.shows(12, Activity::Idle);
+    assert_eq!(scene.job(12), None, "it has not settled");
+    assert_eq!(scene.job(13), Some(Job::Feed));
+    scene.stands(14, |standing| standing.queue = queue(1, 1));
+    scene.keeper.done(at(14), &Done::Fed(Fed::Sent));
+    assert_eq!(scene.job(15), None, "its turn may not have begun");
+    scene.shows(15, Activity::Busy);
+    assert_eq!(scene.job(60), None);
+    scene.shows(60, Activity::Approval);
+    assert_eq!(scene.job(90), None, "a question is a person's");
+    scene.shows(91, Activity::Busy);
+    scene.shows(100, Activity::Idle);
+    assert_eq!(scene.job(101), Some(Job::Finish(TurnEnd::Done)));
+    scene.stands(102, |standing| standing.queue = queue(0, 1));
+    scene.keeper.done(at(102), &Done::Finished);
+    assert_eq!(scene.job(102), Some(Job::Feed));
+}
+
+#[test]
+fn a_turn_that_nobody_saw_ends_all_the_same() {
+    let mut scene = Scene::new(Standing {
+        queue: queue(1, 0),
+        ..standing()
+    });
+    scene.shows(1, Activity::Idle);
+    assert_eq!(scene.job(2), None);
+    assert_eq!(scene.keeper.due(at(2)), Some(at(3)));
+    assert_eq!(scene.job(3), Some(Job::Finish(TurnEnd::Done)));
+}
+
+#[test]
+fn a_blocked_or_failed_turn_stops_the_queue() {
+    let started = || {
+        let mut scene = Scene::new(Standing {
+            queue: queue(1, 1),
+            ..standing()
+        });
+        scene.shows(1, Activity::Busy);
+        scene
+    };
+    let mut scene = started();
+    scene.shows(2, Activity::Blocked);
+    assert!(matches!(
+        scene.job(3),
+        Some(Job::Finish(TurnEnd::Failed(_)))
+    ));
+    let mut scene = started();
+    scene.keeper.leave();
+    assert_eq!(scene.job(3), Some(Job::Settle));
+    let told = scene.stands(4, |standing| standing.state = State::Failed);
+    assert_eq!(told, [Told::Notice(Notice::Failed)]);
+    scene.keeper.done(at(4), &Done::Settled);
+    assert!(matches!(
+        scene.job(4),
+        Some(Job::Finish(TurnEnd::Failed(_)))
+    ));
+    let told = scene.stands(5, |standing| {
+        standing.queue = queue(0, 1);
+        standing.queue_stopped = Some("the agent has ended".to_owned());
+    });
+    assert_eq!(told, [Told::Notice(Notice::Failed)]);
+    scene.keeper.done(at(5), &Done::Finished);
+    assert_eq!(scene.job(1000), None);
+}
+
+#[test]
+fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
+    for (state, reason, camp_paused, fed) in [
+        (State::Paused, PauseReason::User, false, false),
+        (State::Paused, PauseReason::UserInterrupt, false, false),
+        (State::Paused, PauseReason::Error, false, false),
+        (State::Paused, PauseReason::Idle, false, true),
+        (State::Paused, PauseReason::Resource, false, true),
+        (State::Paused, PauseReason::Idle, true, false),
+        (State::Pausing, PauseReason::Idle, false, false),
+        (State::Failed, PauseReason::Idle, false, false),
+    ] {
+        let mut scene = Scene::new(Standing {
+            state,
+            pause_reason: Some(reason),
+            queue: queue(0, 1),
+            ..standing()
+        });
+        let job = scene.keeper.next_job(at(10), camp_paused);
+        assert_eq!(job, fed.then_some(Job::Feed), "{state:?} {reason:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_done_now_is_tried_later_and_less_often() {
+    let mut scene = Scene::new(Standing {
+        queue: queue(0, 1),
+        ..standing()
+    });
+    scene.shows(0, Activity::Idle);
+    let mut now = 1;
+    for pause in [2, 4, 8, 16, 32, 60, 60] {
+        assert_eq!(scene.job(now), Some(Job::Feed));
+        scene.keeper.done(at(now), &Done::Fed(Fed::NotNow));
+        assert_eq!(scene.job(now + pause - 1), None);
+        assert_eq!(scene.keeper.due(at(now)), Some(at(now + pause)));
+        now += pause;
+    }
+    // Whoever adds something need not wait.
+    assert_eq!(scene.job(now), Some(Job::Feed));
+    scene.keeper.done(at(now), &Done::Fed(Fed::NotNow));
+    scene.stands(now + 1, |standing| standing.queue = queue(0, 2));
+    assert_eq!(scene.job(now + 1), Some(Job::Feed));
+}
+
+#[test]
+fn an_agent_without_rules_is_fed_when_it_is_silent() {
+    let mut scene = Scene::new(Standing {
+        queue: queue(0, 1),
+        has_rules: false,
+        ..standing()
+    });
+    scene.shows(0, Activity::Unknown);
+    assert_eq!(scene.job(4), None);
+    assert_eq!(scene.keeper.due(at(4)), Some(at(5)));
+    assert_eq!(scene.job(5), Some(Job::Feed));
+}
+
+#[test]
+fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
+    let activity = |told: Vec<Told>| {
+        told.into_iter()
+            .filter_map(|told| match told {
+                Told::Activity { activity, .. } => Some(activity),
+                Told::Notice(_) => None,
+            })
+            .collect::<Vec<_>>()
+    };
+    let mut scene = Scene::new(standing());
+    assert_eq!(activity(scene.shows(0, Activity::Busy)), [Activity::Busy]);
+    assert_eq!(activity(scene.shows(1, Activity::Busy)), []);
+    assert_eq!(activity(scene.shows(2, Activity::Unknown)), []);
+    assert_eq!(activity(scene.shows(2, Activity::Busy)), []);
+    assert_eq!(activity(scene.shows(3, Activity::Unknown)), []);
+    assert_eq!(scene.keeper.due(at(3)), Some(at(4)));
+    assert_eq!(activity(scene.keeper.tick(at(4))), [Activity::Unknown]);
+    assert_eq!(activity(scene.keeper.tick(at(5))), []);
+}
+
+#[test]
+fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
+    for (began, ended, clients, told) in [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)] {
+        let mut scene = Scene::new(standing());
+        scene.keeper.attend(at(0), clients);
+        scene.shows(began, Activity::Busy);
+        let heard = scene.shows(ended, Activity::Idle);
+        assert_eq!(
+            heard.contains(&Told::Notice(Notice::Finished)),
+            told,
+            "{ended} {clients}"
+        );
+    }
+}
+
+#[test]
+fn what_was_there_before_the_daemon_is_no_news() {
+    let mut scene = Scene::new(standing());
+    scene.keeper = Keeper::new(standing(), at(0), true);
+    let told = scene.shows(1, Activity::Approval);
+    assert!(!told.contains(&Told::Notice(Notice::NeedsYou)));
+    scene.shows(10, Activity::Busy);
+    let told = scene.shows(20, Activity::Approval);
+    assert!(told.contains(&Told::Notice(Notice::NeedsYou)));
+}

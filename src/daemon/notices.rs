@@ -1,0 +1,159 @@
+//! What a person is told of, and that they are told once.
+
+use std::time::Duration;
+
+use crate::model::Activity;
+
+/// The same dialog that comes back this soon is the same dialog, seen through a flicker.
+const FLICKER: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Notice {
+    NeedsYou,
+    Finished,
+    Failed,
+}
+
+impl Notice {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs-you",
+            Self::Finished => "finished",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Remembers for one instance what was told.
+#[derive(Debug, Default)]
+pub(super) struct Notices {
+    /// It needs somebody, and that was told (or somebody was there to see it).
+    told: bool,
+    last: Option<(u64, Duration)>,
+}
+
+impl Notices {
+    /// What the agent does now. `face` is a number for what its screen shows; `watched`: somebody is
+    /// looking at it.
+    pub(super) fn activity(
+        &mut self,
+        now: Duration,
+        activity: Activity,
+        face: u64,
+        watched: bool,
+    ) -> Option<Notice> {
+        match activity {
+            Activity::Busy | Activity::Idle | Activity::Exited => {
+                self.told = false;
+                None
+            }
+            // No sign of either: what was told stays told.
+            Activity::Unknown => None,
+            Activity::Approval | Activity::Question | Activity::Blocked => {
+                let flicker = self
+                    .last
+                    .is_some_and(|(before, at)| before == face && now < at + FLICKER);
+                let silent = self.told || watched || flicker;
+                self.told = true;
+                self.last = Some((face, now));
+                (!silent).then_some(Notice::NeedsYou)
+            }
+        }
+    }
+
+    /// It is as it was found: nothing of it is new.
+    pub(super) fn found(&mut self, now: Duration, activity: Activity, face: u64) {
+        self.activity(now, activity, face, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each look is (seconds, activity, face, watched); gives back when a person was told.
+    fn told(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
+        let mut notices = Notices::default();
+        looks
+            .iter()
+            .filter_map(|(at, activity, face, watched)| {
+                notices
+                    .activity(Duration::from_secs(*at), *activity, *face, *watched)
+                    .map(|_| *at)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn each_dialog_is_told_once() {
+        use Activity::{Approval, Blocked, Busy, Idle, Question, Unknown};
+        for (looks, expected) in [
+            // Looked at again and again, and drawn differently meanwhile.
+            (
+                vec![
+                    (0, Busy, 1, false),
+                    (1, Approval, 2, false),
+                    (9, Approval, 3, false),
+                ],
+                vec![1],
+            ),
+            // A flicker.
+            (
+                vec![
+                    (1, Approval, 2, false),
+                    (2, Unknown, 9, false),
+                    (3, Approval, 2, false),
+                ],
+                vec![1],
+            ),
+            (
+                vec![
+                    (1, Approval, 2, false),
+                    (2, Busy, 9, false),
+                    (3, Approval, 2, false),
+                ],
+                vec![1],
+            ),
+            // Another one, or the same one much later.
+            (
+                vec![
+                    (1, Approval, 2, false),
+                    (2, Busy, 9, false),
+                    (3, Approval, 4, false),
+                ],
+                vec![1, 3],
+            ),
+            (
+                vec![
+                    (1, Approval, 2, false),
+                    (2, Busy, 9, false),
+                    (30, Approval, 2, false),
+                ],
+                vec![1, 30],
+            ),
+            (
+                vec![
+                    (1, Question, 2, false),
+                    (2, Idle, 9, false),
+                    (30, Blocked, 3, false),
+                ],
+                vec![1, 30],
+            ),
+            // Somebody looks at it, and goes away.
+            (
+                vec![(1, Approval, 2, true), (9, Approval, 2, false)],
+                vec![],
+            ),
+            (
+                vec![
+                    (1, Approval, 2, true),
+                    (9, Busy, 5, false),
+                    (20, Approval, 3, false),
+                ],
+                vec![20],
+            ),
+        ] {
+            assert_eq!(told(&looks), expected, "{looks:?}");
+        }
+    }
+}

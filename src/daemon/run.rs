@@ -1,0 +1,160 @@
+//! The daemon's own life: it takes the seat, listens, and goes when it is told to.
+
+use std::io::Write;
+use std::os::unix::net::UnixDatagram;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::desk::Desk;
+use super::keeper::Done;
+use super::server::{Counter, serve};
+use super::subscribers::Subscribers;
+use super::wire::{Answer, Hello, PROTOCOL, Request};
+use crate::engine::{Doorbell, Engine, Error, Sight, Watcher};
+use crate::model::{InstanceId, Timestamp};
+
+/// Everything that reaches the daemon, in one order.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Sight(Sight),
+    /// Something has happened to this instance, or somewhere.
+    Bell(Option<InstanceId>),
+    Request(Request, Sender<Answer>),
+    /// A job has ended, and what went wrong with it.
+    Done(InstanceId, Done, Option<String>),
+    /// Everyone who had to be brought to rest has been, as far as that goes now.
+    Rounded(Vec<String>),
+    /// So much memory do all agents hold together.
+    Measured(u64),
+    Compacted(Vec<String>),
+    Stop,
+}
+
+/// Whether the daemon stays with the terminal that it was started from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Attachment {
+    Foreground,
+    /// It leaves the session of whoever started it, so that it outlives that.
+    Detached,
+}
+
+/// Serves this home until it is told to stop.
+pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
+    if attachment == Attachment::Detached {
+        // Fails for the leader of a group, which has nothing to leave.
+        rustix::process::setsid().ok();
+    }
+    let engine = Arc::new(engine);
+    let seat = engine.take_seat()?;
+    let (mail, mailbox) = channel();
+    listen_for_signals(&mail);
+    let bell = engine.hang_up_bell()?;
+    let listener = engine.open_daemon_socket(&seat)?;
+    let subscribers = Arc::new(Subscribers::default());
+    let hello = Hello {
+        bivouac: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol: PROTOCOL,
+        pid: std::process::id(),
+        started_at: Timestamp::new(chrono::Utc::now()),
+    };
+    let (watcher, sights) = Watcher::start(Arc::clone(&engine), Doorbell::Taken)?;
+    forward(sights, &mail);
+    hear(bell, &mail);
+    let counter = Counter {
+        engine: Arc::clone(&engine),
+        hello: hello.clone(),
+        mail: mail.clone(),
+        subscribers: Arc::clone(&subscribers),
+    };
+    spawn("counter", move || serve(&listener, &counter));
+    log(&format!(
+        "version {} serves as process {}",
+        hello.bivouac, hello.pid
+    ));
+
+    let mut desk = Desk::new(Arc::clone(&engine), watcher, hello, mail, subscribers)?;
+    work(&mut desk, &mailbox);
+    desk.close();
+    // The seat goes last: whoever takes it finds no socket of ours.
+    for socket in [engine.daemon_socket(), engine.bell_path()] {
+        drop(std::fs::remove_file(socket));
+    }
+    drop(seat);
+    log("ends");
+    Ok(())
+}
+
+fn work(desk: &mut Desk, mailbox: &Receiver<Mail>) {
+    while !desk.is_finished() {
+        match mailbox.recv_timeout(desk.patience()) {
+            Ok(mail) => {
+                desk.handle(mail);
+                // What has come meanwhile belongs to the same moment.
+                while let Ok(mail) = mailbox.try_recv() {
+                    desk.handle(mail);
+                }
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        desk.step();
+    }
+}
+
+fn listen_for_signals(mail: &Sender<Mail>) {
+    let mail = mail.clone();
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP]) {
+        spawn("signals", move || {
+            for signal in signals.forever() {
+                // A terminal that closes is no reason to go.
+                if signal != SIGHUP {
+                    drop(mail.send(Mail::Stop));
+                }
+            }
+        });
+    }
+}
+
+fn forward(sights: Receiver<Sight>, mail: &Sender<Mail>) {
+    let mail = mail.clone();
+    spawn("sights", move || {
+        for sight in sights {
+            if mail.send(Mail::Sight(sight)).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+fn hear(bell: UnixDatagram, mail: &Sender<Mail>) {
+    let mail = mail.clone();
+    spawn("bell", move || {
+        let mut word = [0; 64];
+        while let Ok(length) = bell.recv(&mut word) {
+            let id = word
+                .get(..length)
+                .and_then(|word| std::str::from_utf8(word).ok())
+                .and_then(|word| InstanceId::parse(word.trim()));
+            if mail.send(Mail::Bell(id)).is_err() {
+                return;
+            }
+        }
+    });
+}
+
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+    let named = std::thread::Builder::new().name(name.to_owned());
+    if let Err(error) = named.spawn(work) {
+        log(&format!("the thread {name} cannot be started: {error}"));
+    }
+}
+
+/// One line, with its time, to wherever this process speaks: a terminal, a journal, a file.
+pub(super) fn log(text: &str) {
+    let now = Timestamp::new(chrono::Utc::now());
+    let line = format!("{now} {}\n", text.replace('\n', " "));
+    // There is nobody to tell that nothing can be told.
+    drop(std::io::stderr().lock().write_all(line.as_bytes()));
+}

@@ -1,0 +1,108 @@
+//! The daemon as a service of the system, for those who want it there: texts to be put in place by
+//! hand.
+
+use std::path::Path;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnitKind {
+    Systemd,
+    Launchd,
+}
+
+/// The text of the unit. Agents are started in their tmux server, never in the service's own group,
+/// so that stopping the service leaves them alone.
+pub(crate) fn unit(kind: UnitKind, biv: &Path, home: Option<&Path>) -> String {
+    match kind {
+        UnitKind::Systemd => systemd(biv, home),
+        UnitKind::Launchd => launchd(biv, home),
+    }
+}
+
+fn systemd(biv: &Path, home: Option<&Path>) -> String {
+    let home = home.map_or_else(String::new, |home| {
+        format!(
+            "Environment=\"BIV_HOME={}\"\n",
+            escape_systemd(&home.display().to_string())
+        )
+    });
+    format!(
+        "[Unit]\n\
+         Description=Bivouac watches coding agents\n\
+         StartLimitIntervalSec=60\n\
+         StartLimitBurst=3\n\
+         \n\
+         [Service]\n\
+         ExecStart=\"{}\" daemon run\n\
+         {home}\
+         Restart=on-failure\n\
+         KillMode=process\n\
+         TimeoutStopSec=15\n\
+         \n\
+         [Install]\n\
+         WantedBy=default.target\n",
+        escape_systemd(&biv.display().to_string())
+    )
+}
+
+/// Inside double quotes: backslashes and quotes, and `%`, which begins a specifier.
+fn escape_systemd(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%")
+        .replace('$', "$$")
+}
+
+fn launchd(biv: &Path, home: Option<&Path>) -> String {
+    let home = home.map_or_else(String::new, |home| {
+        format!(
+            "  <key>EnvironmentVariables</key>\n  <dict>\n    <key>BIV_HOME</key>\n    \
+             <string>{}</string>\n  </dict>\n",
+            escape_xml(&home.display().to_string())
+        )
+    });
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
+         \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n\
+         <plist version=\"1.0\">\n<dict>\n\
+         \x20 <key>Label</key>\n  <string>org.bivouac.daemon</string>\n\
+         \x20 <key>ProgramArguments</key>\n  <array>\n    <string>{}</string>\n    \
+         <string>daemon</string>\n    <string>run</string>\n  </array>\n\
+         {home}\
+         \x20 <key>RunAtLoad</key>\n  <true/>\n\
+         \x20 <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n\
+         \x20 <key>ThrottleInterval</key>\n  <integer>20</integer>\n\
+         \x20 <key>AbandonProcessGroup</key>\n  <true/>\n\
+         </dict>\n</plist>\n",
+        escape_xml(&biv.display().to_string())
+    )
+}
+
+fn escape_xml(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_paths_arrive_as_they_are() {
+        let biv = Path::new("/opt/a \"b\" 100%/biv");
+        let text = unit(UnitKind::Systemd, biv, Some(Path::new("/home/x y")));
+        assert!(
+            text.contains("ExecStart=\"/opt/a \\\"b\\\" 100%%/biv\" daemon run\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("Environment=\"BIV_HOME=/home/x y\"\n"),
+            "{text}"
+        );
+        assert!(text.contains("KillMode=process\n"), "{text}");
+        let text = unit(UnitKind::Launchd, Path::new("/a&b/biv"), None);
+        assert!(text.contains("<string>/a&amp;b/biv</string>"), "{text}");
+        assert!(!text.contains("BIV_HOME"), "{text}");
+    }
+}

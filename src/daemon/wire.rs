@@ -1,0 +1,65 @@
+//! What is said over the daemon's socket: JSON lines, the version first.
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{Activity, InstanceId, Timestamp};
+
+/// Changes when old and new would not understand each other.
+pub(crate) const PROTOCOL: u32 = 1;
+/// No request is longer.
+pub(crate) const LONGEST_REQUEST: usize = 64 * 1024;
+/// No answer is longer.
+pub(crate) const LONGEST_ANSWER: u64 = 4 * 1024 * 1024;
+
+/// The first line of each connection, from the daemon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Hello {
+    /// Its version.
+    pub bivouac: String,
+    pub protocol: u32,
+    pub pid: u32,
+    pub started_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub(crate) enum Request {
+    Status,
+    /// What everyone is doing, without asking tmux.
+    Activities,
+    /// Events as they happen; with `bells` also a line for each agent that says something.
+    Subscribe {
+        #[serde(default)]
+        bells: bool,
+    },
+    Stop,
+}
+
+/// The one line that answers a request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Answer {
+    Status(Status),
+    Activities(Vec<Doing>),
+    /// What was asked for is being done.
+    Done,
+    Refused(String),
+}
+
+/// As `biv daemon status --json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Status {
+    pub running: bool,
+    pub pid: Option<u32>,
+    pub version: Option<String>,
+    pub started_at: Option<Timestamp>,
+    /// How many agents it watches.
+    pub watching: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Doing {
+    pub instance: InstanceId,
+    pub activity: Option<Activity>,
+    pub last_line: Option<String>,
+}

@@ -1,0 +1,127 @@
+//! What there is one of in each home: the daemon. Its lock, its socket, and who may talk to it.
+
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::{Engine, Error, socket};
+use crate::process::{Command, carries_variable, parent_of};
+use crate::store::Lock;
+
+/// A log that has grown beyond this is put aside when the next daemon starts.
+const LARGE_LOG: u64 = 1024 * 1024;
+
+/// Proves, as long as it is held, that no other daemon serves this home.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    _lock: Lock,
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// The user, at a terminal or in a script.
+    User,
+    /// Something that runs inside an instance: an agent, or what it has started.
+    Inside,
+    /// Another user of this machine.
+    Stranger,
+}
+
+impl Engine {
+    /// Takes the seat of the daemon; an error says who has it.
+    pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
+        self.prepare()?;
+        let lock = self.store.lock("daemon", Duration::ZERO, "daemon")?;
+        Ok(Seat { _lock: lock })
+    }
+
+    /// Whether somebody has it.
+    pub(crate) fn seat_is_taken(&self) -> bool {
+        self.store.root().join("lock").is_dir()
+            && self.store.lock("daemon", Duration::ZERO, "look").is_err()
+    }
+
+    pub(crate) fn daemon_socket(&self) -> PathBuf {
+        self.home.run.join("daemon.sock")
+    }
+
+    pub(crate) fn daemon_log(&self) -> PathBuf {
+        self.home.state.join("daemon.log")
+    }
+
+    /// Opens the socket for requests. Whoever has the seat owns the place.
+    pub(crate) fn open_daemon_socket(&self, _seat: &Seat) -> Result<UnixListener, Error> {
+        let path = self.daemon_socket();
+        drop(std::fs::remove_file(&path));
+        let listener = socket::bind(&path).map_err(Error::files("open", &path))?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+            .map_err(Error::files("close to others", &path))?;
+        Ok(listener)
+    }
+
+    /// A connection to the daemon of this home.
+    pub(crate) fn connect_to_daemon(&self) -> std::io::Result<UnixStream> {
+        socket::connect(&self.daemon_socket())
+    }
+
+    /// Who is at the other end.
+    pub(crate) fn peer(&self, stream: &UnixStream) -> Peer {
+        match socket::peer(stream) {
+            Some((uid, pid)) if uid == rustix::process::geteuid().as_raw() => {
+                if is_inside(pid) {
+                    Peer::Inside
+                } else {
+                    Peer::User
+                }
+            }
+            _ => Peer::Stranger,
+        }
+    }
+
+    /// Starts a daemon for this home that outlives this process. What says that a process belongs to
+    /// an instance or sits at a terminal is not passed on: it belongs to nobody.
+    pub(crate) fn start_daemon(&self) -> Result<std::process::Child, Error> {
+        self.prepare()?;
+        let path = self.daemon_log();
+        if std::fs::metadata(&path).is_ok_and(|log| log.len() > LARGE_LOG) {
+            drop(std::fs::rename(&path, path.with_extension("log.1")));
+        }
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(Error::files("open", &path))?;
+        let mut command = Command::new(&self.host.biv)
+            .args(["daemon", "run", "--detached"])
+            .directory(&self.home.state);
+        for name in ["BIV_INSTANCE", "TMUX", "TMUX_PANE"] {
+            command = command.env_remove(name);
+        }
+        // A relative one means something only where it was said.
+        if let Some(home) = std::env::var_os("BIV_HOME").filter(|home| !home.is_empty())
+            && let Ok(current) = std::env::current_dir()
+        {
+            command = command.env("BIV_HOME", current.join(home));
+        }
+        Ok(command.leave_running(log)?)
+    }
+}
+
+/// Whether a process, or one that it descends from, carries the mark of an instance.
+fn is_inside(pid: i32) -> bool {
+    let mut ancestor = Some(pid);
+    // No family is this old; a circle could only come of a table that changes under us.
+    for _ in 0..64 {
+        let Some(process) = ancestor.filter(|process| *process > 1) else {
+            return false;
+        };
+        if carries_variable(process, "BIV_INSTANCE=") {
+            return true;
+        }
+        ancestor = parent_of(process);
+    }
+    false
+}

@@ -1,0 +1,113 @@
+//! Putting an idle agent to sleep, by a timer and never by a person.
+
+use serde_json::json;
+
+use super::steps::fact;
+use super::{Engine, Error, PauseOptions, Silent};
+use crate::config::WorktreeOnPause;
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Activity, EventKind, InstanceId, PauseReason, Resting};
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspended {
+    Done,
+    /// Somebody is here, or it is not idle any more.
+    NotNow,
+}
+
+impl Engine {
+    /// Pauses an instance that is idle, with its worktree kept. A person always wins: whoever is
+    /// attached, types or sends holds the presence lock, which is only ever tried for here. It is let
+    /// go of as soon as the pause is in the journal; a message that comes then waits for the pause to
+    /// be done and wakes the instance again.
+    pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
+        self.prepare()?;
+        let dir = self.store.instance(id);
+        let Ok(absence) = dir.absence("idle timer") else {
+            return Ok(Suspended::NotNow);
+        };
+        let Ok(lock) = dir.try_lock_operation("idle suspend") else {
+            return Ok(Suspended::NotNow);
+        };
+        let open = dir
+            .journal()
+            .read()?
+            .is_some_and(|journal| !journal.is_closed());
+        let record = dir.record()?;
+        if open || record.state != Resting::Running || dir.queue()?.counts().is_open() {
+            return Ok(Suspended::NotNow);
+        }
+        let server = self.server_of(&record);
+        let Some(pane) = server
+            .pane_of(id)?
+            .filter(|pane| pane.death.is_none() && pane.clients == 0)
+        else {
+            return Ok(Suspended::NotNow);
+        };
+        let shot = super::watch::look(&server, &pane.id)?;
+        if self.verdict(&record, shot.as_ref()).activity != Activity::Idle {
+            return Ok(Suspended::NotNow);
+        }
+        let options = PauseOptions {
+            wait: Some(std::time::Duration::ZERO),
+            worktree: WorktreeOnPause::Keep,
+            reason,
+        };
+        self.refuse_what_cannot_be_kept(&record, &options, &mut Silent)?;
+        self.withdraw_cancellation(&dir);
+        let facts = Facts::none().with(fact::PAUSE, &options);
+        let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
+        drop(absence);
+        self.emit(EventKind::Pausing, &record, json!({ "reason": reason }));
+        self.carry_out(&lock, &dir, journal, record, &mut Silent)?;
+        Ok(Suspended::Done)
+    }
+
+    /// Sets how long an instance may be idle before it is paused; None: never; or takes the setting
+    /// back, so that the configuration decides.
+    pub(crate) fn set_idle_timeout(
+        &self,
+        given: &str,
+        timeout: IdleTimeout,
+    ) -> Result<super::InstanceView, Error> {
+        self.prepare()?;
+        let held = self.hold(given, super::Scope::Living, "timeout")?;
+        let mut record = held.record;
+        record.idle_timeout_s = timeout.stored();
+        record.updated_at = super::core::now();
+        held.dir.save(&mut record)?;
+        drop(held.lock);
+        self.ring(Some(&record.id));
+        self.show(record.id.as_str())
+    }
+
+    /// The idle timeout in force for an instance, in seconds.
+    pub(super) fn idle_timeout(&self, stored: Option<u64>) -> Option<u64> {
+        match stored {
+            Some(0) => None,
+            Some(seconds) => Some(seconds),
+            None => {
+                let idle = &self.settings().idle;
+                idle.suspend.then_some(idle.timeout.as_secs())
+            }
+        }
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdleTimeout {
+    Off,
+    After(u64),
+}
+
+impl IdleTimeout {
+    /// In a record, nothing means "as configured", and zero "never".
+    pub(crate) fn stored(self) -> Option<u64> {
+        match self {
+            Self::Off => Some(0),
+            Self::After(seconds) => Some(seconds),
+        }
+    }
+}

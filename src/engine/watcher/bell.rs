@@ -1,0 +1,160 @@
+//! When the output of an agent is worth a look.
+
+use std::time::Duration;
+
+/// After bytes that begin a dialog, the rest of it is there this much later.
+const DIALOG: Duration = Duration::from_millis(3);
+/// Between two such looks: an agent may print such words all the time.
+const BETWEEN_DIALOGS: Duration = Duration::from_millis(50);
+/// A screen that has been still for so long has been drawn.
+const QUIET: Duration = Duration::from_millis(150);
+/// Between two looks at a screen that falls quiet again and again.
+const BETWEEN_QUIETS: Duration = Duration::from_millis(300);
+/// One that is never quiet is looked at this often.
+const RESTLESS: Duration = Duration::from_secs(1);
+
+/// Bytes with which agents begin a dialog. They only make a look come sooner: what is on the screen
+/// decides.
+const DIALOG_WORDS: [&[u8]; 7] = [
+    b"Do you want",
+    b"Would you like",
+    b"1. Yes",
+    b"[y/n]",
+    b"(y/n)",
+    b"(Y/n)",
+    b"Allow",
+];
+/// One less than the longest of them: so much of a chunk may be the beginning of one.
+const OVERLAP: usize = 13;
+
+/// The doorbell of one pane. Time is counted from any fixed point.
+#[derive(Debug, Default)]
+pub(super) struct Bell {
+    /// Since when there is something that was not looked at.
+    first: Option<Duration>,
+    last: Duration,
+    dialog: Option<Duration>,
+    looked: Option<Duration>,
+    /// The end of what was said last.
+    tail: Vec<u8>,
+}
+
+impl Bell {
+    /// The agent has said this.
+    pub(super) fn ring(&mut self, now: Duration, said: &[u8]) {
+        self.first.get_or_insert(now);
+        self.last = now;
+        self.tail.extend_from_slice(said);
+        if self.dialog.is_none() && DIALOG_WORDS.iter().any(|words| holds(&self.tail, words)) {
+            self.dialog = Some(now);
+        }
+        let old = self.tail.len().saturating_sub(OVERLAP);
+        self.tail.drain(..old);
+    }
+
+    /// Somebody else says that it should be looked at.
+    pub(super) fn knock(&mut self, now: Duration) {
+        self.first.get_or_insert(now);
+        self.dialog.get_or_insert(now);
+    }
+
+    /// When to look, if at all.
+    pub(super) fn due(&self) -> Option<Duration> {
+        let first = self.first?;
+        let not_before = |pause: Duration| self.looked.map_or(Duration::ZERO, |at| at + pause);
+        let quiet = (self.last + QUIET).max(not_before(BETWEEN_QUIETS));
+        let restless = first.max(self.looked.unwrap_or_default()) + RESTLESS;
+        let usual = quiet.min(restless);
+        Some(match self.dialog {
+            Some(at) => usual.min((at + DIALOG).max(not_before(BETWEEN_DIALOGS))),
+            None => usual,
+        })
+    }
+
+    /// It is being looked at. What begins a dialog counts until it is: only its end may be missing.
+    pub(super) fn looked(&mut self, now: Duration) {
+        // A dialog that was still being drawn is looked at once more when it stands still.
+        let unfinished = self.dialog.is_some() && now < self.last + QUIET;
+        self.first = unfinished.then_some(now);
+        self.dialog = None;
+        self.looked = Some(now);
+    }
+}
+
+fn holds(bytes: &[u8], words: &[u8]) -> bool {
+    bytes.windows(words.len()).any(|window| window == words)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const fn ms(count: u64) -> Duration {
+        Duration::from_millis(count)
+    }
+
+    /// Rings at these times and gives back when it was looked at.
+    fn looks(rings: &[(u64, &str)], until: u64) -> Vec<u64> {
+        let mut bell = Bell::default();
+        let mut rings = rings.iter().peekable();
+        let mut looks = Vec::new();
+        for now in 0..until {
+            while let Some((_, said)) = rings.next_if(|(at, _)| *at == now) {
+                bell.ring(ms(now), said.as_bytes());
+            }
+            if bell.due().is_some_and(|due| due <= ms(now)) {
+                bell.looked(ms(now));
+                looks.push(now);
+            }
+        }
+        looks
+    }
+
+    #[test]
+    fn output_is_looked_at_once_it_has_stopped() {
+        assert_eq!(looks(&[(10, "a"), (50, "b")], 5000), [200]);
+        assert_eq!(looks(&[], 5000), [0; 0]);
+    }
+
+    #[test]
+    fn what_never_stops_is_looked_at_about_every_second() {
+        let spinner: Vec<(u64, &str)> = (0..50).map(|n| (n * 100, "⠋")).collect();
+        assert_eq!(looks(&spinner, 6000), [1000, 2100, 3200, 4300, 5050]);
+        // Slow enough to be quiet in between.
+        let clock: Vec<(u64, &str)> = (0..10).map(|n| (n * 200, ".")).collect();
+        assert!(looks(&clock, 2000).len() <= 7);
+    }
+
+    #[test]
+    fn a_dialog_is_looked_at_at_once_and_again_when_it_stands_still() {
+        assert_eq!(looks(&[(100, "Do you want to run it?")], 5000), [103, 403]);
+        // Cut anywhere.
+        assert_eq!(looks(&[(100, "Do yo"), (101, "u want")], 5000), [104, 404]);
+        let stream: Vec<(u64, &str)> = (0..100).map(|n| (n * 10, "Allow")).collect();
+        assert!(looks(&stream, 1000).len() <= 21);
+    }
+
+    #[test]
+    fn the_overlap_is_that_of_the_longest_words() {
+        let longest = DIALOG_WORDS.iter().map(|words| words.len()).max();
+        assert_eq!(longest, Some(OVERLAP + 1));
+    }
+
+    proptest! {
+        #[test]
+        fn the_last_output_is_always_looked_at(
+            rings in prop::collection::vec((0_u64..3000, "[a-z]{0,3}|Do you want|1\\. Yes"), 1..40),
+        ) {
+            let mut rings: Vec<(u64, &str)> =
+                rings.iter().map(|(at, said)| (*at, said.as_str())).collect();
+            rings.sort_unstable_by_key(|(at, _)| *at);
+            let last = rings.last().unwrap().0;
+            let looks = looks(&rings, 6000);
+            prop_assert!(looks.last().is_some_and(|look| *look >= last));
+            prop_assert!(looks.last().is_some_and(|look| *look <= last + 1000));
+            prop_assert!(looks.windows(2).all(|pair| pair[1] - pair[0] >= 50));
+        }
+    }
+}

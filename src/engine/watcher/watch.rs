@@ -1,0 +1,394 @@
+//! The watcher's own thread.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use super::eyes::{Alarm, watch};
+use super::pane::{Heard, Watched};
+use super::{Doorbell, Present, Seen, Sight, Wish};
+use crate::engine::watch::screen_of;
+use crate::engine::{Engine, Error, socket};
+use crate::model::{InstanceId, printable_line};
+use crate::process::Identity;
+use crate::tmux::{Client, Doorbells, Notice, Pane, Said, Server, Shot};
+
+/// Behind the events: who sits where is asked now and then all the same.
+const SCAN: Duration = Duration::from_secs(30);
+/// The same where the kernel does not tell of the end of a process.
+const SHORT_SCAN: Duration = Duration::from_secs(3);
+/// Several sessions that come or go together are asked for once.
+const GATHER: Duration = Duration::from_millis(20);
+/// A server that does not answer is tried again after this long, then after twice that.
+const FIRST_RETRY: Duration = Duration::from_millis(250);
+/// Pipes that are asked for at the same time: each is a process for a moment.
+const PIPES_AT_ONCE: usize = 8;
+/// After this long a pipe that did not come is asked for again.
+const PIPE: Duration = Duration::from_secs(10);
+const BUFFER: usize = 64 * 1024;
+
+pub(super) struct Watch {
+    engine: Arc<Engine>,
+    server: Server,
+    doorbell: Doorbell,
+    doorbells: Doorbells,
+    wishes: Receiver<Wish>,
+    alarm: Alarm,
+    sights: Sender<Sight>,
+    client: Option<Client>,
+    panes: BTreeMap<String, Watched>,
+    /// Who waits for a picture, in the order in which the looks were asked for; None where the look
+    /// is our own.
+    looks: VecDeque<Option<Sender<Option<Shot>>>>,
+    roll: Vec<Present>,
+    started: Instant,
+    scan: Option<Duration>,
+    retry_after: Duration,
+}
+
+impl Watch {
+    pub(super) fn open(
+        engine: Arc<Engine>,
+        doorbell: Doorbell,
+        wishes: Receiver<Wish>,
+        alarm: Alarm,
+        sights: Sender<Sight>,
+    ) -> Result<Self, Error> {
+        let path = engine
+            .home
+            .run
+            .join(format!("pipes-{}.sock", std::process::id()));
+        drop(std::fs::remove_file(&path));
+        let doorbells = socket::bind_datagram(&path)
+            .and_then(|socket| Doorbells::open(socket, &path))
+            .map_err(Error::files("open", &path))?;
+        Ok(Self {
+            server: engine.server(),
+            engine,
+            doorbell,
+            doorbells,
+            wishes,
+            alarm,
+            sights,
+            client: None,
+            panes: BTreeMap::new(),
+            looks: VecDeque::new(),
+            roll: Vec::new(),
+            started: Instant::now(),
+            scan: Some(Duration::ZERO),
+            retry_after: FIRST_RETRY,
+        })
+    }
+
+    pub(super) fn run(&mut self) {
+        let mut buffer = vec![0; BUFFER];
+        loop {
+            self.scan_if_due();
+            self.look_and_repair();
+            self.wait_and_listen(&mut buffer);
+            if self.fulfil_wishes() {
+                return;
+            }
+            self.receive_pipes();
+            self.hear();
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Waits for whatever comes first, and reads the output of every pane that has some.
+    fn wait_and_listen(&mut self, buffer: &mut [u8]) {
+        let now = self.now();
+        let due = self
+            .panes
+            .values()
+            .filter_map(Watched::due)
+            .chain(self.scan);
+        let mut limit = due.min().map_or(SCAN, |due| due.saturating_sub(now));
+        if self.client.as_ref().is_some_and(Client::is_waiting) {
+            limit = limit.min(Duration::from_secs(1));
+        }
+        let fixed = [Some(self.alarm.fd()), Some(self.doorbells.readable())];
+        let client = self.client.as_ref().map(Client::readable);
+        let pipes = self.panes.values().flat_map(|pane| {
+            [pane.pipe.as_ref(), pane.process.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(AsFd::as_fd)
+        });
+        let readable = fixed.into_iter().chain([client]).flatten().chain(pipes);
+        let writable = self.client.as_ref().and_then(Client::writable);
+        let ready = watch(readable, writable, limit);
+
+        let mut ready = ready.into_iter().skip(if client.is_some() { 3 } else { 2 });
+        let now = self.now();
+        let mut sights = Vec::new();
+        for pane in self.panes.values_mut() {
+            let pipe = pane.pipe.is_some() && ready.next().unwrap_or(false);
+            let process = pane.process.is_some() && ready.next().unwrap_or(false);
+            if pipe {
+                match pane.listen(now, buffer) {
+                    Heard::Ring => sights.push(Sight::Rang(pane.instance.clone())),
+                    Heard::Nothing | Heard::Something => {}
+                    // Gone, or somebody else's now: who is there is asked anew.
+                    Heard::End => self.scan = Some(now + GATHER),
+                }
+            }
+            if process {
+                pane.process = None;
+                pane.ended = true;
+                sights.push(Sight::Left(pane.instance.clone()));
+                self.scan = Some(now + GATHER);
+            }
+        }
+        self.alarm.calm();
+        for sight in sights {
+            self.tell(sight);
+        }
+    }
+
+    /// Whether the watcher is to end.
+    fn fulfil_wishes(&mut self) -> bool {
+        while let Ok(wish) = self.wishes.try_recv() {
+            let now = self.now();
+            match wish {
+                Wish::End => return true,
+                Wish::Knock(instance) => {
+                    for pane in self.panes.values_mut() {
+                        if Some(&pane.instance) == instance.as_ref() {
+                            pane.bell.knock(now);
+                        }
+                    }
+                    let soon = now + GATHER;
+                    self.scan = Some(self.scan.map_or(soon, |scan| scan.min(soon)));
+                }
+                Wish::Picture {
+                    instance,
+                    colours,
+                    answer,
+                } => {
+                    let pane = self
+                        .panes
+                        .iter()
+                        .find(|(_, pane)| pane.instance == instance)
+                        .map(|(id, _)| id);
+                    match (pane, &mut self.client) {
+                        (Some(pane), Some(client)) => {
+                            client.ask_look(pane, colours);
+                            self.looks.push_back(Some(answer));
+                        }
+                        _ => drop(answer.send(None)),
+                    }
+                }
+            }
+        }
+        false
+    }
+
+    fn receive_pipes(&mut self) {
+        while let Some((pane, pipe)) = self.doorbells.receive() {
+            // One that nobody knows is closed by dropping it.
+            if let Some(pane) = self.panes.get_mut(&pane) {
+                pane.hand_over(pipe);
+            }
+        }
+    }
+
+    fn hear(&mut self) {
+        let Some(client) = &mut self.client else {
+            return;
+        };
+        let said = match client.flush().and_then(|()| client.hear()) {
+            Ok(said) if !client.is_stuck() => said,
+            Ok(_) | Err(_) => {
+                self.lose_server();
+                return;
+            }
+        };
+        for said in said {
+            match said {
+                Said::Panes(panes) => self.reconcile(panes),
+                Said::Look { pane, shot } => self.looked(&pane, shot),
+                Said::Piped { pane, ok } => {
+                    if let Some(pane) = self.panes.get_mut(&pane).filter(|_| !ok) {
+                        pane.repair_later(self.started.elapsed());
+                    }
+                }
+                Said::Notice(Notice::Sessions | Notice::Clients) => {
+                    let soon = self.now() + GATHER;
+                    self.scan = Some(self.scan.map_or(soon, |scan| scan.min(soon)));
+                }
+                Said::Notice(Notice::Other) => {}
+            }
+        }
+    }
+
+    /// Asks who is there; connects first where that is possible.
+    fn scan_if_due(&mut self) {
+        let now = self.now();
+        if self.scan.is_none_or(|due| due > now) {
+            return;
+        }
+        let usual = if cfg!(target_os = "linux") {
+            SCAN
+        } else {
+            SHORT_SCAN
+        };
+        self.scan = Some(now + usual);
+        if self.client.is_none() && self.server.identity().is_some() {
+            match Client::connect(&self.server) {
+                Ok(client) => {
+                    self.client = Some(client);
+                    self.retry_after = FIRST_RETRY;
+                }
+                Err(_) => {
+                    self.scan = Some(self.now() + self.retry_after);
+                    self.retry_after = (self.retry_after * 2).min(SCAN);
+                }
+            }
+        }
+        if let Some(client) = &mut self.client {
+            client.ask_panes();
+        }
+    }
+
+    /// Takes over who is there now.
+    fn reconcile(&mut self, panes: Vec<Pane>) {
+        let now = self.now();
+        let mut before = std::mem::take(&mut self.panes);
+        for pane in panes {
+            let Some(instance) = pane.instance else {
+                continue;
+            };
+            let mut watched = match before.remove(&pane.id) {
+                Some(watched) if watched.instance == instance => watched,
+                _ => {
+                    let mut watched = Watched::new(instance, now);
+                    watched.process =
+                        Identity::of_pid(pane.pid).and_then(|process| process.end_signal());
+                    if pane.piped && self.doorbell == Doorbell::Free {
+                        watched.repair = None;
+                    }
+                    watched
+                }
+            };
+            watched.clients = pane.clients;
+            if pane.death.is_some() && !watched.ended {
+                watched.ended = true;
+                watched.process = None;
+                self.tell(Sight::Left(watched.instance.clone()));
+            }
+            self.panes.insert(pane.id, watched);
+        }
+        let roll: Vec<Present> = self
+            .panes
+            .values()
+            .map(|pane| Present {
+                instance: pane.instance.clone(),
+                clients: pane.clients,
+                ended: pane.ended,
+            })
+            .collect();
+        if roll != self.roll {
+            self.roll.clone_from(&roll);
+            self.tell(Sight::Roll(roll));
+        }
+        if self.panes.is_empty() {
+            // Nobody is left: our own session must not be what keeps the server alive.
+            self.client = None;
+            self.forget_looks();
+        }
+    }
+
+    fn lose_server(&mut self) {
+        self.client = None;
+        self.forget_looks();
+        self.panes.clear();
+        self.roll.clear();
+        self.scan = Some(self.now() + FIRST_RETRY);
+        self.tell(Sight::Lost);
+    }
+
+    fn forget_looks(&mut self) {
+        for answer in self.looks.drain(..).flatten() {
+            drop(answer.send(None));
+        }
+    }
+
+    /// Looks at those that are worth it by now, and asks for doorbells that are missing.
+    fn look_and_repair(&mut self) {
+        let now = self.now();
+        let Some(client) = &mut self.client else {
+            return;
+        };
+        let on_their_way = |pane: &&Watched| pane.repair.is_some_and(|due| due > now + PIPE / 2);
+        let mut room =
+            PIPES_AT_ONCE.saturating_sub(self.panes.values().filter(on_their_way).count());
+        for (id, pane) in &mut self.panes {
+            if !pane.looking && pane.bell.due().is_some_and(|due| due <= now) {
+                pane.bell.looked(now);
+                pane.looking = true;
+                client.ask_look(id, false);
+                self.looks.push_back(None);
+            }
+            if pane.repair.is_some_and(|due| due <= now) && !pane.ended {
+                if room == 0 {
+                    pane.repair = Some(now + GATHER);
+                    continue;
+                }
+                room -= 1;
+                pane.repair = Some(now + PIPE);
+                if let Some(command) = self.doorbells.command(&self.engine.host.biv, id) {
+                    client.ask_pipe(id, &command);
+                }
+            }
+        }
+    }
+
+    fn looked(&mut self, pane: &str, shot: Option<Shot>) {
+        if let Some(answer) = self.looks.pop_front().flatten() {
+            drop(answer.send(shot));
+            return;
+        }
+        let Some(watched) = self.panes.get_mut(pane) else {
+            return;
+        };
+        watched.looking = false;
+        let Some(shot) = shot else {
+            self.scan = Some(self.now() + GATHER);
+            return;
+        };
+        if let Some(seen) = see(&self.engine, &watched.instance, watched.face, &shot) {
+            watched.face = Some(seen.face);
+            self.tell(Sight::Seen(seen));
+        }
+    }
+
+    fn tell(&self, sight: Sight) {
+        // Nobody listens any more: the end is near.
+        drop(self.sights.send(sight));
+    }
+}
+
+/// What a look means.
+fn see(engine: &Engine, instance: &InstanceId, before: Option<u64>, shot: &Shot) -> Option<Seen> {
+    let record = engine.store.instance(instance).record().ok()?;
+    let verdict = engine.verdict(&record, Some(shot));
+    let mut hasher = DefaultHasher::new();
+    shot.text.hash(&mut hasher);
+    let face = hasher.finish();
+    Some(Seen {
+        instance: instance.clone(),
+        activity: verdict.activity,
+        changed: before != Some(face),
+        face,
+        last_line: screen_of(shot)
+            .last_line()
+            .map(|line| printable_line(line.trim())),
+    })
+}

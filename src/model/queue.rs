@@ -1,0 +1,270 @@
+//! Prompts that wait for their turn: one at a time, in order, each at most once.
+
+use serde::{Deserialize, Serialize};
+
+use super::Timestamp;
+
+/// So many that are over stay to be seen.
+const REMEMBERED: usize = 50;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Queue {
+    pub format: u32,
+    /// Numbers the prompts; grows with each.
+    pub last: u64,
+    /// Why it does not go on, where something went wrong.
+    pub stopped: Option<String>,
+    pub entries: Vec<QueueEntry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct QueueEntry {
+    pub number: u64,
+    pub prompt: String,
+    pub state: QueueState,
+    pub added_at: Timestamp,
+    pub started_at: Option<Timestamp>,
+    pub ended_at: Option<Timestamp>,
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum QueueState {
+    Waiting,
+    /// It is being typed. Left behind by a crash, nobody knows whether it arrived.
+    Sending,
+    /// Its turn is under way.
+    Running,
+    Done,
+    Failed,
+}
+
+/// How a turn ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TurnEnd {
+    Done,
+    Failed(String),
+}
+
+/// How many are in which state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct QueueCounts {
+    pub done: u64,
+    pub running: u64,
+    pub waiting: u64,
+    pub failed: u64,
+}
+
+impl QueueCounts {
+    /// Whether something is still to be done.
+    pub(crate) fn is_open(self) -> bool {
+        self.running + self.waiting > 0
+    }
+}
+
+impl Default for Queue {
+    fn default() -> Self {
+        Self {
+            format: Self::FORMAT,
+            last: 0,
+            stopped: None,
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl Queue {
+    pub(crate) const FORMAT: u32 = 1;
+
+    pub(crate) fn counts(&self) -> QueueCounts {
+        let count = |states: &[QueueState]| {
+            let those = self.entries.iter().filter(|e| states.contains(&e.state));
+            u64::try_from(those.count()).unwrap_or(u64::MAX)
+        };
+        QueueCounts {
+            done: count(&[QueueState::Done]),
+            running: count(&[QueueState::Sending, QueueState::Running]),
+            waiting: count(&[QueueState::Waiting]),
+            failed: count(&[QueueState::Failed]),
+        }
+    }
+
+    /// Puts a prompt at the end. Whoever does that is there to see how it goes: a queue that had
+    /// stopped goes on.
+    pub(crate) fn add(&mut self, prompt: String, now: Timestamp) -> u64 {
+        self.last += 1;
+        self.stopped = None;
+        self.entries.push(QueueEntry {
+            number: self.last,
+            prompt,
+            state: QueueState::Waiting,
+            added_at: now,
+            started_at: None,
+            ended_at: None,
+            error: None,
+        });
+        self.last
+    }
+
+    /// The one whose turn is next, if there may be one now.
+    pub(crate) fn next(&self) -> Option<&QueueEntry> {
+        let under_way = self.counts().running > 0;
+        if self.stopped.is_some() || under_way {
+            return None;
+        }
+        self.entries
+            .iter()
+            .find(|entry| entry.state == QueueState::Waiting)
+    }
+
+    /// The one that is being typed or worked on.
+    pub(crate) fn current(&self) -> Option<&QueueEntry> {
+        self.entries
+            .iter()
+            .find(|entry| matches!(entry.state, QueueState::Sending | QueueState::Running))
+    }
+
+    /// Begins to type the next one.
+    pub(crate) fn begin(&mut self, now: Timestamp) -> Option<(u64, String)> {
+        let number = self.next()?.number;
+        let entry = self.entry(number)?;
+        entry.state = QueueState::Sending;
+        entry.started_at = Some(now);
+        Some((number, entry.prompt.clone()))
+    }
+
+    /// It has arrived.
+    pub(crate) fn sent(&mut self, number: u64) {
+        if let Some(entry) = self.entry(number) {
+            entry.state = QueueState::Running;
+        }
+    }
+
+    /// Its turn is over, or will never be. A failure stops the queue. None where none was under way.
+    pub(crate) fn finish(&mut self, end: TurnEnd, now: Timestamp) -> Option<u64> {
+        let number = self.current()?.number;
+        let entry = self.entry(number)?;
+        entry.ended_at = Some(now);
+        match end {
+            TurnEnd::Done => entry.state = QueueState::Done,
+            TurnEnd::Failed(reason) => {
+                entry.state = QueueState::Failed;
+                entry.error = Some(reason.clone());
+                self.stopped = Some(reason);
+            }
+        }
+        self.forget_old();
+        Some(number)
+    }
+
+    /// Does not go on until somebody cares. What is next stays where it is.
+    pub(crate) fn stop(&mut self, reason: String) {
+        self.stopped = Some(reason);
+    }
+
+    /// Takes out everything but what is under way; gives back how many had waited.
+    pub(crate) fn clear(&mut self) -> u64 {
+        let waiting = self.counts().waiting;
+        self.stopped = None;
+        self.entries
+            .retain(|entry| matches!(entry.state, QueueState::Sending | QueueState::Running));
+        waiting
+    }
+
+    fn forget_old(&mut self) {
+        let over =
+            |entry: &QueueEntry| matches!(entry.state, QueueState::Done | QueueState::Failed);
+        let mut spare = self.entries.iter().filter(|e| over(e)).count();
+        self.entries.retain(|entry| {
+            let goes = over(entry) && spare > REMEMBERED;
+            spare -= usize::from(goes);
+            !goes
+        });
+    }
+
+    fn entry(&mut self, number: u64) -> Option<&mut QueueEntry> {
+        self.entries.iter_mut().find(|entry| entry.number == number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn now() -> Timestamp {
+        Timestamp::from_epoch(1_800_000_000).unwrap()
+    }
+
+    #[test]
+    fn one_at_a_time_in_order() {
+        let mut queue = Queue::default();
+        for prompt in ["a", "b", "c"] {
+            queue.add(prompt.to_owned(), now());
+        }
+        let (first, prompt) = queue.begin(now()).unwrap();
+        assert_eq!(prompt, "a");
+        assert_eq!(queue.begin(now()), None, "one is being typed");
+        queue.sent(first);
+        assert_eq!(queue.begin(now()), None, "its turn is under way");
+        queue.finish(TurnEnd::Done, now());
+        assert_eq!(queue.begin(now()).unwrap().1, "b");
+    }
+
+    #[test]
+    fn a_failure_stops_the_queue_until_somebody_cares() {
+        let mut queue = Queue::default();
+        queue.add("a".to_owned(), now());
+        queue.add("b".to_owned(), now());
+        queue.begin(now());
+        queue.finish(TurnEnd::Failed("blocked".to_owned()), now());
+        assert_eq!(queue.stopped.as_deref(), Some("blocked"));
+        assert_eq!(queue.begin(now()), None);
+        queue.add("c".to_owned(), now());
+        assert_eq!(queue.begin(now()).unwrap().1, "b");
+    }
+
+    #[derive(Debug, Clone)]
+    enum Act {
+        Add,
+        Begin,
+        Sent,
+        Done,
+        Fail,
+        Clear,
+    }
+
+    proptest! {
+        #[test]
+        fn each_is_begun_at_most_once_and_in_order(acts in prop::collection::vec(
+            prop_oneof![
+                3 => Just(Act::Add), 3 => Just(Act::Begin), 3 => Just(Act::Sent),
+                3 => Just(Act::Done), 1 => Just(Act::Fail), 1 => Just(Act::Clear),
+            ], 0..200)) {
+            let mut queue = Queue::default();
+            let mut begun = Vec::new();
+            for act in acts {
+                match act {
+                    Act::Add => drop(queue.add("x".to_owned(), now())),
+                    Act::Begin => begun.extend(queue.begin(now()).map(|(number, _)| number)),
+                    Act::Sent => {
+                        if let Some(number) = queue.current().map(|entry| entry.number) {
+                            queue.sent(number);
+                        }
+                    }
+                    Act::Done => drop(queue.finish(TurnEnd::Done, now())),
+                    Act::Fail => drop(queue.finish(TurnEnd::Failed("x".to_owned()), now())),
+                    Act::Clear => drop(queue.clear()),
+                }
+                prop_assert!(queue.counts().running <= 1);
+                prop_assert!(begun.windows(2).all(|pair| pair[0] < pair[1]));
+                let over = queue.counts().done + queue.counts().failed;
+                prop_assert!(over <= REMEMBERED as u64);
+                let text = serde_json::to_string(&queue).unwrap();
+                prop_assert_eq!(&serde_json::from_str::<Queue>(&text).unwrap(), &queue);
+            }
+        }
+    }
+}

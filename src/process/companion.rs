@@ -1,0 +1,97 @@
+//! A program that runs beside this process for as long as it is wanted.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use super::{Command, Failure};
+
+/// Its standard input and output are ours, both without waiting: whoever talks to it polls.
+///
+/// It is ended when it is dropped. Should this process be killed, its input closes, which programs
+/// that are led by it take for their end.
+#[derive(Debug)]
+pub(crate) struct Companion {
+    child: Child,
+    stdin: ChildStdin,
+    stdout: ChildStdout,
+}
+
+impl Companion {
+    pub(super) fn start(command: &Command) -> Result<Self, Failure> {
+        let mut child = command
+            .prepared()
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|source| command.not_started(source))?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(command.not_started(std::io::Error::other("no pipes")));
+        };
+        let companion = Self {
+            child,
+            stdin,
+            stdout,
+        };
+        unblock(&companion.stdin)
+            .and_then(|()| unblock(&companion.stdout))
+            .map_err(|source| command.not_started(source))?;
+        Ok(companion)
+    }
+
+    pub(crate) fn stdin(&mut self) -> &mut ChildStdin {
+        &mut self.stdin
+    }
+
+    pub(crate) fn stdout(&mut self) -> &mut ChildStdout {
+        &mut self.stdout
+    }
+
+    pub(crate) fn readable(&self) -> BorrowedFd<'_> {
+        self.stdout.as_fd()
+    }
+
+    pub(crate) fn writable(&self) -> BorrowedFd<'_> {
+        self.stdin.as_fd()
+    }
+}
+
+impl Drop for Companion {
+    fn drop(&mut self) {
+        // Gone already is as good; it is waited for either way, so that no zombie is left.
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn unblock(pipe: &impl AsFd) -> std::io::Result<()> {
+    use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+    let flags = fcntl_getfl(pipe)?;
+    Ok(fcntl_setfl(pipe, flags | OFlags::NONBLOCK)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+
+    use super::*;
+
+    #[test]
+    fn it_answers_and_ends_with_us() {
+        let mut cat = Command::new("cat").companion().unwrap();
+        cat.stdin().write_all(b"hello\n").unwrap();
+        let mut answer = Vec::new();
+        let mut buffer = [0; 64];
+        while answer.len() < 6 {
+            match cat.stdout().read(&mut buffer) {
+                Ok(count) => answer.extend_from_slice(&buffer[..count]),
+                Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
+            }
+        }
+        assert_eq!(answer, b"hello\n");
+        let pid = i32::try_from(cat.child.id()).unwrap();
+        let identity = super::super::Identity::of_pid(pid).unwrap();
+        drop(cat);
+        assert!(!identity.is_alive());
+    }
+}

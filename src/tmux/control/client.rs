@@ -1,0 +1,323 @@
+//! A control client of our own server: asks without waiting, hears answers in their order.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use super::line::{line, unescaped};
+use super::parser::{Notice, Parser, Word};
+use crate::process::Companion;
+use crate::tmux::pane::{self, parse_panes};
+use crate::tmux::server::HUB;
+use crate::tmux::{Pane, Server, Shot, TmuxError, Version};
+
+/// How long the server may take for its first answer.
+const GREETING: Duration = Duration::from_secs(5);
+/// An answer that takes longer will not come any more: the server hangs, or is gone.
+const ANSWER: Duration = Duration::from_secs(20);
+/// More than this much unsent means that the server does not listen.
+const UNSENT: usize = 4 * 1024 * 1024;
+const FIELD: char = '\u{1f}';
+
+/// From here on the text of a buffer comes as it is.
+const RAW_BUFFERS: &str = "tmux 3.4";
+/// From here on a capture over control mode does not leak in the server.
+const LEAKLESS: &str = "tmux 3.6";
+
+/// The lasting connection.
+#[derive(Debug)]
+pub(crate) struct Client {
+    companion: Companion,
+    parser: Parser,
+    unsent: Vec<u8>,
+    /// What was asked, and when, in order.
+    asked: VecDeque<(Question, Instant)>,
+    looks: VecDeque<Look>,
+    way: Capture,
+    buffer: String,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) enum Said {
+    Panes(Vec<Pane>),
+    /// None: the pane is gone.
+    Look {
+        pane: String,
+        shot: Option<Shot>,
+    },
+    /// Whether a doorbell could be hung up.
+    Piped {
+        pane: String,
+        ok: bool,
+    },
+    Notice(Notice),
+}
+
+#[derive(Debug)]
+enum Question {
+    Version,
+    Panes,
+    /// Of the first look that is under way.
+    Head,
+    Copy,
+    Text,
+    Pipe(String),
+}
+
+/// One look, answered in two or three parts.
+#[derive(Debug)]
+struct Look {
+    pane: String,
+    head: Option<String>,
+    failed: bool,
+}
+
+/// How the text of a pane is asked for, by what this server can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Capture {
+    Printed,
+    Buffered,
+    BufferedAndEscaped,
+}
+
+impl Capture {
+    fn of(version: Option<Version>) -> Self {
+        let at_least = |oldest: &str| version >= Version::parse(oldest);
+        match version {
+            // A development build: newer than anything that is numbered.
+            None => Self::Printed,
+            Some(_) if at_least(LEAKLESS) => Self::Printed,
+            Some(_) if at_least(RAW_BUFFERS) => Self::Buffered,
+            Some(_) => Self::BufferedAndEscaped,
+        }
+    }
+}
+
+impl Client {
+    /// Connects to a server that runs. The client has a session of its own, which goes with it.
+    pub(crate) fn connect(server: &Server) -> Result<Self, TmuxError> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("{HUB}{}-{number}", std::process::id());
+        let companion = server
+            .client()
+            .args([
+                "-N",
+                "-C",
+                "new-session",
+                "-s",
+                &name,
+                "-x",
+                "80",
+                "-y",
+                "24",
+            ])
+            .args(["-f", "no-output,ignore-size", "--", "cat"])
+            .args([";", "set-option", "destroy-unattached", "on"])
+            .args([";", "set-option", "-w", "remain-on-exit", "off"])
+            .companion()?;
+        let mut client = Self {
+            companion,
+            parser: Parser::default(),
+            unsent: Vec::new(),
+            asked: VecDeque::new(),
+            looks: VecDeque::new(),
+            way: Capture::Printed,
+            buffer: format!("biv-look-{}-{number}", std::process::id()),
+        };
+        client.ask(&["display-message", "-p", "#{version}"], Question::Version);
+        let deadline = Instant::now() + GREETING;
+        while !client.asked.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(TmuxError::NoServer);
+            }
+            wait(client.readable(), left.min(Duration::from_millis(200)));
+            client.hear()?;
+        }
+        Ok(client)
+    }
+
+    pub(crate) fn readable(&self) -> BorrowedFd<'_> {
+        self.companion.readable()
+    }
+
+    /// Where to wait for room, while something is unsent.
+    pub(crate) fn writable(&self) -> Option<BorrowedFd<'_>> {
+        (!self.unsent.is_empty()).then(|| self.companion.writable())
+    }
+
+    /// Whether an answer has been missing for too long.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.unsent.len() > UNSENT
+            || self
+                .asked
+                .front()
+                .is_some_and(|(_, since)| since.elapsed() > ANSWER)
+    }
+
+    pub(crate) fn is_waiting(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    pub(crate) fn ask_panes(&mut self) {
+        self.ask(
+            &["list-panes", "-a", "-F", &pane::format()],
+            Question::Panes,
+        );
+    }
+
+    /// Asks for title and screen of a pane, with colours on request.
+    pub(crate) fn ask_look(&mut self, pane: &str, colours: bool) {
+        let head = format!("#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}");
+        self.looks.push_back(Look {
+            pane: pane.to_owned(),
+            head: None,
+            failed: false,
+        });
+        self.ask(
+            &["display-message", "-p", "-t", pane, &head],
+            Question::Head,
+        );
+        let coloured: &[&str] = if colours { &["-e"] } else { &[] };
+        let buffer = self.buffer.clone();
+        match self.way {
+            Capture::Printed => {
+                let words = [&["capture-pane", "-p"], coloured, &["-t", pane]].concat();
+                self.ask(&words, Question::Text);
+            }
+            // Printed, it would stay in the server's memory for ever. The buffer is one and the
+            // same for all looks: each overwrites the one before.
+            Capture::Buffered | Capture::BufferedAndEscaped => {
+                let words = [&["capture-pane", "-b", &buffer], coloured, &["-t", pane]].concat();
+                self.ask(&words, Question::Copy);
+                self.ask(&["show-buffer", "-b", &buffer], Question::Text);
+            }
+        }
+    }
+
+    /// Hangs a doorbell on a pane: its output goes to this shell command too. One that somebody else
+    /// has hung up is taken over.
+    pub(crate) fn ask_pipe(&mut self, pane: &str, command: &str) {
+        self.ask(
+            &["pipe-pane", "-O", "-t", pane, command],
+            Question::Pipe(pane.to_owned()),
+        );
+    }
+
+    /// Reads what has been said. An error means that the conversation is over.
+    pub(crate) fn hear(&mut self) -> Result<Vec<Said>, TmuxError> {
+        let mut said = Vec::new();
+        let mut bytes = [0; 64 * 1024];
+        loop {
+            let count = match self.companion.stdout().read(&mut bytes) {
+                Ok(0) => return Err(TmuxError::NoServer),
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(said),
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(_) => return Err(TmuxError::NoServer),
+            };
+            let words = self
+                .parser
+                .feed(bytes.get(..count).unwrap_or_default())
+                .map_err(|error| TmuxError::Answer(error.to_string()))?;
+            for word in words {
+                match word {
+                    Word::Reply { ok, body } => said.extend(self.answer(ok, &body)?),
+                    Word::Notice(notice) => said.push(Said::Notice(notice)),
+                    Word::Exit => return Err(TmuxError::NoServer),
+                }
+            }
+        }
+    }
+
+    /// Sends as much as the server takes now.
+    pub(crate) fn flush(&mut self) -> Result<(), TmuxError> {
+        while !self.unsent.is_empty() {
+            match self.companion.stdin().write(&self.unsent) {
+                Ok(count) => drop(self.unsent.drain(..count)),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => return Err(TmuxError::NoServer),
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, words: &[&str], question: Question) {
+        self.unsent.extend_from_slice(line(words).as_bytes());
+        self.asked.push_back((question, Instant::now()));
+        // What does not fit now goes out when there is room; a closed pipe is noticed by reading.
+        drop(self.flush());
+    }
+
+    fn answer(&mut self, ok: bool, body: &[u8]) -> Result<Option<Said>, TmuxError> {
+        let text = || String::from_utf8_lossy(body);
+        let Some((question, _)) = self.asked.pop_front() else {
+            return Err(TmuxError::Answer(text().into_owned()));
+        };
+        Ok(match question {
+            Question::Version => {
+                self.way = Capture::of(Version::parse(&format!("tmux {}", text().trim())));
+                None
+            }
+            Question::Panes => Some(Said::Panes(parse_panes(&text())?)),
+            Question::Head => {
+                if let Some(look) = self.looks.iter_mut().find(|look| look.head.is_none()) {
+                    look.failed |= !ok;
+                    look.head = Some(text().into_owned());
+                }
+                None
+            }
+            Question::Copy => {
+                if let Some(look) = self.looks.front_mut() {
+                    look.failed |= !ok;
+                }
+                None
+            }
+            Question::Text => self.looks.pop_front().map(|look| {
+                let body = match self.way {
+                    Capture::BufferedAndEscaped => unescaped(body),
+                    Capture::Printed | Capture::Buffered => body.to_owned(),
+                };
+                Said::Look {
+                    shot: if ok { shot(&look, &body) } else { None },
+                    pane: look.pane,
+                }
+            }),
+            Question::Pipe(pane) => Some(Said::Piped { pane, ok }),
+        })
+    }
+}
+
+fn shot(look: &Look, body: &[u8]) -> Option<Shot> {
+    let head = look.head.as_deref().filter(|_| !look.failed)?;
+    let mut fields = head.trim_end_matches('\n').splitn(3, FIELD);
+    Some(Shot {
+        pane: look.pane.clone(),
+        in_mode: fields.next()? != "0",
+        dead: fields.next()? == "1",
+        title: fields.next()?.to_owned(),
+        text: String::from_utf8_lossy(body)
+            .trim_end_matches('\n')
+            .to_owned(),
+    })
+}
+
+fn wait(fd: BorrowedFd<'_>, limit: Duration) {
+    let timeout = Timespec {
+        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(limit.subsec_nanos()),
+    };
+    // Woken early or interrupted: the caller looks again anyway.
+    poll(
+        &mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)],
+        Some(&timeout),
+    )
+    .ok();
+}
