@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, import, instance, kill, list, log, man, new, pause, peek, policy,
-    queue, restart, resume, run, runs, send, show, timeout, undo_kill, wait,
+    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue,
+    restart, resume, run, runs, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -70,7 +70,7 @@ pub(super) enum Command {
     },
     /// Looks at an instance once and answers the dialog it shows, as the daemon does
     #[command(name = "__answer", hide = true)]
-    Answer(instance::InstanceArg),
+    Answer(autoyes::AnswerArgs),
     /// Answers an agent's `PermissionRequest`, given as JSON on standard input
     #[command(name = "__permission", hide = true)]
     Permission {

@@ -3,13 +3,15 @@
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
+use serde_json::json;
 
 use super::context::CommandResult;
+use super::daemon::ensure;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::report::Report;
 use crate::config::parse_duration;
-use crate::engine::{AutoyesState, Engine};
+use crate::engine::{AutoyesOutcome, AutoyesState, Engine};
 use crate::model::InstanceId;
 
 /// Answer an agent's permission dialogs by the policy, or stop doing so
@@ -22,6 +24,16 @@ pub(super) struct AutoyesArgs {
     /// How long it stays on, such as 8h [default: autoyes.for of the policy]
     #[arg(long = "for", value_name = "DURATION")]
     pub lasts: Option<String>,
+}
+
+/// One look and at most one answer, as the daemon does it; for tests.
+#[derive(Debug, Args)]
+pub(super) struct AnswerArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+    /// Go on until so many answers were given
+    #[arg(long)]
+    pub count: Option<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -48,7 +60,12 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
         ));
     }
     let state = match args.switch {
-        Some(Switch::On) => engine.autoyes_on(given, lasts)?,
+        Some(Switch::On) => {
+            let state = engine.autoyes_on(given, lasts)?;
+            // Only the daemon sees the dialogs.
+            ensure(engine, output);
+            state
+        }
         Some(Switch::Off) => engine.autoyes_off(given)?,
         None => engine.autoyes(given)?,
     };
@@ -56,6 +73,23 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
         output.say(&format!("warning: {warning}"));
     }
     Ok(output.result(&state, || describe(&state)))
+}
+
+pub(super) fn answer(args: &AnswerArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let given = &args.instance.instance;
+    let Some(count) = args.count else {
+        return Ok(output.json(&engine.answer_dialog(given)?));
+    };
+    let (mut answered, mut stale, mut other) = (0, 0, 0);
+    while answered < count {
+        match engine.answer_dialog(given)?.outcome {
+            AutoyesOutcome::Accepted | AutoyesOutcome::Rejected => answered += 1,
+            AutoyesOutcome::Stale => stale += 1,
+            AutoyesOutcome::Off | AutoyesOutcome::Stopped => break,
+            _ => other += 1,
+        }
+    }
+    Ok(output.json(&json!({ "answered": answered, "stale": stale, "other": other })))
 }
 
 /// Prints nothing where the agent is to ask its user, and where anything is amiss: a hook must never

@@ -67,7 +67,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
         Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
-        Some(Command::Answer(args)) => Ok(output.json(&engine()?.answer_dialog(&args.instance)?)),
+        Some(Command::Answer(args)) => autoyes::answer(&args, &engine()?, output),
         Some(Command::Permission { instance }) => {
             autoyes::permission(&instance, &engine()?, output)
         }

@@ -59,7 +59,9 @@ pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::{AuditLine, StoreError};
 pub(crate) use crate::tmux::TmuxError;
-pub(crate) use autoyes::{AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
+pub(crate) use autoyes::{
+    AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
+};
 pub(crate) use camp::Camp;
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;
