@@ -60,9 +60,11 @@ pub(crate) use crate::conversation::{Entry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
-pub(crate) use crate::store::StoreError;
+pub(crate) use crate::store::{AuditLine, StoreError};
 pub(crate) use crate::tmux::TmuxError;
-pub(crate) use autoyes::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
+pub(crate) use autoyes::{
+    AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
+};
 pub(crate) use camp::Camp;
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;
