@@ -19,6 +19,7 @@ mod error;
 mod events;
 mod follow;
 mod gc;
+mod haste;
 mod kill;
 mod launch;
 mod log;
@@ -51,6 +52,7 @@ mod watcher;
 // What a conversation consists of, for those who show it.
 pub(crate) use crate::conversation::{Entry, Speaker};
 pub(crate) use crate::git::DiffOutput;
+pub(crate) use crate::process::run_leashed;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::StoreError;
@@ -63,6 +65,7 @@ pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
 pub(crate) use events::Events;
 pub(crate) use gc::{CollectAction, Collected};
+pub(crate) use haste::hurried;
 pub(crate) use kill::{KillOptions, Killed};
 pub(crate) use launch::run_launcher;
 pub(crate) use log::{Log, LogFrom};

@@ -33,7 +33,9 @@ impl Engine {
     /// Takes the seat of the daemon; an error says who has it.
     pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
         self.prepare()?;
-        let lock = self.store.lock("daemon", Duration::ZERO, "daemon")?;
+        // One that was just killed may hold it for a moment more, and so does whoever looks.
+        let wait = Duration::from_secs(1);
+        let lock = self.store.lock("daemon", wait, "daemon")?;
         Ok(Seat { _lock: lock })
     }
 
