@@ -124,7 +124,8 @@ pub(super) fn type_in(
     let before = drafted(server, pane, provider)?;
     server.press(pane, &keys)?;
     if provider.verify() == Verify::None || !matches!(before, Some(Draft::Text(_))) {
-        return Ok(());
+        // Keys that go to an agent that has ended are swallowed without a word.
+        return drafted(server, pane, provider).map(drop);
     }
     let submitted_at = Instant::now();
     let mut pressed_again = false;
@@ -185,8 +186,13 @@ pub(super) fn await_ready(
     }
 }
 
+/// What stands in the input box of an agent that lives. One that was taken away meanwhile has an empty
+/// one for another reason than having read it.
 fn drafted(server: &Server, pane: &str, provider: &Provider) -> Result<Option<Draft>, Error> {
-    Ok(look(server, pane)?.and_then(|shot| provider.draft(&screen_of(&shot))))
+    match look(server, pane)?.filter(|shot| !shot.dead) {
+        Some(shot) => Ok(provider.draft(&screen_of(&shot))),
+        None => Err(TmuxError::NoPane(pane.to_owned()).into()),
+    }
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

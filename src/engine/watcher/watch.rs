@@ -25,6 +25,8 @@ const SCAN: Duration = Duration::from_secs(30);
 const SHORT_SCAN: Duration = Duration::from_secs(3);
 /// Several sessions that come or go together are asked for once.
 const GATHER: Duration = Duration::from_millis(20);
+/// A process has ended and tmux has not noticed yet: it is asked again after this long.
+const REAPING: Duration = Duration::from_millis(100);
 /// A server that does not answer is tried again after this long, then after twice that.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 /// Pipes that are asked for at the same time: each is a process for a moment.
@@ -157,8 +159,7 @@ impl Watch {
             if process {
                 pane.process = None;
                 pane.ended = true;
-                sights.push(Sight::Left(pane.instance.clone()));
-                self.scan = Some(now + GATHER);
+                self.scan = Some(now);
             }
         }
         self.alarm.calm();
@@ -306,10 +307,15 @@ impl Watch {
                 }
             };
             watched.clients = pane.clients;
-            if pane.death.is_some() && !watched.ended {
+            if pane.death.is_some() && !watched.dead {
                 watched.ended = true;
+                watched.dead = true;
                 watched.process = None;
                 self.tell(Sight::Left(watched.instance.clone()));
+            }
+            if watched.ended && !watched.dead {
+                // tmux is a moment behind the kernel.
+                self.scan = Some(now + REAPING);
             }
             self.panes.insert(pane.id, watched);
         }
