@@ -82,6 +82,13 @@ pub(super) enum Command {
         socket: std::ffi::OsString,
         pane: String,
     },
+    /// Becomes a program that ends with whoever started it
+    #[command(name = "__leash", hide = true)]
+    Leash {
+        parent: i32,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
+    },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]
     DemoAgent(crate::demo::DemoArgs),

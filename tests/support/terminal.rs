@@ -13,7 +13,12 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs a shell line in a terminal of its own. `biv` is the program under test.
     pub(crate) fn running(camp: &Camp, line: &str) -> Self {
-        let directory = camp.root().join("terminal");
+        Self::named(camp, "terminal", line)
+    }
+
+    /// The same, where there are several.
+    pub(crate) fn named(camp: &Camp, name: &str, line: &str) -> Self {
+        let directory = camp.root().join(name);
         std::fs::create_dir_all(&directory).unwrap();
         let terminal = Self {
             directory,
@@ -60,6 +65,26 @@ impl Terminal {
     pub(crate) fn wait_for(&self, text: &str) {
         let what = || format!("the terminal shows {text:?}; it shows\n{}", self.screen());
         until_told(what, || self.screen().contains(text).then_some(()));
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_for_any(&self, texts: &[&str]) {
+        let what = || {
+            format!(
+                "the terminal shows one of {texts:?}; it shows\n{}",
+                self.screen()
+            )
+        };
+        until_told(what, || {
+            let screen = self.screen();
+            texts.iter().any(|text| screen.contains(text)).then_some(())
+        });
+    }
+
+    /// Whether its bell was rung since it was opened.
+    pub(crate) fn has_rung(&self) -> bool {
+        let flag = self.tmux(&["display-message", "-p", "#{window_bell_flag}"]);
+        flag.stdout.starts_with(b"1")
     }
 
     fn tmux(&self, arguments: &[&str]) -> Output {
