@@ -36,6 +36,8 @@ pub(super) struct Feed {
     lists: Sender<Wish>,
     screens: Sender<Look>,
     resting: Arc<AtomicBool>,
+    /// Has the doorbells, which are to be taken down before we go.
+    watching: Option<std::thread::JoinHandle<()>>,
 }
 
 enum Wish {
@@ -49,6 +51,7 @@ enum Look {
     /// Whose screen is wanted, with how many lines above it.
     Watch(Option<InstanceId>, usize),
     Rang(InstanceId),
+    End,
 }
 
 /// What the threads share.
@@ -83,11 +86,12 @@ impl Feed {
         each(Eyes::listen_to_daemon);
         let (lister, watcher) = (eyes.clone(), eyes);
         std::thread::spawn(move || lister.list(&list_wishes));
-        std::thread::spawn(move || watcher.watch(&looks));
+        let watching = std::thread::spawn(move || watcher.watch(&looks));
         Self {
             lists,
             screens,
             resting,
+            watching: Some(watching),
         }
     }
 
@@ -104,6 +108,15 @@ impl Feed {
     pub(super) fn rest(&self, resting: bool) {
         self.resting.store(resting, Ordering::SeqCst);
         self.look();
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        drop(self.screens.send(Look::End));
+        if let Some(thread) = self.watching.take() {
+            drop(thread.join());
+        }
     }
 }
 
@@ -207,7 +220,7 @@ impl Eyes {
                     due = due.or(Some((last + REDRAW).max(Instant::now())));
                 }
                 Ok(Look::Rang(_)) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Look::End) | Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }

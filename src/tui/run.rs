@@ -230,7 +230,7 @@ impl Ui {
                 Err(rustix::io::Errno::INTR) => continue,
                 Ok(_) | Err(_) => return Ok(false),
             }
-            if let Some(event) = self.input.feed(byte[0]) {
+            for event in self.input.feed(byte[0]) {
                 self.take(Message::Typed(event), screen)?;
                 if self.state.quitting {
                     return Ok(true);
@@ -239,6 +239,7 @@ impl Ui {
             let stdin = std::io::stdin();
             let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
             if !matches!(poll(&mut fds, Some(&timespec(Duration::ZERO))), Ok(1..)) {
+                self.input.pause();
                 break;
             }
         }

@@ -209,6 +209,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         last_line: None,
         exit_code: None,
         activity_source: None,
+        stuck: None,
     }
 }
 
