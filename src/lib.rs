@@ -11,6 +11,7 @@ mod engine;
 mod git;
 mod lifecycle;
 mod model;
+mod policy;
 mod process;
 mod report;
 mod store;

@@ -382,7 +382,7 @@ impl Watch {
 /// What a look means.
 fn see(engine: &Engine, instance: &InstanceId, before: Option<u64>, shot: &Shot) -> Option<Seen> {
     let record = engine.store.instance(instance).record().ok()?;
-    let verdict = engine.verdict(&record, Some(shot));
+    let verdict = engine.verdict(&record, Some(shot), None);
     let mut hasher = DefaultHasher::new();
     shot.text.hash(&mut hasher);
     let face = hasher.finish();
