@@ -71,11 +71,6 @@ pub(super) enum Command {
     /// Looks at an instance once and answers the dialog it shows, as the daemon does
     #[command(name = "__answer", hide = true)]
     Answer(autoyes::AnswerArgs),
-    /// Answers an agent's `PermissionRequest`, given as JSON on standard input
-    #[command(name = "__permission", hide = true)]
-    Permission {
-        instance: String,
-    },
     /// Hands the output of a pane over to the watcher
     #[command(name = "__pipe", hide = true)]
     Pipe {

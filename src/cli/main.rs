@@ -72,9 +72,6 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
         Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => autoyes::answer(&args, &engine()?, output),
-        Some(Command::Permission { instance }) => {
-            autoyes::permission(&instance, &engine()?, output)
-        }
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }

@@ -300,12 +300,16 @@ impl Watch {
                     let mut watched = Watched::new(instance, now);
                     watched.process =
                         Identity::of_pid(pane.pid).and_then(|process| process.end_signal());
-                    if pane.piped && self.doorbell == Doorbell::Free {
-                        watched.repair = None;
-                    }
                     watched
                 }
             };
+            if self.doorbell == Doorbell::Free && watched.pipe.is_none() {
+                // What somebody else has hung up, or has taken from us, is theirs until they go.
+                watched.repair = match pane.piped {
+                    true => None,
+                    false => watched.repair.or(Some(now)),
+                };
+            }
             watched.clients = pane.clients;
             if pane.death.is_some() && !watched.dead {
                 watched.ended = true;
