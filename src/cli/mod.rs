@@ -4,6 +4,8 @@ mod adopt;
 mod agents;
 mod args;
 mod attach;
+mod audit;
+mod autoyes;
 mod camp;
 mod common;
 mod compact;

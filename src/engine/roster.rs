@@ -91,10 +91,10 @@ impl Engine {
         let queue = dir.queue().unwrap_or_default();
         Some(Standing {
             state: state_of(&record, journal.as_deref()),
-            autoyes: record.autoyes,
+            autoyes: record.is_autoyes(super::core::now()),
             idle_timeout: self
                 .idle_timeout(record.idle_timeout_s)
-                .map(Duration::from_secs),
+                .map(|seconds| super::hurried(Duration::from_secs(seconds))),
             pause_reason: record.pause.as_ref().map(|pause| pause.reason),
             queue: queue.counts(),
             queue_stopped: queue.stopped,

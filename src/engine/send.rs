@@ -63,8 +63,9 @@ impl Engine {
             leader: Some(&seat.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
-        deliver(&agent, &record.title, prompt, patience)
-            .map_err(|error| self.or_state(error, &record))?;
+        if let Err(error) = deliver(&agent, &record.title, prompt, patience) {
+            self.ended_of_its_own(error, &record)?;
+        }
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
             progress.note(&format!("the prompt was not recorded: {error}"));
@@ -72,20 +73,26 @@ impl Engine {
         Ok(())
     }
 
-    /// An agent that was taken away while a message waited for it (paused, killed by somebody else):
-    /// the state says more than that its pane is gone.
-    fn or_state(&self, error: Error, record: &InstanceRecord) -> Error {
-        let vanished = matches!(
-            error,
-            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) | Error::AgentDied { .. }
-        );
-        match self.show(record.id.as_str()) {
-            Ok(view) if vanished && view.state != State::Running => Error::WrongState {
+    /// An agent that is gone may have been told to go by what was sent. One that was taken away while
+    /// a message waited for it (paused, killed by somebody else) has not read it; then the state says
+    /// more than that its pane is gone.
+    fn ended_of_its_own(&self, error: Error, record: &InstanceRecord) -> Result<(), Error> {
+        let vanished = match &error {
+            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) => true,
+            Error::AgentDied { .. } => false,
+            _ => return Err(error),
+        };
+        let Ok(view) = self.show(record.id.as_str()) else {
+            return Err(error);
+        };
+        match view.state {
+            State::Completed | State::Failed if vanished => Ok(()),
+            State::Running => Err(error),
+            state => Err(Error::WrongState {
                 verb: "send to",
                 title: record.title.clone(),
-                state: view.state,
-            },
-            _ => error,
+                state,
+            }),
         }
     }
 }

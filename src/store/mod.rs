@@ -3,6 +3,7 @@
 //! Nobody holds a copy to write back. A record is replaced whole or not at all, its `rev` grows by
 //! one, and what cannot be read is left alone: it is never reset to empty.
 
+mod audit;
 mod conversation;
 mod directory;
 mod error;
@@ -14,6 +15,7 @@ mod lock;
 mod queue;
 mod replace;
 
+pub(crate) use audit::{Audit, AuditEntry, AuditLine};
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
 pub(crate) use directory::ensure_private;
 pub(crate) use error::StoreError;
