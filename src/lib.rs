@@ -11,9 +11,12 @@ mod engine;
 mod git;
 mod lifecycle;
 mod model;
+mod policy;
 mod process;
+mod report;
 mod store;
 mod tmux;
+mod tui;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {

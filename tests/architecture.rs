@@ -42,6 +42,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     // The built-in agent plays a foreign program: it knows nothing of Bivouac.
     ("demo", &["model"]),
+    // The words for errors, which all faces share.
+    ("report", &["engine", "model", "config"]),
     // The faces: git, tmux, the store and the agents are the engine's business.
     ("daemon", &["engine", "model", "config", "lifecycle"]),
     (
@@ -51,12 +53,16 @@ const ROOMS: &[(&str, &[&str])] = &[
             "model",
             "config",
             "lifecycle",
+            "report",
             "demo",
             "daemon",
             "tui",
         ],
     ),
-    ("tui", &["engine", "model", "config", "lifecycle", "daemon"]),
+    (
+        "tui",
+        &["engine", "model", "config", "lifecycle", "report", "daemon"],
+    ),
 ];
 
 /// Rooms that decide and never act.

@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, kill, list, log, man, new, pause, peek, queue, restart, resume, run, runs, send,
-    show, timeout, undo_kill, wait,
+    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
+    run, runs, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -30,6 +30,7 @@ pub(super) enum Command {
     New(new::NewArgs),
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
+    Import(import::ImportArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),
@@ -53,6 +54,7 @@ pub(super) enum Command {
     Daemon(daemon::DaemonArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
+    Policy(policy::PolicyArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),

@@ -38,7 +38,7 @@ pub(super) fn run(args: &DetectArgs, engine: &Engine, output: &Output) -> Comman
     }))
 }
 
-fn read_capture(file: Option<&std::path::Path>) -> Result<String, Report> {
+pub(super) fn read_capture(file: Option<&std::path::Path>) -> Result<String, Report> {
     let mut bytes = Vec::new();
     let read = match file.filter(|file| file.as_os_str() != "-") {
         Some(file) => std::fs::read(file).map(|content| bytes = content),

@@ -11,8 +11,8 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, kill, list, log, man, new, pause, peek, queue, restart, resume, run, runs, send,
-    show, timeout, undo_kill, wait,
+    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
+    run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{run_launcher, run_leashed, run_pipe};
 
@@ -31,10 +31,7 @@ pub(crate) fn run_command() -> ExitCode {
 
 fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     match cli.command {
-        None => Err(Report::usage(
-            "the terminal UI is not part of this version",
-            "`biv list` shows your instances, `biv --help` all commands",
-        )),
+        None => ui::run(output),
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
@@ -47,6 +44,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
@@ -68,6 +66,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Daemon(args)) => daemon::run(&args, engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }
 }

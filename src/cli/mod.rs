@@ -17,6 +17,7 @@ mod diff;
 mod doctor;
 mod events;
 mod gc;
+mod import;
 mod instance;
 mod kill;
 mod list;
@@ -27,9 +28,9 @@ mod new;
 mod output;
 mod pause;
 mod peek;
+mod policy;
 mod progress;
 mod queue;
-mod report;
 mod restart;
 mod resume;
 mod run;
@@ -38,8 +39,12 @@ mod send;
 mod show;
 mod table;
 mod timeout;
+mod ui;
 mod undo_kill;
 mod wait;
 mod words;
 
 pub(crate) use main::run_command;
+
+// Errors are worded for all faces in one place; here it goes by its short name.
+use crate::report;

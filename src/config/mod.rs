@@ -5,15 +5,19 @@
 
 mod duration;
 mod home;
+mod keys;
 mod layers;
 mod repository;
 mod settings;
 
 pub(crate) use duration::{brief_duration, parse_duration};
 pub(crate) use home::{Home, HomeError};
+pub(crate) use keys::{Chord, Key, KeyCode};
 pub(crate) use layers::{ConfigError, Loaded, load};
 pub(crate) use repository::{RepositoryConfig, RepositoryConfigError};
-pub(crate) use settings::{IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Settings, WorktreeOnPause};
+pub(crate) use settings::{
+    IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Settings, ThemeName, WorktreeOnPause,
+};
 
 /// Every key with its default and its comment.
 pub(crate) const DEFAULTS: &str = include_str!("defaults.toml");

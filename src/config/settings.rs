@@ -1,8 +1,11 @@
 //! What can be set, with its types.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Deserializer};
+
+use super::Chord;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Settings {
@@ -16,6 +19,9 @@ pub(crate) struct Settings {
     pub idle: Idle,
     pub limits: Limits,
     pub notify: Notify,
+    pub ui: Ui,
+    /// What each key of the terminal UI does: actions by name, with the keys that ask for them.
+    pub keys: BTreeMap<String, Vec<Chord>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -132,6 +138,22 @@ fn idle_timeout<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, 
     } else {
         Err(serde::de::Error::custom("give 1m to 120m"))
     }
+}
+
+/// The terminal UI.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Ui {
+    pub theme: ThemeName,
+    pub mouse: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ThemeName {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {

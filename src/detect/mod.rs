@@ -16,7 +16,7 @@ mod settle;
 mod sgr;
 mod version;
 
-pub(crate) use dialog::DialogSpec;
+pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
 pub(crate) use draft::{Draft, DraftSpec};
 pub(crate) use judge::{Rules, Verdict, explain};
 pub(crate) use key::Key;

@@ -14,13 +14,14 @@ use crate::model::{
     Base, Branch, InstanceId, InstanceRecord, Repository, Resting, RunId, Title, Worktree,
 };
 use crate::process::{Identity, stop_tree};
+use crate::store::InstanceDir;
 use crate::tmux::Server;
 
 /// How long a start without a prompt is watched for an agent that ends at once.
 const FIRST_LOOK: Duration = Duration::from_millis(350);
 
 /// What was asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NewInstance {
     pub title: Option<String>,
     pub prompt: Option<String>,
@@ -43,12 +44,14 @@ pub(crate) struct Adoption {
 }
 
 /// The names and places that were decided on.
-struct Decided {
-    repository: Repository,
-    branch: Option<Branch>,
-    base: Base,
-    worktree: Worktree,
-    facts: Facts,
+pub(super) struct Decided {
+    pub repository: Repository,
+    pub branch: Option<Branch>,
+    pub base: Base,
+    pub worktree: Worktree,
+    /// The agent's own name for a conversation that was had before.
+    pub session_ref: Option<String>,
+    pub facts: Facts,
 }
 
 impl Engine {
@@ -123,12 +126,13 @@ impl Engine {
                     path: found.path.clone(),
                     adopted: true,
                 },
+                session_ref: None,
                 facts: Facts::none(),
             })
         })
     }
 
-    /// Claims id and title, then makes everything else under the journal.
+    /// Makes an instance and watches its agent's first steps.
     fn begin(
         &self,
         asked: &NewInstance,
@@ -136,6 +140,37 @@ impl Engine {
         progress: &mut dyn Progress,
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<InstanceView, Error> {
+        let (dir, made) = self.enroll(asked, provider, Plan::create(), progress, decide)?;
+        let record = match made {
+            Ok(record) => record,
+            Err(Error::PromptNotSent { source, .. })
+                if matches!(*source, Error::AgentDied { .. }) =>
+            {
+                self.undo_stillbirth(&dir.record()?)?;
+                return Err(*source);
+            }
+            Err(error) => return Err(error),
+        };
+        // Asked while the agent takes its first steps, and only once for each version of it.
+        let learned = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| self.learn_version(provider));
+            self.watch_first_moments(&record)?;
+            Ok::<_, Error>(asked.join().unwrap_or(None))
+        })?;
+        let new = learned.and_then(|(_, learned)| learned);
+        self.remember_versions(new.map(|new| (record.agent.clone(), new)));
+        self.show(record.id.as_str())
+    }
+
+    /// Claims id and title, then makes everything else under the journal.
+    pub(super) fn enroll(
+        &self,
+        asked: &NewInstance,
+        provider: &Provider,
+        plan: Plan,
+        progress: &mut dyn Progress,
+        decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
+    ) -> Result<(InstanceDir, Result<InstanceRecord, Error>), Error> {
         let id = InstanceId::random();
         let names = self.store.lock("names", Duration::from_secs(5), "new")?;
         let title = self.choose_title(asked.title.as_deref())?;
@@ -157,7 +192,7 @@ impl Engine {
             state: Resting::Running,
             autoyes: asked.autoyes,
             idle_timeout_s: asked.idle_timeout_s,
-            session_ref: None,
+            session_ref: decided.session_ref,
             run: RunId::random(),
             seat: None,
             pause: None,
@@ -176,30 +211,12 @@ impl Engine {
             .facts
             .with(fact::RECORD, &record)
             .with(fact::PROMPT, &record.prompt);
-        let journal = self.begin_journal(&dir, Plan::create(), facts)?;
+        let journal = self.begin_journal(&dir, plan, facts)?;
         // The title is on disk now: the next in line can see it.
         drop(names);
-        let carried = self.carry_out(&lock, &dir, journal, record, progress);
+        let made = self.carry_out(&lock, &dir, journal, record, progress);
         drop(lock);
-        let record = match carried {
-            Ok(record) => record,
-            Err(Error::PromptNotSent { source, .. })
-                if matches!(*source, Error::AgentDied { .. }) =>
-            {
-                self.undo_stillbirth(&dir.record()?)?;
-                return Err(*source);
-            }
-            Err(error) => return Err(error),
-        };
-        // Asked while the agent takes its first steps, and only once for each version of it.
-        let learned = std::thread::scope(|scope| {
-            let asked = scope.spawn(|| self.learn_version(provider));
-            self.watch_first_moments(&record)?;
-            Ok::<_, Error>(asked.join().unwrap_or(None))
-        })?;
-        let new = learned.and_then(|(_, learned)| learned);
-        self.remember_versions(new.map(|new| (record.agent.clone(), new)));
-        self.show(record.id.as_str())
+        Ok((dir, made))
     }
 
     fn choose_agent(&self, asked: &NewInstance) -> Result<&Provider, Error> {
@@ -291,6 +308,7 @@ impl Engine {
                 path,
                 adopted: false,
             },
+            session_ref: None,
             facts: Facts::none().with(fact::WORKTREE_PLAN, &plan),
         })
     }
@@ -381,7 +399,7 @@ fn made(name: &str, made_by_us: bool) -> Branch {
     }
 }
 
-fn remember(repository: &Repo) -> Repository {
+pub(super) fn remember(repository: &Repo) -> Repository {
     Repository {
         root: repository.root().to_owned(),
         common_dir: repository.common_dir().to_owned(),

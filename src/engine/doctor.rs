@@ -65,7 +65,7 @@ impl Finding {
 impl Engine {
     /// Looks at everything; with `fix`, mends what can be mended without risk.
     pub(crate) fn doctor(&self, fix: bool) -> Result<Vec<Finding>, Error> {
-        let mut findings = vec![check_tmux(), check_git()];
+        let mut findings = self.programs();
         findings.extend(self.check_agents());
         findings.extend(self.check_directories(fix));
         findings.extend(self.check_operations()?);
@@ -75,6 +75,11 @@ impl Engine {
         findings.extend(self.check_refs()?);
         findings.extend(self.check_sockets(fix));
         Ok(findings)
+    }
+
+    /// The two programs that everything stands on.
+    pub(crate) fn programs(&self) -> Vec<Finding> {
+        vec![check_tmux(), check_git()]
     }
 
     fn check_agents(&self) -> Vec<Finding> {

@@ -74,6 +74,12 @@ pub(crate) enum Error {
         #[source]
         source: std::io::Error,
     },
+    #[error("the state of the other tool at {} cannot be understood: {message}", path.display())]
+    ForeignState { path: PathBuf, message: String },
+    #[error("`{title}` stands on no branch")]
+    NoBranch { title: Title },
+    #[error("the repository {} has no remote", repository.display())]
+    NoRemote { repository: PathBuf },
     #[error("this needs a terminal")]
     NoTerminal,
     #[error("the saved work of `{title}` is not kept any more")]

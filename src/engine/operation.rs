@@ -3,7 +3,7 @@
 use super::core::now;
 use super::steps::Work;
 use super::{Engine, Error, Progress};
-use crate::lifecycle::{Facts, Journal, Operation, Outcome, Plan, drive};
+use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
 use crate::model::{InstanceRecord, OperationId};
 use crate::process::Identity;
 use crate::store::{InstanceDir, Lock};
@@ -89,7 +89,7 @@ impl Engine {
             },
             Outcome::TakenBack(turned_by) => {
                 // What never came to be leaves no trace.
-                if operation == Operation::Create {
+                if operation.makes_instance() {
                     dir.forget()?;
                 }
                 match turned_by {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::core::now;
 use super::resolve::{Found, Unread};
 use super::{Engine, Error, Scope, Silent};
-use crate::lifecycle::{Journal, Operation};
+use crate::lifecycle::Journal;
 use crate::model::{EventKind, InstanceRecord, Resting, RunState};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
@@ -193,7 +193,7 @@ impl Engine {
         let operation = journal.plan.operation;
         let record = found.dir.record()?;
         let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
-        if operation == Operation::Create && !found.dir.has_record() {
+        if operation.makes_instance() && !found.dir.has_record() {
             return Err(Error::NoSuchInstance {
                 given: record.title.to_string(),
             });

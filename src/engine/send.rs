@@ -6,7 +6,8 @@ use super::watch::{Found, look, screen_of, until_rest};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::{Provider, Verify};
 use crate::detect::{Draft, Key, Rest};
-use crate::model::{InstanceRecord, Resting, State, Title};
+use crate::model::{InstanceRecord, Resting, Seat, State, Title};
+use crate::store::{InstanceDir, Loaded};
 use crate::tmux::{Server, TmuxError};
 
 /// Senders wait for each other: one message at a time, each whole.
@@ -23,6 +24,14 @@ pub(super) struct Patience {
     pub starting: Duration,
     /// For one that works; None: as long as it does.
     pub busy: Option<Duration>,
+}
+
+/// How the typing of a prompt ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    Submitted,
+    /// The agent has ended before it was seen to read it.
+    Ended,
 }
 
 impl Engine {
@@ -58,7 +67,7 @@ impl Engine {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        deliver(
+        let typed = deliver(
             &server,
             &seat.pane,
             provider,
@@ -67,11 +76,31 @@ impl Engine {
             patience,
         )
         .map_err(|error| self.or_state(error, &record))?;
+        if typed == Typed::Ended && self.was_taken_away(&dir, &seat) {
+            return Err(Error::WrongState {
+                verb: "send to",
+                state: self.show(record.id.as_str())?.state,
+                title: record.title,
+            });
+        }
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
             progress.note(&format!("the prompt was not recorded: {error}"));
         }
         Ok(())
+    }
+
+    /// Whether an agent that has ended did so because somebody pauses, kills or restarts it: then what
+    /// was just typed was not read. One that ends by itself may have been told to.
+    pub(super) fn was_taken_away(&self, dir: &InstanceDir, seat: &Seat) -> bool {
+        match dir.load() {
+            Loaded::Known { record, journal } => {
+                journal.is_some_and(|journal| !journal.is_closed())
+                    || matches!(record.state, Resting::Paused | Resting::Killed)
+                    || record.seat.as_ref() != Some(seat)
+            }
+            Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
+        }
     }
 
     /// An agent that was taken away while a message waited for it (paused, killed by somebody else):
@@ -100,7 +129,7 @@ pub(super) fn deliver(
     title: &Title,
     prompt: &str,
     patience: Patience,
-) -> Result<(), Error> {
+) -> Result<Typed, Error> {
     await_ready(server, pane, provider, title, patience)?;
     type_in(server, pane, provider, prompt)
 }
@@ -111,7 +140,7 @@ pub(super) fn type_in(
     pane: &str,
     provider: &Provider,
     prompt: &str,
-) -> Result<(), Error> {
+) -> Result<Typed, Error> {
     server.paste(pane, &typeable(prompt))?;
     // Several agents take an Enter that follows too closely for a part of the paste.
     std::thread::sleep(provider.settle_before_submit());
@@ -124,14 +153,16 @@ pub(super) fn type_in(
     let before = drafted(server, pane, provider)?;
     server.press(pane, &keys)?;
     if provider.verify() == Verify::None || !matches!(before, Some(Draft::Text(_))) {
-        // Keys that go to an agent that has ended are swallowed without a word.
-        return drafted(server, pane, provider).map(drop);
+        return Ok(Typed::Submitted);
     }
     let submitted_at = Instant::now();
     let mut pressed_again = false;
     while submitted_at.elapsed() < SUBMISSION {
-        if drafted(server, pane, provider)? != before {
-            return Ok(());
+        match drafted(server, pane, provider) {
+            Ok(now) if now != before => return Ok(Typed::Submitted),
+            Ok(_) => {}
+            Err(Error::Tmux(TmuxError::NoPane(_))) => return Ok(Typed::Ended),
+            Err(error) => return Err(error),
         }
         if !pressed_again && submitted_at.elapsed() > SECOND_ENTER {
             server.press(pane, &keys)?;

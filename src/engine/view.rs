@@ -9,7 +9,7 @@ use crate::model::{
 };
 
 /// One instance, as far as it is known right now.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct InstanceView {
     pub id: InstanceId,
     pub title: Title,
@@ -44,7 +44,7 @@ pub(crate) struct InstanceView {
     pub stuck: Option<String>,
 }
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PauseView {
     pub at: Timestamp,
     pub reason: PauseReason,
@@ -69,7 +69,7 @@ pub(crate) struct Unreadable {
 }
 
 /// One agent that Bivouac knows.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AgentView {
     pub name: String,
     pub display: String,

@@ -40,6 +40,7 @@ mod objects;
 mod pack;
 mod parking;
 mod preflight;
+mod push;
 mod refill;
 mod repository;
 mod retention;

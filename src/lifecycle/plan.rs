@@ -8,6 +8,8 @@ use crate::model::State;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     Create,
+    /// Takes over what another tool has made; no agent is started.
+    Import,
     Pause,
     Resume,
     Restart,
@@ -19,6 +21,7 @@ impl Operation {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Create => "create",
+            Self::Import => "import",
             Self::Pause => "pause",
             Self::Resume => "resume",
             Self::Restart => "restart",
@@ -30,13 +33,18 @@ impl Operation {
     /// What an instance is while this operation is under way.
     pub(crate) fn state(self) -> State {
         match self {
-            Self::Create => State::Creating,
+            Self::Create | Self::Import => State::Creating,
             Self::Pause => State::Pausing,
             Self::Resume => State::Resuming,
             Self::Restart => State::Restarting,
             Self::Kill => State::Killing,
             Self::UndoKill => State::Killed,
         }
+    }
+
+    /// Whether there was no instance before it: taken back, it leaves none.
+    pub(crate) fn makes_instance(self) -> bool {
+        matches!(self, Self::Create | Self::Import)
     }
 }
 
@@ -143,6 +151,14 @@ impl Plan {
                 Step::OpenSession,
             ],
             forward: vec![Step::StartAgent, Step::Record, Step::SendPrompt],
+        }
+    }
+
+    pub(crate) fn import() -> Self {
+        Self {
+            operation: Operation::Import,
+            reversible: vec![Step::ClaimNames, Step::AddWorktree],
+            forward: vec![Step::Record],
         }
     }
 

@@ -26,6 +26,10 @@ impl Timestamp {
         (later.0 - self.0).to_std().unwrap_or_default()
     }
 
+    pub(crate) fn plus(self, duration: Duration) -> Self {
+        Self(self.0 + duration)
+    }
+
     /// As a person in this time zone would write it: `2026-11-14 18:02`.
     pub(crate) fn local_minute(self) -> String {
         self.0

@@ -3,6 +3,7 @@
 use super::pane::{format, parse_panes};
 use super::server::{no_pane, not_installed};
 use super::{Pane, Server, TmuxError};
+use crate::model::InstanceId;
 use crate::process::Command;
 
 /// One look at a pane: its title and its visible lines, taken in one go.
@@ -147,6 +148,25 @@ impl Server {
             .args(["-S", &format!("-{lines}"), "-E", "-", "-t", pane])
             .text()
             .map_err(|error| no_pane(error, pane))
+    }
+
+    /// The screen of an instance's pane with so many lines above it, with colours; none where that
+    /// pane is another's by now.
+    pub(crate) fn glimpse(
+        &self,
+        pane: &str,
+        instance: &InstanceId,
+        above: usize,
+    ) -> Result<Option<String>, TmuxError> {
+        let answer = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, "#{@biv_id}"])
+            .args([";", "capture-pane", "-p", "-e", "-t", pane])
+            .args(["-S", &format!("-{above}")])
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        let (owner, text) = answer.split_once('\n').unwrap_or((&answer, ""));
+        Ok((owner == instance.as_str()).then(|| text.to_owned()))
     }
 
     fn look_at_batch(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod create;
+mod import;
 mod kill;
 mod world;
 

@@ -4,6 +4,7 @@
 mod attach;
 mod create;
 mod homes;
+mod import;
 mod kill;
 mod many;
 mod send;

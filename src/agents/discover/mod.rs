@@ -3,6 +3,7 @@
 //! Only from what belongs to this very process or to this very directory since this run began: "the
 //! latest session" of a machine may be anyone's.
 
+mod alone;
 mod claude;
 mod codex;
 mod opencode;

@@ -43,10 +43,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
     };
     let command = (!command_rows.is_empty())
         .then(|| wrap::join(&command_rows, columns(spec, width), spec.wrap));
-    let paths: Vec<String> = tool
-        .and_then(|(tool, at)| path(spec, tool, at, block))
-        .into_iter()
-        .collect();
+    let paths = tool.map_or_else(Vec::new, |(tool, at)| paths(spec, tool, at, block));
     let named = match holds {
         Holds::Command => command.is_some(),
         Holds::Path => !paths.is_empty(),
@@ -56,6 +53,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         tool: tool.map(|(tool, _)| tool.tool.clone()),
         question,
         command,
+        loose: wrap::loose(&command_rows, columns(spec, width), spec.wrap),
         rows: command_rows,
         paths,
         choices: found.choices,
@@ -142,23 +140,35 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
     }
 }
 
-fn path(spec: &DialogSpec, tool: &Tool, at: Option<usize>, block: &[Framed<'_>]) -> Option<String> {
-    let found = match (&tool.path, tool.holds, at) {
-        (Some(path), _, _) => block.iter().find_map(|row| path.capture(row.text)),
+/// Every path that the dialog names: one that is overlooked would be allowed unseen.
+fn paths(spec: &DialogSpec, tool: &Tool, at: Option<usize>, block: &[Framed<'_>]) -> Vec<String> {
+    let found: Vec<&str> = match (&tool.path, tool.holds, at) {
+        (Some(path), _, _) => block
+            .iter()
+            .filter_map(|row| path.capture(row.text))
+            .collect(),
         (None, Holds::Path, Some(at)) => block
             .iter()
             .skip(at + 1)
             .find(|row| !row.is_blank() && !row.is_line())
-            .map(|row| row.text),
+            .map(|row| row.text)
+            .into_iter()
+            .collect(),
         (None, Holds::Path, None) => block
             .iter()
             .find(|row| !row.is_blank())
-            .map(|row| frame::strip(row.text, spec.frame)),
-        (None, Holds::Command | Holds::Nothing, _) => None,
+            .map(|row| frame::strip(row.text, spec.frame))
+            .into_iter()
+            .collect(),
+        (None, Holds::Command | Holds::Nothing, _) => Vec::new(),
     };
-    found
+    let mut paths: Vec<String> = found
+        .into_iter()
         .map(|text| text.trim().to_owned())
         .filter(|text| !text.is_empty())
+        .collect();
+    paths.dedup();
+    paths
 }
 
 fn outdented<'r>(rows: impl Iterator<Item = &'r str>) -> Vec<String> {

@@ -18,6 +18,11 @@ use serde::Serialize;
 
 use super::key::Key;
 
+/// What a break between two rows may stand for.
+const SEAMS: [&str; 3] = [" ", "", "\n"];
+/// Three ways for each break that is not clear: more of them are not followed one by one.
+const MOST_LOOSE: usize = 3;
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Dialog {
     /// What the agent wants to use: `shell`, `edit`, `write`, …, by the names of the provider file.
@@ -29,6 +34,9 @@ pub(crate) struct Dialog {
     /// screen, and not every break tells which: see [`Self::readings`].
     #[serde(skip)]
     pub rows: Vec<String>,
+    /// For each break between two rows, whether it may be no more than the edge of the screen.
+    #[serde(skip)]
+    pub loose: Vec<bool>,
     pub paths: Vec<String>,
     pub choices: Vec<Choice>,
     /// The choice that the cursor is on.
@@ -59,17 +67,40 @@ pub(crate) enum ChoiceKind {
 
 impl Dialog {
     /// Every command that the rows may stand for, the most likely one first. Whoever refuses by
-    /// pattern looks at all of them; whoever allows must be content with each.
-    #[expect(dead_code, reason = "the policy is to read it")]
+    /// pattern looks at all of them; whoever allows must be content with each. Some are left out
+    /// where they would be too many: see [`Self::is_readable`].
     pub(crate) fn readings(&self) -> Vec<String> {
         let mut readings: Vec<String> = self.command.iter().cloned().collect();
-        for seam in [" ", "", "\n"] {
-            let reading = self.rows.join(seam);
+        let loose = self.loose.iter().filter(|loose| **loose).count();
+        let ways = if loose <= MOST_LOOSE {
+            SEAMS.len().pow(u32::try_from(loose).unwrap_or(0))
+        } else {
+            SEAMS.len()
+        };
+        for way in 0..ways {
+            let mut reading = String::new();
+            let mut rest = way;
+            for (at, row) in self.rows.iter().enumerate() {
+                if at > 0 && self.loose.get(at - 1) == Some(&true) {
+                    reading.push_str(SEAMS[rest % SEAMS.len()]);
+                    if loose <= MOST_LOOSE {
+                        rest /= SEAMS.len();
+                    }
+                } else if at > 0 {
+                    reading.push('\n');
+                }
+                reading.push_str(row);
+            }
             if !self.rows.is_empty() && !readings.contains(&reading) {
                 readings.push(reading);
             }
         }
         readings
+    }
+
+    /// Whether [`Self::readings`] holds all that the rows may stand for.
+    pub(crate) fn is_readable(&self) -> bool {
+        self.loose.iter().filter(|loose| **loose).count() <= MOST_LOOSE
     }
 }
 

@@ -21,6 +21,24 @@ pub(super) fn join(rows: &[String], columns: usize, wrap: Wrap) -> String {
     joined
 }
 
+/// For each break, whether it may be no more than the edge of the screen. A row that ends well before
+/// the edge, with room for the next word, was ended on purpose, however wide the agent draws.
+pub(super) fn loose(rows: &[String], columns: usize, wrap: Wrap) -> Vec<bool> {
+    rows.iter()
+        .zip(rows.iter().skip(1))
+        .map(|(before, after)| {
+            let used = before.width();
+            match wrap {
+                Wrap::Hard => used + 1 >= columns,
+                Wrap::Word => {
+                    let word = after.split_whitespace().next().unwrap_or_default();
+                    used + 1 + word.width() > columns * 3 / 4
+                }
+            }
+        })
+        .collect()
+}
+
 fn seam(before: &str, after: &str, columns: usize, wrap: Wrap) -> &'static str {
     let used = before.width();
     let word = after.split_whitespace().next().unwrap_or_default();
@@ -62,5 +80,17 @@ mod tests {
         check(&[&long, "yy"], 40, Wrap::Word, &format!("{long}yy"));
         check(&["12345678", "90"], 8, Wrap::Hard, "1234567890");
         check(&["1234567", "90"], 8, Wrap::Hard, "1234567\n90");
+    }
+
+    #[test]
+    fn a_break_near_the_edge_may_be_the_edge() {
+        let rows =
+            |rows: &[&str]| -> Vec<String> { rows.iter().map(|r| (*r).to_owned()).collect() };
+        let wide = "x".repeat(70);
+        assert_eq!(loose(&rows(&["ls", "rm"]), 80, Wrap::Word), [false]);
+        assert_eq!(loose(&rows(&[&wide, "rm"]), 80, Wrap::Word), [true]);
+        assert_eq!(loose(&rows(&["ls", &wide]), 80, Wrap::Word), [true]);
+        assert_eq!(loose(&rows(&[&wide, "rm"]), 80, Wrap::Hard), [false]);
+        assert_eq!(loose(&rows(&["12345678", "rm"]), 8, Wrap::Hard), [true]);
     }
 }

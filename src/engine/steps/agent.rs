@@ -77,7 +77,7 @@ impl Work<'_> {
             patience,
         );
         match delivered {
-            Ok(()) => {
+            Ok(_) => {
                 // It has arrived; that it is not in the log is no reason to send it again.
                 if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
                     self.progress

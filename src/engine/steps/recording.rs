@@ -11,7 +11,9 @@ use crate::engine::core::now;
 use crate::engine::pause::PauseOptions;
 use crate::git::{ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{EventKind, InstanceRecord, Pause, Resting, RunId, RunRecord, RunState};
+use crate::model::{
+    EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState,
+};
 use crate::process::stop_tree;
 
 /// Where the work of an instance that does not run is kept.
@@ -38,6 +40,7 @@ impl Work<'_> {
     pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
         match self.operation {
             Operation::Create => self.record_created(facts),
+            Operation::Import => self.record_imported(),
             Operation::Pause => self.record_paused(facts),
             Operation::Resume => self.record_resumed(facts),
             Operation::Restart => self.record_restarted(facts),
@@ -63,6 +66,45 @@ impl Work<'_> {
         );
         self.engine
             .emit(EventKind::Running, &self.record, json!({}));
+        Ok(Facts::none())
+    }
+
+    /// What was taken over rests: whether its agent goes on is for the user to say.
+    fn record_imported(&mut self) -> Result<Facts, Error> {
+        let at = now();
+        self.record.state = Resting::Paused;
+        self.record.pause = Some(Pause {
+            at,
+            reason: PauseReason::User,
+            snapshot: None,
+            scrollback_lines: 0,
+            last_action: None,
+            pending_tasks: Vec::new(),
+            summary: None,
+            forced: false,
+        });
+        self.record.paused_at = Some(at);
+        self.record.updated_at = at;
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Paused;
+        run.paused_at = Some(at);
+        run.pause_reason = Some(PauseReason::User);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
+        run.updated_at = at;
+        self.dir.save_run(&run)?;
+        self.engine.emit(
+            EventKind::Created,
+            &self.record,
+            json!({ "agent": self.record.agent }),
+        );
+        self.engine.emit(
+            EventKind::Paused,
+            &self.record,
+            json!({ "reason": PauseReason::User, "imported": true }),
+        );
         Ok(Facts::none())
     }
 

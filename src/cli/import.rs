@@ -1,0 +1,71 @@
+//! `biv import`
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::context::CommandResult;
+use super::output::Output;
+use super::progress::StepLine;
+use crate::engine::{Engine, Takeover};
+use crate::model::printable_line;
+
+/// Take over the sessions of another tool; its own files stay as they are
+#[derive(Debug, Args)]
+pub(super) struct ImportArgs {
+    /// Whose sessions
+    #[arg(value_enum)]
+    pub from: Source,
+    /// Its state file [default: where it usually is]
+    #[arg(long, value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// Only say what would be taken over
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Source {
+    ClaudeSquad,
+}
+
+pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let Source::ClaudeSquad = args.from;
+    let mut progress = StepLine::new(output, "import");
+    let takeover = engine.import_claude_squad(args.file.as_deref(), args.dry_run, &mut progress)?;
+    drop(progress);
+    Ok(output.result(&takeover, || describe(&takeover, args.dry_run)))
+}
+
+fn describe(takeover: &Takeover, dry_run: bool) -> String {
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    for view in &takeover.instances {
+        writeln!(
+            text,
+            "Took over `{}`. Resume with: biv resume {}",
+            view.title, view.id
+        )
+        .ok();
+    }
+    for title in &takeover.could {
+        writeln!(text, "Would take over `{}`.", printable_line(title)).ok();
+    }
+    for note in &takeover.notes {
+        let title = printable_line(&note.title);
+        writeln!(text, "note: `{title}`: {}", printable_line(&note.note)).ok();
+    }
+    for left in &takeover.left {
+        let title = printable_line(&left.title);
+        writeln!(text, "left: `{title}`: {}", printable_line(&left.reason)).ok();
+    }
+    if text.is_empty() {
+        text.push_str(if dry_run {
+            "There is nothing to take over.\n"
+        } else {
+            "There was nothing to take over.\n"
+        });
+    }
+    text
+}

@@ -1,0 +1,28 @@
+//! `biv` without a command: the terminal UI
+
+use std::process::ExitCode;
+
+use super::context::{CommandResult, engine};
+use super::new::current_dir;
+use super::output::Output;
+use super::report::Report;
+use crate::tui;
+
+pub(super) fn run(output: &Output) -> CommandResult {
+    if output.wants_json() {
+        return Err(Report::usage(
+            "the terminal UI has nothing to say in JSON",
+            "`biv list --json` tells of your instances",
+        ));
+    }
+    let options = tui::Options {
+        directory: current_dir()?,
+        no_color: !output.is_coloured(),
+    };
+    let ending = tui::run(engine()?, options)?;
+    if let Some(words) = ending.under_way() {
+        output.say(&words);
+        ending.finish();
+    }
+    Ok(ExitCode::SUCCESS)
+}

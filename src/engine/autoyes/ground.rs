@@ -1,0 +1,52 @@
+//! What the policy must know of the disk.
+
+use std::path::{Path, PathBuf};
+
+use crate::policy::Ground;
+
+/// The disk as it is now.
+pub(super) struct Disk;
+
+impl Ground for Disk {
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        if let Ok(real) = path.canonicalize() {
+            return Some(real);
+        }
+        // A link into nothing leads wherever something is put later.
+        if path.symlink_metadata().is_ok() {
+            return None;
+        }
+        let (parent, name) = (path.parent()?, path.file_name()?);
+        Some(self.real(parent)?.join(name))
+    }
+
+    fn links(&self, directory: &Path) -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        entries
+            .map(|entry| entry.path())
+            .filter(|path| path.is_symlink())
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_followed_as_far_as_there_is_something() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("a")).unwrap();
+        std::os::unix::fs::symlink("/etc", root.join("out")).unwrap();
+        std::os::unix::fs::symlink("/nonexistent/x", root.join("dangling")).unwrap();
+        assert_eq!(
+            Disk.real(&root.join("a/new/file")),
+            Some(root.join("a/new/file"))
+        );
+        assert_eq!(Disk.real(&root.join("out/new")), Some("/etc/new".into()));
+        assert_eq!(Disk.real(&root.join("dangling")), None);
+        assert_eq!(Disk.real(&root.join("dangling/x")), None);
+        assert_eq!(Disk.links(&root).len(), 2);
+    }
+}

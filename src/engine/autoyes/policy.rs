@@ -1,0 +1,216 @@
+//! The policy in force, and what it says to a screen, a command or a path.
+
+use std::path::{Path, PathBuf};
+
+use super::ground::Disk;
+use crate::detect::{Dialog, Key};
+use crate::engine::{Engine, Error};
+use crate::policy::{
+    Decision, Failure, Layer, Mistake, PartRuling, Policy, Request, Ruling, Site, Source,
+    can_be_accepted, keys, request,
+};
+
+/// The user's rules, beside the configuration file.
+const USER_FILE: &str = "policy.toml";
+/// A repository's own: it may only make things stricter.
+const REPOSITORY_FILE: &str = ".bivouac/policy.toml";
+
+/// What would be done about a captured screen, in the form that scripts rely on.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct PolicyCheck {
+    pub decision: Decision,
+    pub rule: Option<String>,
+    pub reason: String,
+    pub keys: Vec<Key>,
+    pub dialog: Option<Dialog>,
+}
+
+/// What the policy says to a command or a path, part by part.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct PolicyAnswer {
+    pub decision: Decision,
+    pub rule: Option<String>,
+    pub reason: String,
+    pub parts: Vec<PartRuling>,
+}
+
+/// The examples of all rules, tried.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct PolicyTest {
+    pub rules: usize,
+    pub examples: usize,
+    /// A mistake in a file: none of the rules is in force.
+    pub mistake: Option<String>,
+    pub failures: Vec<Failure>,
+}
+
+/// What somebody wants to know about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Asked<'a> {
+    Command(&'a str),
+    Path { tool: &'a str, path: &'a str },
+}
+
+impl Engine {
+    /// What would be done about this screen, and why.
+    pub(crate) fn policy_check(
+        &self,
+        agent: &str,
+        capture: &str,
+        worktree: &Path,
+    ) -> Result<PolicyCheck, Error> {
+        let verdict = self.detect(agent, capture, None)?;
+        let Some(dialog) = verdict.dialog else {
+            return Ok(PolicyCheck {
+                decision: Decision::Manual,
+                rule: None,
+                reason: "there is no dialog at the bottom of this screen".to_owned(),
+                keys: Vec::new(),
+                dialog: None,
+            });
+        };
+        let policy = match self.policy(&[worktree]) {
+            Ok(policy) => policy,
+            Err(mistake) => {
+                return Ok(PolicyCheck {
+                    decision: Decision::Manual,
+                    rule: None,
+                    reason: off(&mistake),
+                    keys: Vec::new(),
+                    dialog: Some(dialog),
+                });
+            }
+        };
+        let ruling = rule_on(&policy, agent, &dialog, worktree);
+        let keys = keys(&dialog, ruling.decision, policy.options.on_reject);
+        let unseen = ruling.decision == Decision::Accept && keys.is_empty();
+        Ok(PolicyCheck {
+            decision: ruling.decision,
+            rule: ruling.rule,
+            reason: if unseen {
+                format!(
+                    "{}; which choice is marked cannot be seen here, so no key is named",
+                    ruling.reason
+                )
+            } else {
+                ruling.reason
+            },
+            keys,
+            dialog: Some(dialog),
+        })
+    }
+
+    /// What the policy says to a command or a path, without a screen.
+    pub(crate) fn policy_explain(
+        &self,
+        agent: &str,
+        asked: Asked<'_>,
+        worktree: &Path,
+    ) -> Result<PolicyAnswer, Error> {
+        self.catalog.require(agent)?;
+        let request = match asked {
+            Asked::Command(command) => Request {
+                agent,
+                tool: Some("shell"),
+                readings: vec![command.to_owned()],
+                complete: true,
+                ..Request::default()
+            },
+            Asked::Path { tool, path } => Request {
+                agent,
+                tool: Some(tool),
+                paths: vec![path.to_owned()],
+                complete: true,
+                ..Request::default()
+            },
+        };
+        let ruling = match self.policy(&[worktree]) {
+            Ok(policy) => policy.decide(&request, &site(worktree)),
+            Err(mistake) => Ruling::manual(off(&mistake)),
+        };
+        Ok(PolicyAnswer {
+            decision: ruling.decision,
+            rule: ruling.rule,
+            reason: ruling.reason,
+            parts: ruling.parts,
+        })
+    }
+
+    /// Tries the examples of every rule in force, built-in ones too.
+    pub(crate) fn policy_test(&self, worktree: &Path) -> Result<PolicyTest, Error> {
+        Ok(match self.policy(&[worktree]) {
+            Ok(policy) => {
+                let (examples, failures) = policy.examples(|_| true);
+                PolicyTest {
+                    rules: policy.all().count(),
+                    examples,
+                    mistake: None,
+                    failures,
+                }
+            }
+            Err(mistake) => PolicyTest {
+                rules: 0,
+                examples: 0,
+                mistake: Some(mistake.to_string()),
+                failures: Vec::new(),
+            },
+        })
+    }
+
+    /// All layers: built-in, the user's, and those of the checkouts. A file that is there and cannot
+    /// be read is a mistake like any other.
+    pub(super) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, Mistake> {
+        let mut sources = Vec::new();
+        let user = self.home.config.join(USER_FILE);
+        sources.extend(source(&user, Layer::User)?);
+        let mut read: Vec<PathBuf> = Vec::new();
+        for checkout in checkouts {
+            let file = checkout.join(REPOSITORY_FILE);
+            let same = sources.iter().any(|known: &Source| {
+                known.layer == Layer::Repository
+                    && std::fs::read_to_string(&file).is_ok_and(|text| text == known.text)
+            });
+            if !read.contains(&file) && !same {
+                sources.extend(source(&file, Layer::Repository)?);
+                read.push(file);
+            }
+        }
+        Policy::load(&sources)
+    }
+}
+
+/// What a policy says to a dialog in this worktree.
+pub(super) fn rule_on(policy: &Policy, agent: &str, dialog: &Dialog, worktree: &Path) -> Ruling {
+    let ruling = policy.decide(&request(agent, dialog), &site(worktree));
+    if ruling.decision == Decision::Accept && !can_be_accepted(dialog) {
+        return Ruling::manual("there is no choice that says yes just this once");
+    }
+    ruling
+}
+
+pub(super) fn site(worktree: &Path) -> Site<'static> {
+    Site {
+        worktree: worktree.to_owned(),
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        ground: &Disk,
+    }
+}
+
+pub(super) fn off(mistake: &Mistake) -> String {
+    format!("autoyes is off: the policy has a mistake: {mistake}")
+}
+
+fn source(file: &Path, layer: Layer) -> Result<Option<Source>, Mistake> {
+    match std::fs::read_to_string(file) {
+        Ok(text) => Ok(Some(Source {
+            layer,
+            name: file.display().to_string(),
+            text,
+        })),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Mistake {
+            file: file.display().to_string(),
+            message: format!("it cannot be read: {error}"),
+        }),
+    }
+}

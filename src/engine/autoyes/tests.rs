@@ -1,0 +1,78 @@
+//! Every screen below `fixtures/policy`: the folder is the expected answer.
+
+use std::path::{Path, PathBuf};
+
+use super::policy::rule_on;
+use crate::agents::Catalog;
+use crate::detect::explain;
+use crate::policy::{Decision, Policy, keys};
+
+fn screens(folder: &str) -> Vec<(String, PathBuf)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/policy")
+        .join(folder);
+    let mut found = Vec::new();
+    for agent in std::fs::read_dir(&root).unwrap() {
+        let agent = agent.unwrap().path();
+        let name = agent.file_name().unwrap().to_str().unwrap().to_owned();
+        for screen in std::fs::read_dir(&agent).unwrap() {
+            found.push((name.clone(), screen.unwrap().path()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Those that are not decided as they should be; and none may be accepted with a key that names
+/// another choice than "yes, once".
+fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
+    let worktree = tempfile::tempdir().unwrap();
+    let catalog = Catalog::built_in();
+    let policy = Policy::built_in().unwrap();
+    let screens = screens(folder);
+    let mut wrong = Vec::new();
+    for (agent, file) in &screens {
+        let provider = catalog.require(agent).unwrap();
+        let capture = std::fs::read_to_string(file).unwrap();
+        let dialog = explain(provider.rules(), &capture, None).dialog;
+        let (decision, reason) = match &dialog {
+            None => (Decision::Manual, "no dialog".to_owned()),
+            Some(dialog) => {
+                let ruling = rule_on(&policy, agent, dialog, worktree.path());
+                let keys = keys(dialog, ruling.decision, policy.options.on_reject);
+                if ruling.decision != Decision::Manual {
+                    assert!(!keys.is_empty(), "{}", file.display());
+                }
+                (
+                    ruling.decision,
+                    format!("{:?} {}", ruling.rule, ruling.reason),
+                )
+            }
+        };
+        if decision != expected {
+            wrong.push(format!("{}: {} {reason}", file.display(), decision.name()));
+        }
+    }
+    (screens.len(), wrong)
+}
+
+#[test]
+fn what_is_harmful_is_rejected() {
+    let (count, wrong) = wrong("harmful/reject", Decision::Reject);
+    assert!(count >= 150, "{count}");
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_not_clear_is_left_to_the_user() {
+    let (count, wrong) = wrong("harmful/manual", Decision::Manual);
+    assert!(count >= 100, "{count}");
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn what_is_harmless_is_accepted() {
+    let (count, wrong) = wrong("benign", Decision::Accept);
+    assert!(count >= 100, "{count}");
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}

@@ -1,0 +1,160 @@
+//! The words of a command, told apart: flags, their values, and the rest.
+
+/// One word behind the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Argument<'w> {
+    Flag(&'w str),
+    /// A text that belongs to a flag and is looked at by nobody: a commit message.
+    FreeText(&'w str),
+    Other(&'w str),
+}
+
+/// Tells the words apart. `free` are the flags whose value is free text.
+pub(super) fn arguments<'w>(words: &[&'w str], free: &[String]) -> Vec<Argument<'w>> {
+    let mut found = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if *word == "--" {
+            found.extend(words.by_ref().map(|word| Argument::Other(word)));
+            break;
+        }
+        if !is_flag(word) {
+            found.push(Argument::Other(word));
+            continue;
+        }
+        match value_of(word, free) {
+            Value::None => found.push(Argument::Flag(word)),
+            Value::Attached(flag, value) => {
+                found.push(Argument::Flag(flag));
+                found.push(Argument::FreeText(value));
+            }
+            Value::Next => {
+                found.push(Argument::Flag(word));
+                found.extend(words.next().map(|word| Argument::FreeText(word)));
+            }
+        }
+    }
+    found
+}
+
+enum Value<'w> {
+    None,
+    Attached(&'w str, &'w str),
+    Next,
+}
+
+fn value_of<'w>(word: &'w str, free: &[String]) -> Value<'w> {
+    let known = |flag: &str| free.iter().any(|known| known == flag);
+    if known(word) {
+        return Value::Next;
+    }
+    if let Some((flag, value)) = word.split_once('=')
+        && known(flag)
+    {
+        return Value::Attached(flag, value);
+    }
+    if word.starts_with("--") || !word.is_ascii() {
+        return Value::None;
+    }
+    // `-am text`, `-mtext`
+    for at in 1..word.len() {
+        let letter = format!("-{}", &word[at..=at]);
+        if known(&letter) {
+            let (flag, value) = word.split_at(at + 1);
+            return if value.is_empty() {
+                Value::Next
+            } else {
+                Value::Attached(flag, value)
+            };
+        }
+    }
+    Value::None
+}
+
+pub(super) fn is_flag(word: &str) -> bool {
+    word.len() > 1 && word.starts_with('-')
+}
+
+/// Whether a word gives this flag in any of its spellings: `--force`, `--forc`, `--force=x`, `-f`
+/// among others in `-uf`. Meant for forbidding: rather too often than too seldom.
+pub(super) fn gives(word: &str, flag: &str) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    if name == flag {
+        return true;
+    }
+    if name.starts_with("--") {
+        return flag.starts_with("--") && name.len() > 3 && flag.starts_with(name);
+    }
+    let mut letters = flag.chars().skip(1);
+    match (letters.next(), letters.next()) {
+        (Some(letter), None) if letter != '-' => name.chars().skip(1).any(|given| given == letter),
+        _ => false,
+    }
+}
+
+/// Whether a word gives nothing but flags of this list. `-#` stands for a number, as in `-20`.
+/// Meant for allowing: a flag that is not spelt out in the list is not in it.
+pub(super) fn is_among(word: &str, flags: &[String]) -> bool {
+    let known = |flag: &str| flags.iter().any(|known| known == flag);
+    let name = word.split('=').next().unwrap_or(word);
+    if known(name) {
+        return true;
+    }
+    let Some(letters) = name.strip_prefix('-').filter(|rest| !rest.starts_with('-')) else {
+        return false;
+    };
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if digits(letters) {
+        return known("-#");
+    }
+    // `-n5`
+    if letters.is_char_boundary(1) && digits(&letters[1..]) && known(&format!("-{}", &letters[..1]))
+    {
+        return true;
+    }
+    name.len() == word.len() && letters.chars().all(|letter| known(&format!("-{letter}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(flags: &[&str]) -> Vec<String> {
+        flags.iter().map(|flag| (*flag).to_owned()).collect()
+    }
+
+    #[test]
+    fn free_text_is_told_from_the_rest() {
+        use Argument::{Flag, FreeText, Other};
+        let free = list(&["-m", "--message"]);
+        let check = |words: &[&'static str], expected: &[Argument<'static>]| {
+            assert_eq!(arguments(words, &free), expected, "{words:?}");
+        };
+        check(&["-m", "x", "a"], &[Flag("-m"), FreeText("x"), Other("a")]);
+        check(&["-am", "x"], &[Flag("-am"), FreeText("x")]);
+        check(&["-mx"], &[Flag("-m"), FreeText("x")]);
+        check(&["--message=x"], &[Flag("--message"), FreeText("x")]);
+        check(&["--", "-m", "x"], &[Other("-m"), Other("x")]);
+        check(&["-a", "-", "b"], &[Flag("-a"), Other("-"), Other("b")]);
+    }
+
+    #[test]
+    fn a_flag_is_recognised_in_every_spelling() {
+        for word in ["--force", "--forc", "--force=yes", "-f", "-uf", "-fu"] {
+            assert!(gives(word, "--force") || gives(word, "-f"), "{word}");
+        }
+        assert!(!gives("--foo", "--force") && !gives("-u", "-f") && !gives("--", "--force"));
+        assert!(gives("-exec", "-exec") && !gives("-execdir", "-exec"));
+    }
+
+    #[test]
+    fn only_what_is_listed_is_among_them() {
+        let flags = list(&["-a", "-l", "-n", "-#", "--all"]);
+        for word in ["-a", "-la", "-20", "-n5", "--all", "--all=x"] {
+            assert!(is_among(word, &flags), "{word}");
+        }
+        for word in ["-x", "-lax", "--al", "--other", "-é"] {
+            assert!(!is_among(word, &flags), "{word}");
+        }
+    }
+}

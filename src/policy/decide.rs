@@ -1,0 +1,458 @@
+//! The decision on one request.
+
+use std::path::{Path, PathBuf};
+
+use super::file::{NEVER, Owned, Policy};
+use super::paths::{Place, Site, candidates};
+use super::rule::Command;
+use super::search::Search;
+use super::shell::{self, Simple};
+use super::text::unmasked;
+
+/// Carriers within carriers (`timeout 5 env A=b nice …`) are followed this far.
+const DEPTH: usize = 4;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Decision {
+    Accept,
+    Reject,
+    Manual,
+}
+
+impl Decision {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Reject => "reject",
+            Self::Manual => "manual",
+        }
+    }
+}
+
+/// What an agent asks for, from a dialog or from a hook.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Request<'r> {
+    pub agent: &'r str,
+    pub tool: Option<&'r str>,
+    /// The command; then everything else that its rows may stand for.
+    pub readings: Vec<String>,
+    pub paths: Vec<String>,
+    /// Whether all of it is known.
+    pub complete: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ruling {
+    pub decision: Decision,
+    /// The rules that spoke.
+    pub rule: Option<String>,
+    pub reason: String,
+    /// What was said of each command.
+    pub parts: Vec<PartRuling>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct PartRuling {
+    pub command: String,
+    pub decision: Decision,
+    pub rule: Option<String>,
+    pub reason: String,
+}
+
+impl Ruling {
+    pub(crate) fn manual(reason: impl Into<String>) -> Self {
+        Self {
+            decision: Decision::Manual,
+            rule: None,
+            reason: reason.into(),
+            parts: Vec::new(),
+        }
+    }
+
+    fn by(decision: Decision, owned: &Owned, parts: Vec<PartRuling>) -> Self {
+        Self {
+            decision,
+            rule: Some(owned.rule.id.clone()),
+            reason: owned.rule.why.clone(),
+            parts,
+        }
+    }
+}
+
+impl Policy {
+    /// Rejected if anything says so; accepted if all of it is allowed; else left to the user.
+    pub(crate) fn decide(&self, request: &Request<'_>, site: &Site<'_>) -> Ruling {
+        let judge = Judge {
+            policy: self,
+            agent: request.agent,
+            tool: request.tool.unwrap_or("shell"),
+            site,
+        };
+        let spoken = if request.readings.is_empty() {
+            judge.paths(&request.paths)
+        } else {
+            judge.commands(&request.readings)
+        };
+        match (spoken.decision, request.tool) {
+            (Decision::Reject, _) => spoken,
+            (_, Some(tool)) if NEVER.contains(&tool) => {
+                Ruling::manual(format!("a {tool} is for a person to answer"))
+            }
+            (_, None) => Ruling::manual("it is not clear what is asked"),
+            (_, Some(_)) if !request.complete => Ruling {
+                parts: spoken.parts,
+                ..Ruling::manual("not all that is asked about can be seen")
+            },
+            (Decision::Accept | Decision::Manual, Some(_)) => spoken,
+        }
+    }
+}
+
+struct Judge<'j> {
+    policy: &'j Policy,
+    agent: &'j str,
+    tool: &'j str,
+    site: &'j Site<'j>,
+}
+
+/// A command that may run, and by which rules; or why it may not.
+type Leave = Result<Vec<String>, String>;
+
+impl Judge<'_> {
+    fn mine<'o>(&self, rules: &'o [Owned]) -> Vec<&'o Owned> {
+        let mine = |owned: &&Owned| owned.rule.is_for(self.agent, self.tool);
+        rules.iter().filter(mine).collect()
+    }
+
+    /// A tool that works on files, or on nothing at all.
+    fn paths(&self, paths: &[String]) -> Ruling {
+        let lists = &self.policy.paths;
+        let places: Vec<Place> = paths
+            .iter()
+            .map(|path| lists.place(path, &self.site.worktree, self.site))
+            .collect();
+        let about_paths = |owned: &&Owned| {
+            let rule = &owned.rule;
+            !rule.is_about_commands() && !rule.tool.is_empty()
+        };
+        let reached = |owned: &&Owned| {
+            owned.rule.path.is_empty() || places.iter().any(|place| owned.rule.path.contains(place))
+        };
+        for (rules, decision) in [
+            (&self.policy.reject, Decision::Reject),
+            (&self.policy.manual, Decision::Manual),
+        ] {
+            let said = self
+                .mine(rules)
+                .into_iter()
+                .filter(about_paths)
+                .find(reached);
+            if let Some(owned) = said {
+                return Ruling::by(decision, owned, Vec::new());
+            }
+        }
+        let allowed = |owned: &&Owned| {
+            let wanted = &owned.rule.path;
+            wanted.is_empty() || (!places.is_empty() && places.iter().all(|at| wanted.contains(at)))
+        };
+        let mut rules = self
+            .mine(&self.policy.accept)
+            .into_iter()
+            .filter(about_paths);
+        match rules.find(allowed) {
+            Some(owned) => Ruling::by(Decision::Accept, owned, Vec::new()),
+            None => Ruling::manual(match places.iter().max() {
+                Some(Place::Outside) => "it is outside of the worktree".to_owned(),
+                Some(Place::Guarded) => "it is a file that steers more than the code".to_owned(),
+                Some(Place::Odd) => "where it leads cannot be told".to_owned(),
+                _ => "no rule speaks of it".to_owned(),
+            }),
+        }
+    }
+
+    /// Everything that the rows may stand for must be allowed; the first is the most likely one.
+    fn commands(&self, readings: &[String]) -> Ruling {
+        let mut said: Option<Ruling> = None;
+        for (at, text) in readings.iter().enumerate() {
+            let ruling = self.command(text, at > 0);
+            let stricter = |before: &Ruling| match (before.decision, ruling.decision) {
+                (Decision::Reject, _) => false,
+                (_, Decision::Reject) => true,
+                (Decision::Accept, Decision::Manual) => true,
+                (Decision::Accept | Decision::Manual, _) => false,
+            };
+            if said.as_ref().is_none_or(stricter) {
+                said = Some(ruling);
+            }
+        }
+        said.unwrap_or_else(|| Ruling::manual("there is no command"))
+    }
+
+    /// `possible`: one of several readings, in which a word may stand where a program should; that
+    /// one would only fail.
+    fn command(&self, text: &str, possible: bool) -> Ruling {
+        let reading = shell::read(text);
+        let leaves: Vec<Leave> = match &reading.plain {
+            Ok(plain) => self.leaves(&plain.commands, plain.only_and, possible),
+            Err(_) => Vec::new(),
+        };
+        let parts = self.parts(&reading.plain, &leaves);
+
+        let rejects = self.mine(&self.policy.reject);
+        let manuals = self.mine(&self.policy.manual);
+        let search = Search {
+            lists: &self.policy.paths,
+            site: self.site,
+        };
+        let unclear = unclear(text, &reading.plain, &leaves);
+        let reject = search
+            .plainly(&rejects, text)
+            .or_else(|| search.deeply(&rejects, &unclear));
+        if let Some(owned) = reject {
+            return Ruling::by(Decision::Reject, owned, parts);
+        }
+        let manual = search
+            .plainly(&manuals, text)
+            .or_else(|| search.deeply(&manuals, &unclear));
+        if let Some(owned) = manual {
+            return Ruling::by(Decision::Manual, owned, parts);
+        }
+        let refusal = match &reading.plain {
+            Err(reason) => Some(reason.clone()),
+            Ok(_) => leaves
+                .iter()
+                .find_map(|leave| leave.as_ref().err().cloned()),
+        };
+        if let Some(reason) = refusal {
+            return Ruling {
+                parts,
+                ..Ruling::manual(reason)
+            };
+        }
+        let mut rules: Vec<String> = Vec::new();
+        for rule in leaves.into_iter().flatten().flatten() {
+            if !rules.contains(&rule) {
+                rules.push(rule);
+            }
+        }
+        Ruling {
+            decision: Decision::Accept,
+            reason: self.reasons(&rules),
+            rule: Some(rules.join(", ")),
+            parts,
+        }
+    }
+
+    fn reasons(&self, rules: &[String]) -> String {
+        let why = |id: &String| {
+            let mut all = self.policy.accept.iter();
+            all.find(|owned| owned.rule.id == *id)
+                .map(|owned| owned.rule.why.as_str())
+        };
+        let mut reasons: Vec<&str> = rules.iter().filter_map(why).collect();
+        reasons.dedup();
+        reasons.join("; ")
+    }
+
+    fn parts(&self, plain: &Result<shell::Plain, String>, leaves: &[Leave]) -> Vec<PartRuling> {
+        let Ok(plain) = plain else { return Vec::new() };
+        plain
+            .commands
+            .iter()
+            .zip(leaves)
+            .map(|(command, leave)| PartRuling {
+                command: words_of(command).join(" "),
+                decision: match leave {
+                    Ok(_) => Decision::Accept,
+                    Err(_) => Decision::Manual,
+                },
+                rule: leave.as_ref().ok().map(|rules| rules.join(", ")),
+                reason: match leave {
+                    Ok(rules) => self.reasons(rules),
+                    Err(reason) => reason.clone(),
+                },
+            })
+            .collect()
+    }
+
+    /// For each command, in order, the rules that allow it.
+    fn leaves(&self, commands: &[Simple], only_and: bool, possible: bool) -> Vec<Leave> {
+        let mut bases = vec![self.site.worktree.clone()];
+        let mut leaves = Vec::new();
+        for command in commands {
+            let words = words_of(command);
+            let inert = possible && words.first().is_some_and(|word| word.starts_with('-'));
+            let leave = if inert {
+                Ok(Vec::new())
+            } else {
+                self.leave(command, &words, &bases, 0)
+            };
+            if leave.is_ok() && words.first() == Some(&"cd") {
+                let target = Path::new(words.get(1).copied().unwrap_or("."));
+                let moved: Vec<PathBuf> = bases.iter().map(|base| base.join(target)).collect();
+                if only_and {
+                    bases = moved;
+                } else {
+                    bases.extend(moved);
+                }
+            }
+            leaves.push(leave);
+        }
+        leaves
+    }
+
+    fn leave(&self, command: &Simple, words: &[&str], bases: &[PathBuf], depth: usize) -> Leave {
+        let accepts = self.mine(&self.policy.accept);
+        let mut rules = Vec::new();
+        for (name, value) in &command.assignments {
+            let known = accepts.iter().find(|owned| owned.rule.sets(name));
+            let Some(owned) = known else {
+                return Err(format!("no rule allows setting {name}"));
+            };
+            self.leads_inside(&format!("={value}"), false, bases, &[])?;
+            rules.push(owned.rule.id.clone());
+        }
+        let program = words.first().copied().unwrap_or_default();
+        let mut reason = None;
+        for owned in accepts {
+            let Some(allowed) = owned.rule.allows(words) else {
+                continue;
+            };
+            let outcome = match &allowed.carried {
+                Some(_) if depth >= DEPTH => Err("too much is wrapped around it".to_owned()),
+                Some(carried) => self.carried(command, carried, bases, depth),
+                None => Ok(Vec::new()),
+            };
+            let glob = |word: &&str| command.words.iter().any(|w| w.glob && w.text == **word);
+            let outcome = outcome.and_then(|inner| {
+                for word in &allowed.paths {
+                    self.leads_inside(word, glob(&word), bases, &owned.rule.path)?;
+                }
+                Ok(inner)
+            });
+            match outcome {
+                Ok(inner) => {
+                    rules.push(owned.rule.id.clone());
+                    rules.extend(inner);
+                    return Ok(rules);
+                }
+                Err(why) => reason = Some(why),
+            }
+        }
+        Err(reason.unwrap_or_else(|| format!("no rule accepts this use of `{program}`")))
+    }
+
+    /// The command that another one runs, with the variables that are set between them.
+    fn carried(&self, command: &Simple, words: &[&str], bases: &[PathBuf], depth: usize) -> Leave {
+        let set = words
+            .iter()
+            .take_while(|word| word.split_once('=').is_some_and(|(name, _)| is_name(name)))
+            .count();
+        let (assigned, words) = words.split_at(set);
+        let inner = Simple {
+            assignments: assigned
+                .iter()
+                .filter_map(|word| word.split_once('='))
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
+            words: command.words.clone(),
+            piped: command.piped,
+        };
+        if words.is_empty() {
+            return Err("it runs nothing".to_owned());
+        }
+        self.leave(&inner, words, bases, depth + 1)
+    }
+
+    fn leads_inside(
+        &self,
+        word: &str,
+        glob: bool,
+        bases: &[PathBuf],
+        also: &[Place],
+    ) -> Result<(), String> {
+        let lists = &self.policy.paths;
+        for candidate in candidates(word) {
+            for base in bases {
+                let place = if glob {
+                    lists.place_of_glob(candidate, base, self.site)
+                } else {
+                    lists.place(candidate, base, self.site)
+                };
+                let reason = match place {
+                    Place::Nowhere | Place::Inside => continue,
+                    place if also.contains(&place) => continue,
+                    Place::Outside => "leads out of the worktree",
+                    Place::Guarded => "steers more than the code",
+                    Place::Forbidden => "would run or grant something later",
+                    Place::Secret => "may hold secrets",
+                    Place::Odd => "leads who knows where",
+                };
+                return Err(format!("`{candidate}` {reason}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn words_of(command: &Simple) -> Vec<&str> {
+    command
+        .words
+        .iter()
+        .map(|word| word.text.as_str())
+        .collect()
+}
+
+/// The part of the text that nothing allows: there, harm is looked for in every disguise. A commit
+/// message that speaks of harm is none.
+fn unclear(text: &str, plain: &Result<shell::Plain, String>, leaves: &[Leave]) -> Vec<String> {
+    let Ok(plain) = plain else {
+        return vec![unmasked(text), text.to_owned()];
+    };
+    let mut unclear: Vec<String> = Vec::new();
+    let mut together = String::new();
+    for (command, leave) in plain.commands.iter().zip(leaves) {
+        if leave.is_ok() {
+            continue;
+        }
+        let words: Vec<String> = words_of(command).into_iter().map(quoted).collect();
+        let text = words.join(" ");
+        if !together.is_empty() {
+            together.push_str(if command.piped { " | " } else { " && " });
+        }
+        together.push_str(&text);
+        unclear.push(text);
+    }
+    if unclear.len() > 1 {
+        unclear.push(together);
+    }
+    unclear
+}
+
+/// A word as the shell would read it back.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./=:,@%+-^~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A command in the form in which rules look at it.
+pub(super) fn command_of(part: &shell::Part) -> Command<'_> {
+    Command {
+        words: part.texts(),
+        assignments: part
+            .assignments
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect(),
+        piped: part.piped,
+    }
+}

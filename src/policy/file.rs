@@ -1,0 +1,263 @@
+//! Policy files, and how they are laid together: built-in, the user's, the repository's.
+//!
+//! All rules of all layers count, and the strictest answer wins; order and detail do not matter. A
+//! repository may only make it stricter. A mistake anywhere makes the whole policy unusable: half a
+//! policy is not the one that its author has in mind.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer};
+
+use super::paths::PathLists;
+use super::rule::Rule;
+
+/// The rules that come with the program.
+pub(crate) const BUILT_IN: [(&str, &str); 3] = [
+    ("reject.toml", include_str!("rules/reject.toml")),
+    ("accept.toml", include_str!("rules/accept.toml")),
+    ("paths.toml", include_str!("rules/paths.toml")),
+];
+
+/// What the tools are that no rule may accept: each is a decision of its own.
+pub(crate) const NEVER: [&str; 8] = [
+    "question", "plan", "trust", "login", "billing", "update", "grant", "mode",
+];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Layer {
+    BuiltIn,
+    User,
+    Repository,
+}
+
+/// One file of a policy, as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    pub layer: Layer,
+    /// For messages.
+    pub name: String,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum OnReject {
+    /// The agent's own no.
+    Deny,
+    /// Nothing is pressed; the user is told.
+    Hold,
+}
+
+/// How autoyes behaves, whatever it decides.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Options {
+    pub on_reject: OnReject,
+    /// How long it stays on when it is switched on.
+    #[serde(rename = "for", deserialize_with = "duration")]
+    pub lasts: Duration,
+    pub per_minute: usize,
+    pub per_hour: usize,
+    /// The same dialog so often within a minute is a loop.
+    pub same_per_minute: usize,
+    /// So many rejections within ten minutes: something is wrong with the agent or the rules.
+    pub rejections: usize,
+    /// A person who has pressed a key is not interrupted for so long.
+    #[serde(deserialize_with = "duration")]
+    pub person_idle: Duration,
+    /// Rules of the program that do not count.
+    pub without: Vec<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            on_reject: OnReject::Deny,
+            lasts: Duration::from_secs(8 * 3600),
+            per_minute: 20,
+            per_hour: 300,
+            same_per_minute: 5,
+            rejections: 5,
+            person_idle: Duration::from_secs(60),
+            without: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: u32,
+    #[serde(default)]
+    autoyes: Option<Options>,
+    #[serde(default)]
+    paths: PathLists,
+    #[serde(default)]
+    reject: Vec<Rule>,
+    #[serde(default)]
+    manual: Vec<Rule>,
+    #[serde(default)]
+    accept: Vec<Rule>,
+}
+
+/// What is wrong with a policy file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}")]
+pub(crate) struct Mistake {
+    pub file: String,
+    pub message: String,
+}
+
+/// All layers, laid together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Policy {
+    pub reject: Vec<Owned>,
+    pub manual: Vec<Owned>,
+    pub accept: Vec<Owned>,
+    pub paths: PathLists,
+    pub options: Options,
+    /// Names this very policy in the audit.
+    pub digest: String,
+}
+
+/// A rule and whose it is.
+#[derive(Debug, Clone)]
+pub(crate) struct Owned {
+    pub rule: Rule,
+    pub layer: Layer,
+}
+
+impl Policy {
+    /// The rules of the program alone.
+    #[cfg(test)]
+    pub(crate) fn built_in() -> Result<Self, Mistake> {
+        Self::load(&[])
+    }
+
+    /// The rules of the program with these laid over them, all examples of theirs tried.
+    pub(crate) fn load(sources: &[Source]) -> Result<Self, Mistake> {
+        let mut policy = Self::default();
+        let mut everything = String::new();
+        for (name, text) in BUILT_IN {
+            everything.push_str(text);
+            let source = Source {
+                layer: Layer::BuiltIn,
+                name: name.to_owned(),
+                text: text.to_owned(),
+            };
+            policy.lay(&source)?;
+        }
+        for source in sources {
+            everything.push_str(&source.text);
+            policy.lay(source)?;
+        }
+        let without = policy.options.without.clone();
+        for id in &without {
+            let known = policy.all().any(|owned| owned.rule.id == *id);
+            if !known {
+                return Err(Mistake {
+                    file: "policy.toml".to_owned(),
+                    message: format!("autoyes.without: there is no rule `{id}`"),
+                });
+            }
+        }
+        let kept =
+            |owned: &Owned| owned.layer != Layer::BuiltIn || !without.contains(&owned.rule.id);
+        policy.reject.retain(kept);
+        policy.accept.retain(kept);
+        policy.digest = super::digest(&everything);
+        for source in sources {
+            policy
+                .try_examples(|owned| owned.layer == source.layer)
+                .map_err(|message| Mistake {
+                    file: source.name.clone(),
+                    message,
+                })?;
+        }
+        Ok(policy)
+    }
+
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Owned> {
+        self.reject.iter().chain(&self.manual).chain(&self.accept)
+    }
+
+    fn lay(&mut self, source: &Source) -> Result<(), Mistake> {
+        let mistake = |message: String| Mistake {
+            file: source.name.clone(),
+            message,
+        };
+        let file: File = toml::from_str(&source.text)
+            .map_err(|error| mistake(error.to_string().trim().replace('\n', " ")))?;
+        if file.schema != 1 {
+            return Err(mistake(format!("schema {} is not known here", file.schema)));
+        }
+        if source.layer == Layer::Repository && (!file.accept.is_empty() || file.autoyes.is_some())
+        {
+            return Err(mistake(
+                "a repository may only reject and leave to the user".to_owned(),
+            ));
+        }
+        let loosens = |list: &[String]| list.iter().any(|pattern| pattern.starts_with('!'));
+        let PathLists {
+            guarded,
+            forbidden,
+            secret,
+        } = &file.paths;
+        if source.layer == Layer::Repository
+            && [guarded, forbidden, secret]
+                .into_iter()
+                .any(|list| loosens(list))
+        {
+            return Err(mistake(
+                "paths: a repository may not take exceptions".to_owned(),
+            ));
+        }
+        let lists = [
+            ("reject", &file.reject),
+            ("manual", &file.manual),
+            ("accept", &file.accept),
+        ];
+        for (list, rules) in lists {
+            for (at, rule) in rules.iter().enumerate() {
+                let key = format!("{list}[{at}]");
+                // Those of the program are proved by its tests, and are many.
+                if source.layer != Layer::BuiltIn {
+                    rule.check(&key)
+                        .map_err(|fault| mistake(format!("{}: {}", fault.key, fault.message)))?;
+                }
+                if self.all().any(|owned| owned.rule.id == rule.id) {
+                    return Err(mistake(format!(
+                        "{key}.id: there is a rule `{}` already",
+                        rule.id
+                    )));
+                }
+                if list == "accept"
+                    && let Some(tool) = rule.tool.iter().find(|tool| NEVER.contains(&tool.as_str()))
+                {
+                    return Err(mistake(format!("{key}.tool: `{tool}` is never accepted")));
+                }
+                if list == "accept" && (!rule.code.is_empty() || !rule.text.is_empty()) {
+                    return Err(mistake(format!("{key}: a text alone cannot be accepted")));
+                }
+            }
+        }
+        let owned = |rules: Vec<Rule>| {
+            let layer = source.layer;
+            rules.into_iter().map(move |rule| Owned { rule, layer })
+        };
+        self.reject.extend(owned(file.reject));
+        self.manual.extend(owned(file.manual));
+        self.accept.extend(owned(file.accept));
+        self.paths.extend(file.paths);
+        if let Some(options) = file.autoyes {
+            self.options = options;
+        }
+        Ok(())
+    }
+}
+
+fn duration<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    humantime::parse_duration(&text)
+        .map_err(|_| serde::de::Error::custom(format!("`{text}` is not a duration such as \"8h\"")))
+}

@@ -1,0 +1,375 @@
+//! One rule of a policy: what it is about, and the examples that prove it.
+
+use serde::Deserialize;
+
+use super::arguments::{Argument, arguments, gives, is_among, is_flag};
+use super::paths::Place;
+use crate::detect::{Fault, Pattern};
+
+/// A rule as it stands in a policy file. What is not given is not asked for.
+///
+/// For rejecting, a rule is read generously: a flag counts in any spelling, a program by its name
+/// alone. For accepting it is read strictly: what the rule does not name, it does not allow.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Rule {
+    pub id: String,
+    /// One sentence for people.
+    pub why: String,
+    pub agent: Vec<String>,
+    pub tool: Vec<String>,
+    /// Where the paths of the tool, or of the command, lead.
+    pub path: Vec<Place>,
+    /// Where the output of a command is sent.
+    pub redirect: Vec<Place>,
+
+    pub program: Vec<String>,
+    /// Words behind the program: `push`, `remote show`.
+    pub sub: Vec<String>,
+    /// Flags that may stand before `sub`; with `=` at the end: and take a path.
+    pub lead: Vec<String>,
+    pub any_flag: Vec<String>,
+    pub no_flag: Vec<String>,
+    pub only_flag: Option<Vec<String>>,
+    /// One of the other words matches one of these.
+    pub any_arg: Vec<Pattern>,
+    pub no_arg: Vec<Pattern>,
+    /// There is another word, and the first of them matches one of these.
+    pub first_arg: Option<Vec<Pattern>>,
+    /// Each of the other words matches one of these.
+    pub only_arg: Option<Vec<Pattern>>,
+    /// Flags whose value is free text.
+    pub values: Vec<String>,
+    pub args: Args,
+    /// How many words stand before a command that this one runs, and that must be acceptable itself.
+    pub carries: Option<usize>,
+    /// Whether it reads what another command prints.
+    pub piped: Option<bool>,
+    /// Variables that are set; `X*` begins with X.
+    pub assign: Vec<String>,
+
+    /// Looked for in code that is more than plain commands: scripts, documents, inline programs.
+    pub code: Vec<Pattern>,
+    /// Looked for everywhere.
+    pub text: Vec<Pattern>,
+
+    #[serde(rename = "match")]
+    pub matches: Vec<String>,
+    pub not_match: Vec<String>,
+}
+
+/// What the words of a command are that are neither flags nor their free text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Args {
+    /// Paths, or what does no harm as one: they must lead into the worktree.
+    #[default]
+    Paths,
+    /// Only printed or compared.
+    Text,
+    /// The first is a pattern to search for, the others are paths.
+    Pattern,
+    None,
+}
+
+/// A command as a rule sees it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Command<'c> {
+    pub words: Vec<&'c str>,
+    pub assignments: Vec<&'c str>,
+    pub piped: bool,
+}
+
+/// The words of a command that a rule allows, as far as somebody must still look where they lead.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Allowed<'w> {
+    pub paths: Vec<&'w str>,
+    /// A command that is run by this one.
+    pub carried: Option<Vec<&'w str>>,
+}
+
+impl Rule {
+    pub(super) fn is_for(&self, agent: &str, tool: &str) -> bool {
+        let among = |list: &[String], name: &str| list.is_empty() || list.iter().any(|n| n == name);
+        among(&self.agent, agent) && among(&self.tool, tool)
+    }
+
+    pub(super) fn is_about_commands(&self) -> bool {
+        !self.program.is_empty() || !self.assign.is_empty()
+    }
+
+    /// Whether a rule that rejects, or leaves to the user, has this command in mind.
+    pub(super) fn hits(&self, command: &Command<'_>) -> bool {
+        if !self.is_about_commands() {
+            return false;
+        }
+        let assigned =
+            self.assign.is_empty() || command.assignments.iter().any(|name| self.sets(name));
+        let named =
+            self.program.is_empty() || command.words.first().is_some_and(|word| self.names(word));
+        let rest: Vec<&str> = arguments(command.words.get(1..).unwrap_or_default(), &self.values)
+            .into_iter()
+            .filter_map(|argument| match argument {
+                Argument::Flag(word) | Argument::Other(word) => Some(word),
+                Argument::FreeText(_) => None,
+            })
+            .collect();
+        let given = |flags: &[String]| {
+            rest.iter()
+                .filter(|word| is_flag(word))
+                .any(|word| flags.iter().any(|flag| gives(word, flag)))
+        };
+        let found = |patterns: &[Pattern]| {
+            rest.iter()
+                .any(|word| patterns.iter().any(|pattern| pattern.is_match(word)))
+        };
+        assigned
+            && named
+            && (self.sub.is_empty() || self.sub.iter().any(|sub| follows(&rest, sub)))
+            && (self.any_flag.is_empty() || given(&self.any_flag))
+            && (self.any_arg.is_empty() || found(&self.any_arg))
+            && !given(&self.no_flag)
+            && !found(&self.no_arg)
+            && self.piped.is_none_or(|piped| piped == command.piped)
+    }
+
+    pub(super) fn sets(&self, name: &str) -> bool {
+        self.assign
+            .iter()
+            .any(|known| match known.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => known == name,
+            })
+    }
+
+    /// By its last part and without regard to case: `/bin/RM` is `rm` where it does harm.
+    fn names(&self, word: &str) -> bool {
+        let name = word.rsplit('/').next().unwrap_or(word).to_lowercase();
+        self.program.contains(&name)
+    }
+
+    /// What is left to look at if this rule allows the command; None where it does not.
+    pub(super) fn allows<'w>(&self, words: &[&'w str]) -> Option<Allowed<'w>> {
+        let (program, rest) = words.split_first()?;
+        if !self.program.iter().any(|name| name == program) {
+            return None;
+        }
+        let mut allowed = Allowed::default();
+        let rest = self.behind_sub(rest, &mut allowed)?;
+        if let Some(count) = self.carries {
+            allowed.carried = Some(self.carried(rest, count)?);
+            return Some(allowed);
+        }
+        let mut others = Vec::new();
+        for argument in arguments(rest, &self.values) {
+            match argument {
+                Argument::Flag(flag) => {
+                    if self.no_flag.iter().any(|known| gives(flag, known)) {
+                        return None;
+                    }
+                    if let Some(only) = &self.only_flag
+                        && !is_among(flag, only)
+                    {
+                        return None;
+                    }
+                    allowed.paths.push(flag);
+                }
+                Argument::FreeText(_) => {}
+                Argument::Other(word) => others.push(word),
+            }
+        }
+        let hit = |patterns: &[Pattern], word: &str| patterns.iter().any(|p| p.is_match(word));
+        if others.iter().any(|word| hit(&self.no_arg, word)) {
+            return None;
+        }
+        if let Some(first) = &self.first_arg
+            && !others.first().is_some_and(|word| hit(first, word))
+        {
+            return None;
+        }
+        if let Some(only) = &self.only_arg
+            && !others.iter().all(|word| hit(only, word))
+        {
+            return None;
+        }
+        match self.args {
+            Args::Paths => allowed.paths.extend(others),
+            Args::Pattern => allowed.paths.extend(others.into_iter().skip(1)),
+            Args::Text => {}
+            Args::None if others.is_empty() => {}
+            Args::None => return None,
+        }
+        Some(allowed)
+    }
+
+    /// The words behind the sub-command, of which there may be none in the rule.
+    fn behind_sub<'s, 'w>(
+        &self,
+        mut rest: &'s [&'w str],
+        allowed: &mut Allowed<'w>,
+    ) -> Option<&'s [&'w str]> {
+        if self.sub.is_empty() {
+            return Some(rest);
+        }
+        while let Some((word, behind)) = rest.split_first() {
+            let with_path = format!("{word}=");
+            if self.lead.iter().any(|known| known == word) {
+                rest = behind;
+            } else if self.lead.contains(&with_path) {
+                let (path, behind) = behind.split_first()?;
+                allowed.paths.push(path);
+                rest = behind;
+            } else {
+                break;
+            }
+        }
+        self.sub.iter().find_map(|sub| {
+            let wanted: Vec<&str> = sub.split(' ').collect();
+            rest.starts_with(&wanted).then(|| &rest[wanted.len()..])
+        })
+    }
+
+    fn carried<'w>(&self, rest: &[&'w str], count: usize) -> Option<Vec<&'w str>> {
+        let only = self.only_flag.as_deref().unwrap_or_default();
+        let flags = rest.iter().take_while(|word| is_flag(word)).count();
+        let (flags, rest) = rest.split_at(flags);
+        if !flags.iter().all(|flag| is_among(flag, only)) || rest.len() <= count {
+            return None;
+        }
+        let (before, carried) = rest.split_at(count);
+        let fits = |word: &&str| {
+            self.only_arg
+                .as_ref()
+                .is_none_or(|only| only.iter().any(|pattern| pattern.is_match(word)))
+        };
+        before.iter().all(fits).then(|| carried.to_vec())
+    }
+
+    /// What is wrong with the rule by itself.
+    pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
+        let fault = |field: &str, message: String| {
+            Err(Fault {
+                key: format!("{key}{field}"),
+                message,
+            })
+        };
+        if self.id.is_empty() {
+            return fault(".id", "a rule needs a name".to_owned());
+        }
+        if self.matches.is_empty() {
+            return fault(
+                ".match",
+                "a rule needs an example that it matches".to_owned(),
+            );
+        }
+        if !self.is_about_commands()
+            && self.path.is_empty()
+            && self.redirect.is_empty()
+            && self.tool.is_empty()
+            && self.code.is_empty()
+            && self.text.is_empty()
+        {
+            return fault(
+                "",
+                "the rule asks for nothing: it would match everything".to_owned(),
+            );
+        }
+        let lists = [
+            ("any_arg", &self.any_arg),
+            ("no_arg", &self.no_arg),
+            ("code", &self.code),
+            ("text", &self.text),
+        ];
+        for (field, patterns) in lists {
+            for (at, pattern) in patterns.iter().enumerate() {
+                pattern.check(&format!("{key}.{field}[{at}]"))?;
+            }
+        }
+        for (field, patterns) in [("first_arg", &self.first_arg), ("only_arg", &self.only_arg)] {
+            for (at, pattern) in patterns.iter().flatten().enumerate() {
+                pattern.check(&format!("{key}.{field}[{at}]"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the words of a sub-command follow each other somewhere among these, flags aside.
+fn follows(words: &[&str], sub: &str) -> bool {
+    let plain: Vec<&str> = words
+        .iter()
+        .copied()
+        .filter(|word| !is_flag(word))
+        .collect();
+    let wanted: Vec<&str> = sub.split(' ').collect();
+    plain.windows(wanted.len()).any(|window| window == wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(text: &str) -> Rule {
+        toml::from_str(text).unwrap()
+    }
+
+    fn allows(rule: &Rule, command: &str) -> bool {
+        let words: Vec<&str> = command.split(' ').collect();
+        rule.allows(&words).is_some()
+    }
+
+    #[test]
+    fn a_rule_that_accepts_is_strict() {
+        let commit = rule(
+            "program = ['git']\nsub = ['commit']\nlead = ['--no-pager', '-C=']\nonly_flag = ['-m', '-a']\nvalues = ['-m']",
+        );
+        for good in [
+            "git commit -m x",
+            "git commit -am x",
+            "git -C d --no-pager commit -m x",
+        ] {
+            assert!(allows(&commit, good), "{good}");
+        }
+        for bad in [
+            "git commit --amend",
+            "git -c a=b commit",
+            "/bin/git commit",
+            "git",
+            "git push",
+            "git commit -nm x",
+        ] {
+            assert!(!allows(&commit, bad), "{bad}");
+        }
+        let timeout = rule("program = ['timeout']\ncarries = 1\nonly_arg = ['^\\d+$']");
+        assert_eq!(
+            timeout
+                .allows(&["timeout", "5", "ls", "-l"])
+                .unwrap()
+                .carried
+                .unwrap(),
+            ["ls", "-l"]
+        );
+        for bad in ["timeout ls", "timeout 5", "timeout -k 5 ls"] {
+            assert!(!allows(&timeout, bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_rule_that_rejects_is_generous() {
+        let push = rule("program = ['git']\nsub = ['push']\nany_flag = ['-f', '--force']");
+        let hits = |command: &str| {
+            push.hits(&Command {
+                words: command.split(' ').collect(),
+                ..Command::default()
+            })
+        };
+        for bad in [
+            "git push -f",
+            "/usr/bin/GIT -c x=y push -uf o m",
+            "git -C d push o --forc",
+        ] {
+            assert!(hits(bad), "{bad}");
+        }
+        assert!(!hits("git push o m") && !hits("git log -f") && !hits("hg push -f"));
+    }
+}

@@ -1,0 +1,267 @@
+//! The whole shell grammar: every command in a text, at whatever depth, for those who reject.
+
+use std::collections::BTreeMap;
+
+use tree_sitter::{Node, Parser};
+
+use super::word::{self, Word};
+
+/// A longer text is not parsed: it is not accepted anyway, and its words are searched as text.
+const LONGEST: usize = 20_000;
+
+/// What the commands of a plain text consist of. Anything else keeps it from being accepted.
+const PLAIN: [&str; 16] = [
+    "program",
+    "list",
+    "pipeline",
+    "redirected_statement",
+    "file_redirect",
+    "file_descriptor",
+    "command",
+    "command_name",
+    "variable_assignment",
+    "variable_name",
+    "word",
+    "number",
+    "string",
+    "string_content",
+    "raw_string",
+    "concatenation",
+];
+
+/// One command with its arguments, as far as they can be told without running anything.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Part {
+    pub assignments: Vec<(String, Word)>,
+    pub words: Vec<Word>,
+    /// Whether it reads what another one prints.
+    pub piped: bool,
+}
+
+impl Part {
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
+/// Where output or input is sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Redirect {
+    pub writes: bool,
+    pub target: Word,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Parts {
+    pub all: Vec<Part>,
+    pub redirects: Vec<Redirect>,
+    /// What in the text is more than plain commands.
+    pub obstacle: Option<String>,
+}
+
+pub(crate) fn read(text: &str) -> Parts {
+    let mut parts = Parts::default();
+    if text.len() > LONGEST {
+        parts.obstacle = Some("it is too long".to_owned());
+        return parts;
+    }
+    let mut parser = Parser::new();
+    let tree = parser
+        .set_language(&tree_sitter_bash::LANGUAGE.into())
+        .ok()
+        .and_then(|()| parser.parse(text, None));
+    let Some(tree) = tree else {
+        parts.obstacle = Some("the shell grammar cannot read it".to_owned());
+        return parts;
+    };
+    if tree.root_node().has_error() {
+        parts.obstacle = Some("the shell grammar does not understand all of it".to_owned());
+    }
+    let mut constants = BTreeMap::new();
+    // Not recursive: a hostile text may be nested as deep as it is long.
+    let mut open = vec![(tree.root_node(), false)];
+    while let Some((node, piped)) = open.pop() {
+        if !node.is_named() {
+            note_operator(node, &mut parts);
+            continue;
+        }
+        if node.kind() == "command_substitution"
+            && word::literal_document(text_of(node, text)).is_some()
+        {
+            continue;
+        }
+        if !PLAIN.contains(&node.kind()) && node.kind() != "comment" {
+            note(&mut parts, kind_in_words(node.kind()));
+        }
+        match node.kind() {
+            "command" | "declaration_command" | "unset_command" | "test_command" => {
+                parts.all.push(command(node, text, piped, &constants));
+            }
+            "variable_assignment" if node.parent().is_some_and(|p| p.kind() != "command") => {
+                let (name, value) = assignment(node, text, &constants);
+                constants.insert(name.clone(), value.clone());
+                parts.all.push(Part {
+                    assignments: vec![(name, value)],
+                    ..Part::default()
+                });
+            }
+            "file_redirect" => parts.redirects.extend(redirect(node, text, &constants)),
+            _ => {}
+        }
+        let mut children: Vec<(Node<'_>, bool)> = Vec::new();
+        let mut cursor = node.walk();
+        for (at, child) in node.children(&mut cursor).enumerate() {
+            let fed = match node.kind() {
+                "pipeline" => piped || at > 0,
+                "heredoc_redirect" | "herestring_redirect" => true,
+                _ => piped,
+            };
+            children.push((child, fed));
+        }
+        open.extend(children.into_iter().rev());
+    }
+    parts
+}
+
+fn command(node: Node<'_>, text: &str, piped: bool, constants: &BTreeMap<String, Word>) -> Part {
+    let mut part = Part {
+        piped,
+        ..Part::default()
+    };
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor) {
+        match child.kind() {
+            "variable_assignment" => {
+                part.assignments.push(assignment(child, text, constants));
+                if node.kind() != "command" {
+                    part.words.push(word::evaluate(child, text, constants));
+                }
+            }
+            "file_redirect" | "heredoc_redirect" => {}
+            "herestring_redirect" => part.piped = true,
+            _ => part.words.push(word::evaluate(child, text, constants)),
+        }
+    }
+    part
+}
+
+fn assignment(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> (String, Word) {
+    let name = node
+        .child_by_field_name("name")
+        .map(|name| text_of(name, text).to_owned())
+        .unwrap_or_default();
+    let value = node
+        .child_by_field_name("value")
+        .map(|value| word::evaluate(value, text, constants))
+        .unwrap_or_default();
+    (name, value)
+}
+
+fn redirect(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> Option<Redirect> {
+    let whole = text_of(node, text);
+    let target = node.child_by_field_name("destination")?;
+    Some(Redirect {
+        writes: whole.contains('>'),
+        target: word::evaluate(target, text, constants),
+    })
+}
+
+fn note_operator(node: Node<'_>, parts: &mut Parts) {
+    match node.kind() {
+        "&" => note(parts, "something runs in the background"),
+        "|&" => note(parts, "it joins errors into a pipe"),
+        _ => {}
+    }
+}
+
+fn note(parts: &mut Parts, obstacle: &str) {
+    if parts.obstacle.is_none() {
+        parts.obstacle = Some(obstacle.to_owned());
+    }
+}
+
+fn kind_in_words(kind: &str) -> &'static str {
+    match kind {
+        "command_substitution" | "process_substitution" => "it runs a command inside another one",
+        "simple_expansion" | "expansion" | "arithmetic_expansion" => "it has an expansion",
+        "heredoc_redirect" | "herestring_redirect" => "it has a document inside",
+        "subshell" | "compound_statement" => "it has a group or a subshell",
+        "if_statement"
+        | "while_statement"
+        | "for_statement"
+        | "c_style_for_statement"
+        | "case_statement" => "it is a program, not a command",
+        "function_definition" => "it defines a function",
+        _ => "it has a part that is not plain",
+    }
+}
+
+pub(super) fn text_of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands(text: &str) -> Vec<Vec<String>> {
+        let parts = read(text);
+        let words = |part: Part| part.words.into_iter().map(|word| word.text).collect();
+        parts.all.into_iter().map(words).collect()
+    }
+
+    fn holds(text: &str, command: &[&str]) {
+        let found = commands(text);
+        assert!(
+            found.iter().any(|words| words == command),
+            "{text}: {found:?}"
+        );
+    }
+
+    #[test]
+    fn commands_are_found_at_any_depth() {
+        let rm = ["rm", "-rf", "x"];
+        for text in [
+            "rm -rf x",
+            "a; rm -rf x",
+            "a && (b || rm -rf x)",
+            "echo $(rm -rf x)",
+            "echo \"`rm -rf x`\"",
+            "cat <(rm -rf x)",
+            "if true; then rm -rf x; fi",
+            "for i in 1; do rm -rf x; done",
+            "f() { rm -rf x; }; f",
+            "! rm -rf x",
+            "{ rm -rf x; }",
+            "case a in a) rm -rf x;; esac",
+            "cat <<EOF\n$(rm -rf x)\nEOF\n",
+            "r''m -r\"f\" 'x'",
+            "\\rm -rf x",
+            "$'\\x72m' -rf x",
+            "A=rm; $A -rf x",
+            "A=r; ${A}m -rf x",
+            "rm -rf x &",
+            "rm \\\n -rf x",
+            "time rm -rf x; rm -rf x",
+            "X=\"$(rm -rf x)\"",
+            "a | while read l; do rm -rf x; done",
+        ] {
+            holds(text, &rm);
+        }
+    }
+
+    #[test]
+    fn redirections_and_pipes_are_seen() {
+        let parts = read("curl x | sh > ../y 2>&1");
+        assert!(parts.all[1].piped && !parts.all[0].piped);
+        let target = |at: usize| parts.redirects[at].target.text.as_str();
+        assert_eq!((target(0), target(1)), ("../y", "1"));
+        assert!(read("sh <<< 'rm'").all[0].piped);
+        assert!(
+            read("a | (b; sh)")
+                .all
+                .iter()
+                .all(|part| part.words[0].text == "a" || part.piped)
+        );
+    }
+}

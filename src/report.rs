@@ -1,0 +1,385 @@
+//! Errors in words: what failed, why, and the command that helps. Every face says them alike.
+
+use std::error::Error as _;
+use std::fmt;
+
+use serde_json::json;
+
+use crate::config::ConfigError;
+use crate::engine::{Error, GitError, StoreError, TmuxError};
+use crate::model::{State, Title};
+
+/// An error as a person or a script meets it.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub code: &'static str,
+    pub exit: u8,
+    pub message: String,
+    pub causes: Vec<String>,
+    pub hints: Vec<String>,
+    /// More for scripts: candidates, last words.
+    pub details: Option<serde_json::Value>,
+    /// More for people, printed below.
+    pub appendix: Option<String>,
+}
+
+impl Report {
+    pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self {
+            code: "usage",
+            exit: 2,
+            message: message.into(),
+            causes: Vec::new(),
+            hints: vec![hint.into()],
+            details: None,
+            appendix: None,
+        }
+    }
+
+    pub(crate) fn failed(
+        code: &'static str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            exit: 1,
+            ..Self::usage(message, hint)
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (red, bold, reset) = ("\x1b[1;31m", "\x1b[1m", "\x1b[0m");
+        write!(f, "{red}error{reset}{bold}:{reset} {}", self.message)?;
+        for cause in &self.causes {
+            write!(f, "\n  cause: {cause}")?;
+        }
+        if let Some(appendix) = &self.appendix {
+            for line in appendix.lines() {
+                write!(f, "\n  | {line}")?;
+            }
+        }
+        for hint in &self.hints {
+            write!(f, "\n  hint: {hint}")?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Error> for Report {
+    fn from(error: Error) -> Self {
+        let mut causes = Vec::new();
+        let mut source = error.source();
+        while let Some(cause) = source {
+            causes.push(cause.to_string());
+            source = cause.source();
+        }
+        let root = innermost(&error);
+        let (code, exit) = kind(root);
+        Self {
+            code,
+            exit,
+            message: error.to_string(),
+            causes,
+            hints: hints(&error),
+            details: details(root),
+            appendix: appendix(root),
+        }
+    }
+}
+
+/// The error behind an operation that was taken back or got stuck.
+fn innermost(error: &Error) -> &Error {
+    match error {
+        Error::TakenBack { source, .. }
+        | Error::Stuck { source, .. }
+        | Error::PromptNotSent { source, .. } => innermost(source),
+        other => other,
+    }
+}
+
+/// The name for scripts, and the exit status.
+fn kind(error: &Error) -> (&'static str, u8) {
+    match error {
+        Error::NoSuchInstance { .. } => ("no_such_instance", 3),
+        Error::Ambiguous { .. } => ("ambiguous", 3),
+        Error::WrongState { .. } => ("wrong_state", 4),
+        Error::NeedsPerson { .. } => ("needs_person", 4),
+        Error::Busy { .. } | Error::Store(StoreError::Busy { .. }) => ("busy", 7),
+        Error::TitleTaken { .. } => ("title_taken", 1),
+        Error::Title(_) | Error::NothingToSend => ("usage", 2),
+        Error::UnknownAgent(_) => ("unknown_agent", 2),
+        Error::NoSuchBase { .. } => ("no_such_base", 1),
+        Error::NoCommits { .. } => ("no_commits", 1),
+        Error::AgentMissing { .. } => ("agent_missing", 1),
+        Error::AgentDied { .. } => ("agent_died", 1),
+        Error::NotReady { .. } => ("not_ready", 1),
+        Error::NotSubmitted => ("not_submitted", 1),
+        Error::MainCheckout { .. } => ("main_checkout", 1),
+        Error::AlreadyManaged { .. } => ("already_managed", 1),
+        Error::ConsentNeeded { .. } => ("consent_needed", 1),
+        Error::SetupFailed { .. } => ("setup_failed", 1),
+        Error::NoTerminal => ("no_terminal", 1),
+        Error::ForeignState { .. } => ("foreign_state", 1),
+        Error::NoBranch { .. } => ("no_branch", 1),
+        Error::NoRemote { .. } => ("no_remote", 1),
+        Error::NothingKept { .. } => ("nothing_kept", 1),
+        Error::Unsavable { .. } => ("unsavable", 1),
+        Error::Space { .. } => ("disk_full", 1),
+        Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),
+        Error::Cancelled => ("cancelled", 1),
+        Error::Vault { .. } => ("state", 1),
+        Error::WorktreeMissing { .. } => ("worktree_missing", 1),
+        Error::CannotResume { .. } => ("cannot_resume", 5),
+        Error::RepositoryMoved { .. } => ("repository_moved", 1),
+        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::DaemonNotStarted { .. } => ("daemon", 1),
+        Error::Survivors(_) => ("survivors", 1),
+        Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
+            ("configuration", 1)
+        }
+        Error::Git(_) => ("git", 1),
+        Error::Tmux(_) => ("tmux", 1),
+        Error::Store(_) => ("state", 1),
+        Error::Files { .. }
+        | Error::Home(_)
+        | Error::Launch(_)
+        | Error::AgentLaunch(_)
+        | Error::Process(_)
+        | Error::TakenBack { .. }
+        | Error::PromptNotSent { .. }
+        | Error::Stuck { .. } => ("failed", 1),
+    }
+}
+
+/// What the user can do about it: one answer for each error, so that a new error asks the question.
+fn hints(error: &Error) -> Vec<String> {
+    let hint = match error {
+        Error::TakenBack { source, .. } => return hints(source),
+        Error::PromptNotSent { title, source } => {
+            let mut hints = hints(source);
+            hints.push(format!("then say it again with `biv send {} …`", word(title)));
+            return hints;
+        }
+        Error::Stuck { source, .. } => {
+            let mut hints = hints(source);
+            hints.push("nothing is lost; any next `biv` command carries it on".to_owned());
+            return hints;
+        }
+        Error::NoSuchInstance { .. } => "`biv list` shows the instances there are".to_owned(),
+        Error::Ambiguous { candidates, .. } => {
+            let list: Vec<String> = candidates
+                .iter()
+                .map(|(id, title)| format!("{title} ({id})"))
+                .collect();
+            format!("say which: {}", list.join(", "))
+        }
+        Error::WrongState { title, state, .. } => from_state(&word(title), *state),
+        Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
+        Error::Busy { title, .. } => format!("try again when it is done; `biv show {}` tells", word(title)),
+        Error::TitleTaken { title } => format!("choose another title, or `biv attach {}`", word(title)),
+        Error::Title(_) => "a title is free text for people, such as `fix the login`".to_owned(),
+        Error::NoSuchBase { .. } => "give a branch, tag or commit with --base".to_owned(),
+        Error::NoCommits { .. } => {
+            "make a first commit: `git commit --allow-empty -m \"first\"`".to_owned()
+        }
+        Error::AgentMissing { .. } => {
+            "`biv agents` lists what is installed; `-a demo` needs nothing".to_owned()
+        }
+        Error::UnknownAgent(unknown) => match &unknown.suggestion {
+            Some(suggestion) => format!("did you mean `{suggestion}`? `biv agents` lists them all"),
+            None => format!("known are {}", unknown.known.join(", ")),
+        },
+        Error::AgentDied { .. } => "run its command by hand to see what it needs".to_owned(),
+        Error::NotReady { .. } => {
+            "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
+        }
+        Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
+        Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
+        Error::MainCheckout { .. } => {
+            "`biv new` makes a worktree of its own for the agent".to_owned()
+        }
+        Error::AlreadyManaged { title, .. } => format!("`biv attach {}`", word(title)),
+        Error::ConsentNeeded { .. } => {
+            "read it, then `biv new --trust-setup` runs it from now on; `--no-setup` goes without"
+                .to_owned()
+        }
+        Error::SetupFailed { .. } => {
+            "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
+        }
+        Error::ForeignState { .. } => {
+            "say which file with --file; `biv adopt DIR` takes over a single worktree".to_owned()
+        }
+        Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
+        Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
+        Error::NoTerminal => {
+            "run it from a terminal; `biv peek` shows the screen without one".to_owned()
+        }
+        Error::NothingKept { .. } => "`snapshots.keep` sets for how long it is kept".to_owned(),
+        Error::Unsavable { .. } => {
+            "remove them, or keep the worktree: `--keep-worktree`".to_owned()
+        }
+        Error::Space { .. } => "free some space; nothing was touched".to_owned(),
+        Error::SnapshotDiffers { .. } => {
+            "something writes into the worktree; end it and try again".to_owned()
+        }
+        Error::WorktreeMissing { .. } => {
+            "bring the directory back, or `biv kill` the instance; its branch is still there".to_owned()
+        }
+        Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
+        Error::Cancelled => "the agent goes on as before".to_owned(),
+        Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {}`", word(title)),
+        Error::RepositoryMoved { recorded, found } => match found {
+            Some(found) => format!("{} is now another repository; put the right one back", found.display()),
+            None => format!("put it back at {}", recorded.display()),
+        },
+        Error::Conflict { .. } => {
+            "`biv resume --on-conflict markers` writes both versions; `--on-conflict keep` the branch's".to_owned()
+        }
+        Error::Survivors(_) => {
+            "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
+        }
+        Error::DaemonNotStarted { log } => {
+            format!("{} says why; `biv daemon run` shows it at once", log.display())
+        }
+        Error::Home(_) => "set BIV_HOME to a directory".to_owned(),
+        Error::Config(ConfigError::UnknownKey {
+            nearest: Some(nearest),
+            ..
+        }) => format!("did you mean `{nearest}`? `biv config show` prints all keys"),
+        Error::Config(_) => "`biv config show` prints all keys with their defaults".to_owned(),
+        Error::Repository(_) => "mend it, or go without by `--no-setup`".to_owned(),
+        Error::Catalog(_) => "mend or remove that file; `biv agents` then lists all".to_owned(),
+        Error::Key(_) => "set `terminal.detach_key` to a key such as C-q".to_owned(),
+        Error::AgentLaunch(_) | Error::Launch(_) => {
+            "`biv doctor` looks for what is wrong".to_owned()
+        }
+        Error::Files { .. } | Error::Process(_) => {
+            "`biv doctor` looks for what is wrong".to_owned()
+        }
+        Error::Store(error) => store_hint(error),
+        Error::Git(error) => git_hint(error),
+        Error::Tmux(error) => tmux_hint(error),
+    };
+    vec![hint]
+}
+
+/// A title as it can be typed in a shell.
+fn word(title: &Title) -> String {
+    let shown = title.to_string();
+    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
+}
+
+fn from_state(title: &str, state: State) -> String {
+    match state {
+        State::Paused => format!("bring it back with `biv resume {title}`"),
+        State::Completed | State::Failed => {
+            format!("`biv peek {title}` shows its last words; `biv resume {title}` goes on")
+        }
+        State::Killed => format!("bring it back with `biv undo-kill {title}`"),
+        State::Running => format!("`biv show {title}` says what it is doing"),
+        State::Creating | State::Pausing | State::Resuming | State::Restarting | State::Killing => {
+            "wait until that is done".to_owned()
+        }
+    }
+}
+
+fn store_hint(error: &StoreError) -> String {
+    match error {
+        StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
+            "make it writable for you, or set BIV_HOME to another directory".to_owned()
+        }
+        StoreError::Io { .. } if error.is_out_of_space() => {
+            "free some space; nothing was lost".to_owned()
+        }
+        StoreError::Io { .. } => "`biv doctor` looks for what is wrong".to_owned(),
+        StoreError::ForeignOwner { .. } => "set BIV_HOME to a directory of your own".to_owned(),
+        StoreError::Newer { .. } => "use the newer biv that wrote it".to_owned(),
+        StoreError::Corrupt { .. } => "it is left alone; `biv doctor` says more".to_owned(),
+        StoreError::Stale { .. } | StoreError::Busy { .. } => "try again".to_owned(),
+    }
+}
+
+fn git_hint(error: &GitError) -> String {
+    match error {
+        GitError::GitMissing => {
+            "install git (Debian, Ubuntu: apt install git; macOS: brew install git)".to_owned()
+        }
+        GitError::GitTooOld { .. } => "install a newer git".to_owned(),
+        GitError::NotARepository { .. } => {
+            "run it inside a repository, or name one with --repo; `git init` makes one".to_owned()
+        }
+        GitError::NoSuchDirectory { .. } => "check the path".to_owned(),
+        GitError::DubiousOwnership { fix, .. } => format!("if you trust it: `{fix}`"),
+        GitError::BranchName { .. } => {
+            "`git check-ref-format --branch NAME` tells what is allowed".to_owned()
+        }
+        GitError::BranchExists { .. } => {
+            "choose another name, or take that branch with --branch".to_owned()
+        }
+        GitError::BranchPrefix { .. } => {
+            "choose another name with --branch, or set `new.branch_prefix`".to_owned()
+        }
+        GitError::NoSuchBranch { .. } => "`git branch -a` lists the branches".to_owned(),
+        GitError::BranchInUse { path, .. } => format!(
+            "switch {} to another branch, or choose another with --branch",
+            path.display()
+        ),
+        GitError::DiskFull { .. } => "free some space; nothing was lost".to_owned(),
+        _ => "`biv doctor` looks for what is wrong".to_owned(),
+    }
+}
+
+fn tmux_hint(error: &TmuxError) -> String {
+    match error {
+        TmuxError::Missing | TmuxError::TooOld { .. } => {
+            "install tmux 3.2 or newer (Debian, Ubuntu: apt install tmux; macOS: brew install tmux)"
+                .to_owned()
+        }
+        TmuxError::NoServer | TmuxError::NoPane(_) => "`biv list` shows what still runs".to_owned(),
+        TmuxError::Answer(_) | TmuxError::Failed(_) | TmuxError::Write { .. } => {
+            "`biv doctor` looks for what is wrong".to_owned()
+        }
+    }
+}
+
+fn details(error: &Error) -> Option<serde_json::Value> {
+    match error {
+        Error::Ambiguous { candidates, .. } => Some(json!({
+            "candidates": candidates
+                .iter()
+                .map(|(id, title)| json!({ "id": id, "title": title }))
+                .collect::<Vec<_>>(),
+        })),
+        Error::AgentDied { code, last_words } => Some(json!({
+            "exit_code": code,
+            "last_words": last_words,
+        })),
+        Error::SetupFailed { output, .. } => Some(json!({ "output": output })),
+        Error::CannotResume {
+            title,
+            run,
+            provider,
+            reference,
+            reason,
+        } => Some(json!({
+            "instance": title,
+            "run_id": run,
+            "provider": provider,
+            "provider_session_ref": reference,
+            "reason": reason,
+        })),
+        Error::Conflict { files } => Some(json!({ "files": files })),
+        _ => None,
+    }
+}
+
+fn appendix(error: &Error) -> Option<String> {
+    match error {
+        Error::AgentDied { last_words, .. } if !last_words.is_empty() => Some(last_words.clone()),
+        Error::SetupFailed { output, .. } if !output.is_empty() => Some(output.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,148 @@
+//! What stands in front of everything else and takes the keys.
+
+use std::path::PathBuf;
+
+use super::editor::Editor;
+use crate::engine::{Consent, NewInstance};
+use crate::model::InstanceId;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Dialog {
+    Help { scroll: usize },
+    Confirm(Confirm),
+    New(Box<NewForm>),
+    Send(SendForm),
+}
+
+/// A question that is answered with yes or no.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Confirm {
+    pub question: String,
+    pub details: Vec<String>,
+    /// Something that can be asked for with it.
+    pub option: Option<(&'static str, bool)>,
+    pub on_yes: OnYes,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum OnYes {
+    Kill(Vec<InstanceId>),
+    Restart(Vec<InstanceId>),
+    Push(Vec<InstanceId>),
+    PauseAll,
+    /// Whether the repository's set-up command is run; no goes without it.
+    Setup(Box<NewInstance>),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SendForm {
+    pub to: Vec<InstanceId>,
+    pub titles: String,
+    pub prompt: Editor,
+}
+
+/// What a new instance is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct NewForm {
+    pub field: Field,
+    pub title: Editor,
+    /// None where it was not asked for.
+    pub prompt: Option<Editor>,
+    pub agents: Vec<String>,
+    pub agent: usize,
+    pub base: Editor,
+    pub repositories: Vec<PathBuf>,
+    pub repository: usize,
+    pub autoyes: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Title,
+    Prompt,
+    Agent,
+    Base,
+    Repository,
+    Autoyes,
+}
+
+impl Field {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Title => "Title",
+            Self::Prompt => "Prompt",
+            Self::Agent => "Agent",
+            Self::Base => "Base",
+            Self::Repository => "Repository",
+            Self::Autoyes => "Autoyes",
+        }
+    }
+}
+
+impl NewForm {
+    /// The fields that this form has, from top to bottom.
+    pub(super) fn fields(&self) -> Vec<Field> {
+        let mut fields = vec![Field::Title];
+        if self.prompt.is_some() {
+            fields.push(Field::Prompt);
+        }
+        fields.extend([Field::Agent, Field::Base]);
+        if self.repositories.len() > 1 {
+            fields.push(Field::Repository);
+        }
+        fields.push(Field::Autoyes);
+        fields
+    }
+
+    /// The next field or the one before, round and round.
+    pub(super) fn step(&mut self, forward: bool) {
+        let fields = self.fields();
+        let at = fields.iter().position(|field| *field == self.field);
+        let by = if forward { 1 } else { fields.len() - 1 };
+        if let Some(field) = fields.get((at.unwrap_or(0) + by) % fields.len()) {
+            self.field = *field;
+        }
+    }
+
+    /// What the arrows and the space bar do to a field that is chosen, not typed.
+    pub(super) fn turn(&mut self, forward: bool) {
+        let turned = |at: usize, count: usize| {
+            let count = count.max(1);
+            (at + if forward { 1 } else { count - 1 }) % count
+        };
+        match self.field {
+            Field::Agent => self.agent = turned(self.agent, self.agents.len()),
+            Field::Repository => {
+                self.repository = turned(self.repository, self.repositories.len());
+            }
+            Field::Autoyes => self.autoyes = !self.autoyes,
+            Field::Title | Field::Prompt | Field::Base => {}
+        }
+    }
+
+    pub(super) fn editor(&mut self) -> Option<&mut Editor> {
+        match self.field {
+            Field::Title => Some(&mut self.title),
+            Field::Prompt => self.prompt.as_mut(),
+            Field::Base => Some(&mut self.base),
+            Field::Agent | Field::Repository | Field::Autoyes => None,
+        }
+    }
+
+    /// The request, where there is a repository for it.
+    pub(super) fn request(&self) -> Option<NewInstance> {
+        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+        Some(NewInstance {
+            title: given(self.title.text()),
+            prompt: self.prompt.as_ref().and_then(|prompt| given(prompt.text())),
+            agent: self.agents.get(self.agent).cloned(),
+            base: given(self.base.text().trim()),
+            branch: None,
+            directory: self.repositories.get(self.repository)?.clone(),
+            autoyes: self.autoyes,
+            idle_timeout_s: None,
+            agent_args: Vec::new(),
+            consent: Consent::AsBefore,
+        })
+    }
+}

@@ -1,0 +1,303 @@
+//! The loop: sleep until a key, a message or a moment that matters, take it in, draw.
+
+use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
+
+use super::feed::Feed;
+use super::input::Input;
+use super::keys::Keymap;
+use super::mailbox::{Letters, Mailbox, mailbox};
+use super::message::{Call, Message, Visit};
+use super::state::State;
+use super::terminal::{Screen, give_back};
+use super::theme::Theme;
+use super::update::update;
+use super::view::draw;
+use super::work::Workers;
+use crate::engine::{Engine, Silent};
+use crate::model::{InstanceId, Timestamp};
+use crate::report::Report;
+
+/// Between two steps of what turns.
+const FRAME: Duration = Duration::from_millis(100);
+/// Ages are told in minutes.
+const AGING: Duration = Duration::from_secs(20);
+/// An escape that nothing follows for so long was the key.
+const ESCAPE: Duration = Duration::from_millis(25);
+/// Keys that are taken in before the screen is drawn again.
+const AT_ONCE: usize = 200;
+
+/// How the user wants it.
+#[derive(Debug)]
+pub(crate) struct Options {
+    pub directory: PathBuf,
+    pub no_color: bool,
+}
+
+/// The UI has been left; something may still be under way.
+pub(crate) struct Ending {
+    workers: Workers,
+    under_way: Vec<String>,
+}
+
+impl Ending {
+    /// What is still under way, in words.
+    pub(crate) fn under_way(&self) -> Option<String> {
+        if !self.workers.is_working() {
+            return None;
+        }
+        Some(format!(
+            "Still {}; Ctrl+C leaves it to the next command.",
+            self.under_way.join(", ")
+        ))
+    }
+
+    /// Waits until nothing is.
+    pub(crate) fn finish(mut self) {
+        self.workers.finish();
+    }
+}
+
+/// Opens the UI; comes back when the user leaves it.
+pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
+    let terminal = std::env::var("TERM").unwrap_or_default();
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() || terminal == "dumb" {
+        return Err(Report::usage(
+            "the terminal UI needs a terminal",
+            "`biv list` shows your instances, `biv --help` all commands",
+        ));
+    }
+    let settings = engine.config().settings.clone();
+    let keymap = Keymap::new(&settings.keys).map_err(|clash| {
+        let [first, second] = clash.actions;
+        Report::failed(
+            "configuration",
+            format!(
+                "`keys.{first}` and `keys.{second}` both want {}",
+                clash.keys
+            ),
+            format!(
+                "give one of them another key in {}",
+                engine.config().file.display()
+            ),
+        )
+    })?;
+    let theme = Theme::choose(
+        settings.ui.theme,
+        options.no_color,
+        std::env::var("COLORFGBG").ok().as_deref(),
+    );
+    let engine = Arc::new(engine);
+    let (mailbox, letters) = mailbox().map_err(|error| unusable(&error))?;
+    listen_for_signals(mailbox.clone()).map_err(|error| unusable(&error))?;
+    let mut screen = Screen::take(settings.ui.mouse).map_err(|error| unusable(&error))?;
+    let state = State::new(settings, keymap, theme, size(), now());
+    let mut ui = Ui {
+        state,
+        input: Input::default(),
+        letters,
+        feed: Feed::start(&engine, &mailbox),
+        workers: Workers::start(&engine, &mailbox, options.directory),
+        engine,
+        last_frame: Instant::now(),
+    };
+    ui.workers.survey();
+    let ended = ui.run(&mut screen);
+    drop(screen);
+    let under_way = ui
+        .state
+        .jobs
+        .iter()
+        .map(|job| format!("{} {}", job.verb.words(), job.title))
+        .collect();
+    ended.map_err(|error| unusable(&error))?;
+    Ok(Ending {
+        workers: ui.workers,
+        under_way,
+    })
+}
+
+fn unusable(error: &std::io::Error) -> Report {
+    Report::failed(
+        "no_terminal",
+        format!("this terminal cannot be used: {error}"),
+        "try another one; `biv list` needs none",
+    )
+}
+
+struct Ui {
+    state: State,
+    input: Input,
+    letters: Letters,
+    feed: Feed,
+    workers: Workers,
+    engine: Arc<Engine>,
+    last_frame: Instant,
+}
+
+impl Ui {
+    fn run(&mut self, screen: &mut Screen) -> std::io::Result<()> {
+        loop {
+            self.draw(screen)?;
+            let (typed, told) = self.sleep();
+            if typed {
+                if !self.listen(screen)? {
+                    return Ok(());
+                }
+            } else if let Some(event) = self.input.settle() {
+                self.take(Message::Typed(event), screen)?;
+            }
+            if told {
+                for message in self.letters.take() {
+                    self.take(message, screen)?;
+                }
+            }
+            if self.last_frame.elapsed() >= self.pause() {
+                self.last_frame = Instant::now();
+                self.take(Message::Tick(now()), screen)?;
+            }
+            if self.state.quitting {
+                return Ok(());
+            }
+        }
+    }
+
+    fn draw(&mut self, screen: &mut Screen) -> std::io::Result<()> {
+        let state = &self.state;
+        screen.draw(|frame| {
+            if let Some(cursor) = draw(state, frame.buffer_mut()) {
+                frame.set_cursor_position(cursor);
+            }
+        })
+    }
+
+    /// How long until time itself changes something on the screen.
+    fn pause(&self) -> Duration {
+        if self.state.is_animated() {
+            return FRAME;
+        }
+        let ends = self.state.toasts.iter().filter_map(|toast| toast.until);
+        let next = ends.min().map(|until| self.state.now.until(until) + FRAME);
+        next.unwrap_or(AGING).min(AGING)
+    }
+
+    /// Sleeps until something is typed or told, or until it is time.
+    fn sleep(&self) -> (bool, bool) {
+        let limit = if self.input.is_waiting() {
+            ESCAPE
+        } else {
+            self.pause().saturating_sub(self.last_frame.elapsed())
+        };
+        let stdin = std::io::stdin();
+        let mut fds = [
+            PollFd::new(&stdin, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.letters.fd(), PollFlags::IN),
+        ];
+        // Interrupted by a signal: its thread tells of it.
+        poll(&mut fds, Some(&timespec(limit))).ok();
+        let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
+        (ready(0), ready(1))
+    }
+
+    /// Takes in what was typed, one event at a time: what follows one that gives the terminal away is
+    /// not ours. False when the terminal is gone.
+    fn listen(&mut self, screen: &mut Screen) -> std::io::Result<bool> {
+        for _ in 0..AT_ONCE {
+            let mut byte = [0];
+            match rustix::io::read(std::io::stdin().as_fd(), &mut byte) {
+                Ok(1) => {}
+                Err(rustix::io::Errno::INTR) => continue,
+                Ok(_) | Err(_) => return Ok(false),
+            }
+            if let Some(event) = self.input.feed(byte[0]) {
+                self.take(Message::Typed(event), screen)?;
+                if self.state.quitting {
+                    return Ok(true);
+                }
+            }
+            let stdin = std::io::stdin();
+            let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
+            if !matches!(poll(&mut fds, Some(&timespec(Duration::ZERO))), Ok(1..)) {
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, message: Message, screen: &mut Screen) -> std::io::Result<()> {
+        self.state.now = now();
+        for call in update(&mut self.state, message) {
+            match call {
+                Call::Start { job, task } => {
+                    self.workers.carry_out(job, task);
+                    self.feed.look();
+                }
+                Call::Watch { id, above } => self.feed.watch(id, above),
+                Call::Read { id, what } => self.workers.read(id, what),
+                Call::List => self.feed.look(),
+                Call::Survey => self.workers.survey(),
+                Call::Attach(id) => self.attach(&id, screen)?,
+                Call::Quit => self.state.quitting = true,
+            }
+        }
+        Ok(())
+    }
+
+    fn attach(&mut self, id: &InstanceId, screen: &mut Screen) -> std::io::Result<()> {
+        self.feed.rest(true);
+        let engine = Arc::clone(&self.engine);
+        let visit = screen.lend(|| engine.attach(id.as_str(), &mut Silent))?;
+        self.feed.rest(false);
+        self.state.columns = size().0;
+        self.state.rows = size().1;
+        let visit = visit
+            .map(|attached| Visit {
+                title: attached.title,
+                detached: attached.detached,
+            })
+            .map_err(Report::from);
+        self.take(Message::Attached(Box::new(visit)), screen)
+    }
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: i64::from(duration.subsec_nanos()),
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::new(chrono::Utc::now())
+}
+
+fn size() -> (u16, u16) {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    let size = size.map(|size| (size.ws_col, size.ws_row));
+    size.filter(|(columns, rows)| *columns > 0 && *rows > 0)
+        .unwrap_or((80, 24))
+}
+
+/// A resize is a message; whatever wants to end us gives the terminal back first.
+fn listen_for_signals(mailbox: Mailbox) -> std::io::Result<()> {
+    let mut signals =
+        signal_hook::iterator::Signals::new([SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT])?;
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGWINCH {
+                let (columns, rows) = size();
+                mailbox.send(Message::Resized { columns, rows });
+            } else {
+                give_back();
+                std::process::exit(128 + signal);
+            }
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,404 @@
+//! What the keys ask for.
+
+use pretty_assertions::assert_eq;
+
+use super::driver::*;
+use crate::engine::Consent;
+use crate::model::{Activity, InstanceId, PauseReason, State as InstanceState};
+use crate::tui::dialog::Dialog;
+use crate::tui::input::MouseKind;
+use crate::tui::message::{Call, Outcome, Task, Trouble, Wait};
+use crate::tui::state::Tab;
+
+fn of(letter: char) -> InstanceId {
+    InstanceId::parse(&id(letter)).unwrap()
+}
+
+fn only_tasks(driver: &mut Driver) -> Vec<Task> {
+    driver.tasks().into_iter().map(|(_, task)| task).collect()
+}
+
+fn camp_driver() -> Driver {
+    Driver::with(110, 30, camp())
+}
+
+fn pause_of(letter: char, wait: Wait, reason: PauseReason) -> Task {
+    Task::Pause {
+        id: of(letter),
+        wait,
+        reason,
+    }
+}
+
+#[test]
+fn each_key_asks_for_its_operation() {
+    for (keys, expected) in [
+        ("c", pause_of('b', Wait::AsConfigured, PauseReason::User)),
+        ("j r", Task::Resume(of('c'))),
+        ("R y", Task::Restart(of('b'))),
+        ("p y", Task::Push(of('b'))),
+        ("P y", Task::PauseAll),
+        ("u", Task::ResumeAll),
+        (
+            "y",
+            Task::Autoyes {
+                id: of('b'),
+                on: true,
+            },
+        ),
+        (
+            "end y",
+            Task::Autoyes {
+                id: of('h'),
+                on: false,
+            },
+        ),
+        (
+            "D y",
+            Task::Kill {
+                id: of('b'),
+                delete_branch: false,
+            },
+        ),
+        (
+            "D b y",
+            Task::Kill {
+                id: of('b'),
+                delete_branch: true,
+            },
+        ),
+    ] {
+        let mut driver = camp_driver();
+        driver.press(keys);
+        assert_eq!(only_tasks(&mut driver), [expected], "{keys}");
+    }
+}
+
+#[test]
+fn what_asks_does_nothing_without_a_yes() {
+    for keys in ["D n", "D esc", "D enter", "R n", "p esc", "P n", "D ctrl+c"] {
+        let mut driver = camp_driver();
+        driver.press(keys);
+        let tasks = only_tasks(&mut driver);
+        assert!(
+            !tasks.iter().any(|task| matches!(
+                task,
+                Task::Kill { .. } | Task::Restart(_) | Task::Push(_) | Task::PauseAll
+            )),
+            "{keys}: {tasks:?}"
+        );
+    }
+}
+
+#[test]
+fn the_toggle_has_three_states() {
+    let mut driver = camp_driver();
+    driver.press("ctrl+x p");
+    let (job, task) = driver.tasks().remove(0);
+    assert_eq!(task, pause_of('b', Wait::Forever, PauseReason::User));
+    assert!(driver.screen().contains("PAUSING…"));
+    // Again while pausing: taken back.
+    driver.press("ctrl+x p");
+    let (cancel, task) = driver.tasks().remove(0);
+    assert_eq!(task, Task::CancelPause(of('b')));
+    driver.done(cancel, Ok(Outcome::Quiet));
+    driver.done(job, Err(Trouble::TakenBack));
+    assert!(
+        driver
+            .screen()
+            .contains("The pause of `fix the login` was taken back.")
+    );
+    // And when it is paused: resumed.
+    let mut instances = camp();
+    instances[0].state = InstanceState::Paused;
+    driver.listed(instances);
+    driver.press("ctrl+x p");
+    assert_eq!(only_tasks(&mut driver), [Task::Resume(of('b'))]);
+}
+
+#[test]
+fn a_prefix_that_leads_nowhere_does_nothing() {
+    let mut driver = camp_driver();
+    driver.press("ctrl+x q");
+    assert!(!driver.state.quitting);
+    driver.press("q");
+    assert!(driver.state.quitting);
+}
+
+#[test]
+fn ctrl_c_pauses_stays_and_then_quits() {
+    let mut driver = camp_driver();
+    driver.press("ctrl+c");
+    let (job, task) = driver.tasks().remove(0);
+    assert_eq!(
+        task,
+        pause_of('b', Wait::AsConfigured, PauseReason::UserInterrupt)
+    );
+    assert!(driver.screen().contains("Ctrl+C again to quit."));
+    driver.done(job, Ok(Outcome::Said("Paused `x`.".to_owned())));
+    assert!(driver.screen().contains("Paused. Ctrl+C again to quit."));
+    assert!(!driver.state.quitting);
+    driver.calls.clear();
+    driver.press("ctrl+c");
+    assert!(driver.state.quitting);
+    assert_eq!(only_tasks(&mut driver), []);
+}
+
+#[test]
+fn another_key_in_between_takes_the_quitting_back() {
+    let mut driver = camp_driver();
+    driver.press("ctrl+c j");
+    driver.tasks();
+    driver.press("ctrl+c");
+    assert!(!driver.state.quitting);
+    assert_eq!(driver.tasks().len(), 1);
+}
+
+#[test]
+fn ctrl_c_on_a_paused_one_changes_nothing() {
+    let mut driver = camp_driver();
+    driver.press("j j j");
+    driver.tasks();
+    driver.press("ctrl+c");
+    assert_eq!(only_tasks(&mut driver), []);
+    assert!(driver.screen().contains("Ctrl+C again to quit."));
+}
+
+#[test]
+fn marks_are_what_the_actions_mean() {
+    let mut driver = camp_driver();
+    driver.press("space space j D y");
+    assert_eq!(
+        only_tasks(&mut driver),
+        ['b', 'c'].map(|letter| Task::Kill {
+            id: of(letter),
+            delete_branch: false
+        })
+    );
+    assert!(driver.state.marks.is_empty());
+}
+
+#[test]
+fn a_form_becomes_a_request() {
+    let mut driver = camp_driver();
+    driver
+        .press("N")
+        .write("do it")
+        .press("alt+enter")
+        .write("well");
+    driver
+        .press("tab right tab ctrl+u")
+        .write("main")
+        .press("tab space");
+    driver.press("tab").write("t").press("enter");
+    let tasks = only_tasks(&mut driver);
+    let [Task::Create(asked)] = tasks.as_slice() else {
+        panic!("{tasks:?}");
+    };
+    assert_eq!(asked.prompt.as_deref(), Some("do it\nwell"));
+    assert_eq!(asked.title.as_deref(), Some("t"));
+    assert_eq!(asked.agent.as_deref(), Some("demo"));
+    assert_eq!(asked.base.as_deref(), Some("main"));
+    assert_eq!(asked.directory, std::path::Path::new("/home/ada/app"));
+    assert!(asked.autoyes);
+    assert_eq!(driver.state.dialog, None);
+}
+
+#[test]
+fn a_repository_that_wants_to_run_something_asks_first() {
+    for (key, consent) in [
+        ("y", Some(Consent::Given)),
+        ("n", Some(Consent::Refused)),
+        ("esc", None),
+    ] {
+        let mut driver = camp_driver();
+        driver.press("n enter");
+        let (job, task) = driver.tasks().remove(0);
+        let Task::Create(asked) = task else { panic!() };
+        let command = "npm install".to_owned();
+        driver.done(job, Err(Trouble::Consent { command, asked }));
+        assert!(driver.screen().contains("npm install"));
+        driver.press(key);
+        let given: Vec<Consent> = only_tasks(&mut driver)
+            .into_iter()
+            .map(|task| match task {
+                Task::Create(asked) => asked.consent,
+                other => panic!("{other:?}"),
+            })
+            .collect();
+        assert_eq!(given, consent.into_iter().collect::<Vec<_>>(), "{key}");
+    }
+}
+
+#[test]
+fn a_prompt_goes_to_all_that_are_marked() {
+    let mut driver = camp_driver();
+    driver.press("space space s").write("go on").press("enter");
+    let prompts: Vec<_> = only_tasks(&mut driver);
+    let send = |letter| Task::Send {
+        id: of(letter),
+        prompt: "go on".to_owned(),
+    };
+    assert_eq!(prompts, [send('b'), send('c')]);
+    // Nothing is nothing to send.
+    driver.press("s enter");
+    assert_eq!(only_tasks(&mut driver), []);
+    assert!(matches!(driver.state.dialog, Some(Dialog::Send(_))));
+}
+
+#[test]
+fn a_paused_one_is_resumed_before_it_is_attached_to() {
+    let mut driver = camp_driver();
+    driver.press("j j j");
+    driver.tasks();
+    driver.press("enter");
+    let (job, task) = driver.tasks().remove(0);
+    assert_eq!(task, Task::Resume(of('f')));
+    driver.calls.clear();
+    driver.done(job, Ok(Outcome::Said("Resumed.".to_owned())));
+    assert!(driver.calls.contains(&Call::Attach(of('f'))));
+}
+
+#[test]
+fn one_who_has_moved_on_is_not_attached() {
+    let mut driver = camp_driver();
+    driver.press("j j j enter k");
+    let (job, _) = driver.tasks().remove(0);
+    driver.done(job, Ok(Outcome::Said("Resumed.".to_owned())));
+    assert!(
+        !driver
+            .calls
+            .iter()
+            .any(|call| matches!(call, Call::Attach(_)))
+    );
+}
+
+#[test]
+fn the_selection_stays_with_its_instance_and_else_near_it() {
+    let mut driver = camp_driver();
+    driver.press("j j");
+    assert_eq!(driver.state.selected, Some(of('d')));
+    let mut instances = camp();
+    instances.remove(0);
+    driver.listed(instances.clone());
+    assert_eq!(driver.state.selected, Some(of('d')));
+    instances.retain(|view| view.id != of('d'));
+    driver.listed(instances);
+    assert_eq!(driver.state.selected, Some(of('f')));
+    driver.listed(Vec::new());
+    assert_eq!(driver.state.selected, None);
+}
+
+#[test]
+fn a_filter_is_typed_and_taken_back() {
+    let mut driver = camp_driver();
+    driver
+        .press("/")
+        .write("q")
+        .press("backspace")
+        .write("pausd");
+    assert_eq!(driver.state.visible().len(), 1);
+    driver.press("enter j");
+    assert!(!driver.state.filtering);
+    assert_eq!(driver.state.visible().len(), 1);
+    driver.press("esc esc");
+    assert_eq!(driver.state.visible().len(), 6);
+}
+
+#[test]
+fn the_mouse_selects_and_scrolls() {
+    let mut driver = camp_driver();
+    // Two rows each, below the heading and its rule.
+    driver.mouse(MouseKind::Press, 5, 5);
+    assert_eq!(driver.state.selected, Some(of('c')));
+    driver.mouse(MouseKind::Press, 47, 0);
+    assert_eq!(driver.state.tab, Tab::Diff);
+    driver.mouse(MouseKind::WheelDown, 5, 5);
+    assert_eq!(driver.state.selected, Some(of('d')));
+}
+
+#[test]
+fn scrolling_goes_as_far_as_there_is_something() {
+    let mut driver = Driver::with(100, 12, camp());
+    let lines: Vec<String> = (0..60).map(|n| format!("line {n}")).collect();
+    driver.shows(&id('b'), &lines[50..].join("\n"));
+    driver.press("shift+up");
+    assert_eq!(driver.state.scroll, 3);
+    assert!(driver.calls.contains(&Call::Watch {
+        id: Some(of('b')),
+        above: 500
+    }));
+    driver.shows(&id('b'), &lines.join("\n"));
+    for _ in 0..40 {
+        driver.press("pageup");
+    }
+    assert!(driver.screen().contains("line 1\n"));
+    driver.press("esc");
+    assert!(driver.screen().contains("line 59"));
+}
+
+#[test]
+fn what_is_shown_is_read_and_read_again_only_when_there_may_be_news() {
+    let mut driver = camp_driver();
+    driver.calls.clear();
+    driver.press("tab");
+    assert_eq!(
+        driver
+            .calls
+            .iter()
+            .filter(|call| matches!(call, Call::Read { .. }))
+            .count(),
+        1
+    );
+    driver.read(&id('b'), crate::tui::message::Page::Diff(String::new()));
+    driver.calls.clear();
+    driver.listed(camp());
+    driver.press("shift+down");
+    assert!(
+        !driver
+            .calls
+            .iter()
+            .any(|call| matches!(call, Call::Read { .. }))
+    );
+    let mut instances = camp();
+    instances[0].last_active_at = at(90);
+    driver.state.now = at(91);
+    driver.listed(instances);
+    assert!(
+        driver
+            .calls
+            .iter()
+            .any(|call| matches!(call, Call::Read { .. }))
+    );
+}
+
+#[test]
+fn nothing_turns_while_nothing_happens() {
+    let idle = camp()
+        .into_iter()
+        .map(|view| match view.activity {
+            Some(Activity::Busy) => doing(view, Activity::Idle),
+            _ => view,
+        })
+        .collect();
+    let mut driver = Driver::with(110, 30, idle);
+    assert!(!driver.state.is_animated());
+    driver.press("c");
+    assert!(driver.state.is_animated());
+}
+
+#[test]
+fn a_killed_one_can_be_brought_back() {
+    let mut driver = camp_driver();
+    driver.press("D y");
+    let (job, _) = driver.tasks().remove(0);
+    driver.done(
+        job,
+        Ok(Outcome::Killed(
+            of('b'),
+            "Killed `fix the login`.".to_owned(),
+        )),
+    );
+    driver.press("U");
+    assert_eq!(only_tasks(&mut driver), [Task::UndoKill(of('b'))]);
+}

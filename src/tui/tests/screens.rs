@@ -1,0 +1,321 @@
+//! What is on the screen.
+
+use super::driver::*;
+use crate::engine::Speaker;
+use crate::model::{RunState, State as InstanceState};
+use crate::tui::message::Page;
+use crate::tui::theme::Theme;
+
+const SCREEN: &str = "\x1b[1m⛺ Claude Code\x1b[0m\n\n❯ fix the login\n\n\x1b[36m●\x1b[0m I look at src/login.rs first, because the session is checked there and nowhere else, as far as I can see.\n\n────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────\n❯\n────────────────────────────────────────────────────────────────────────────────────────────────────────────────────────\n  ? for shortcuts\n\n\n";
+
+const PATCH: &str = "diff --git a/src/login.rs b/src/login.rs
+index 1..2 100644
+--- a/src/login.rs
++++ b/src/login.rs
+@@ -1,3 +1,4 @@ fn login()
+ let user = read();
+-check(user);
++check(&user)?;
++log(&user);
+ done();
+diff --git a/notes.txt b/notes.txt
+new file mode 100644
+--- /dev/null
++++ b/notes.txt
+@@ -0,0 +1 @@
++Remember the milk
+";
+
+fn camp_at(columns: u16, rows: u16) -> Driver {
+    let mut driver = Driver::with(columns, rows, camp());
+    driver.shows(&id('b'), SCREEN);
+    driver
+}
+
+#[test]
+fn list_and_preview() {
+    insta::assert_snapshot!(camp_at(110, 26).screen());
+}
+
+#[test]
+fn small() {
+    insta::assert_snapshot!(camp_at(40, 10).screen());
+}
+
+#[test]
+fn narrow_and_high() {
+    insta::assert_snapshot!(camp_at(60, 24).screen());
+}
+
+#[test]
+fn low_and_wide() {
+    insta::assert_snapshot!(camp_at(160, 9).screen());
+}
+
+#[test]
+fn huge() {
+    let screen = camp_at(300, 100).screen();
+    assert_eq!(screen.lines().count(), 100);
+    insta::assert_snapshot!(screen.lines().take(14).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn before_the_first_look() {
+    insta::assert_snapshot!(Driver::new(90, 12).screen());
+}
+
+#[test]
+fn no_instances() {
+    insta::assert_snapshot!(Driver::with(100, 22, Vec::new()).screen());
+}
+
+#[test]
+fn no_agents() {
+    let mut driver = Driver::with(100, 22, Vec::new());
+    driver.surveyed(Ok("/home/ada/app".into()), &["demo"]);
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn no_repository() {
+    let mut driver = Driver::with(100, 22, Vec::new());
+    driver.surveyed(Err("not inside a git repository".to_owned()), &["claude"]);
+    driver.press("n");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn paused_card() {
+    let mut driver = camp_at(110, 26);
+    driver.press("j j j");
+    driver.shows(&id('f'), SCREEN);
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn paused_card_on_a_small_screen() {
+    let mut driver = camp_at(40, 12);
+    driver.press("j j j");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn an_agent_that_has_ended() {
+    let mut driver = camp_at(110, 16);
+    driver.press("j j j j");
+    driver.shows(&id('g'), "thread 'main' panicked");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn pausing_step_by_step() {
+    let mut driver = camp_at(110, 16);
+    driver.press("c");
+    let (job, _) = driver.tasks().remove(0);
+    driver.progress(job, "saving the work");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn creating() {
+    let mut driver = camp_at(110, 18);
+    driver.press("n").write("new one").press("enter");
+    let (job, _) = driver.tasks().remove(0);
+    driver.progress(job, "making the worktree");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn diff() {
+    let mut driver = camp_at(110, 22);
+    driver.press("tab");
+    driver.read(&id('b'), Page::Diff(PATCH.to_owned()));
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn diff_without_changes() {
+    let mut driver = camp_at(100, 12);
+    driver.press("tab");
+    driver.read(&id('b'), Page::Diff(String::new()));
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn conversation() {
+    let mut driver = camp_at(110, 22);
+    driver.press("tab tab");
+    let output = "line\n".repeat(20);
+    driver.read(
+        &id('b'),
+        Page::Conversation(vec![
+            entry(1, Speaker::User, "fix the login"),
+            entry(2, Speaker::Assistant, "I look at it.\n\nThe session is checked in one place only, and that place does not look at the time, so an old session stays good."),
+            entry(3, Speaker::Tool, &output).with("tool", "Bash").with("subject", "cargo test"),
+            entry(4, Speaker::Assistant, "Done."),
+        ]),
+    );
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn runs() {
+    let mut driver = camp_at(110, 22);
+    driver.press("tab tab tab");
+    driver.read(
+        &id('b'),
+        Page::Runs(vec![
+            run('x', RunState::Superseded),
+            run('b', RunState::Running),
+        ]),
+    );
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn help() {
+    let mut driver = camp_at(110, 32);
+    driver.press("?");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn help_on_a_small_screen() {
+    let mut driver = camp_at(40, 10);
+    driver.press("? j j");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn new_form() {
+    let mut driver = camp_at(110, 20);
+    driver.press("n").write("日本語 title");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn new_form_with_prompt() {
+    let mut driver = camp_at(110, 24);
+    driver
+        .press("N")
+        .write("Fix it")
+        .press("alt+enter")
+        .write("then test it");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn new_form_on_a_small_screen() {
+    let mut driver = camp_at(40, 10);
+    driver.press("N tab tab");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn send_form() {
+    let mut driver = camp_at(110, 20);
+    driver.press("s");
+    driver.paste("several\nlines\nof a prompt");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn kill_question() {
+    let mut driver = camp_at(110, 20);
+    driver.press("D b");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn kill_question_on_a_small_screen() {
+    let mut driver = camp_at(40, 8);
+    driver.press("D");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn filter_and_marks() {
+    let mut driver = camp_at(110, 20);
+    driver.press("space / i");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn error_toast() {
+    let mut driver = camp_at(110, 20);
+    driver.press("r");
+    let (job, _) = driver.tasks().remove(0);
+    let error = crate::engine::Error::AgentMissing {
+        agent: "Claude Code".to_owned(),
+        program: "claude".to_owned(),
+    };
+    driver.done(job, Err(error.into()));
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn several_repositories() {
+    let mut instances = camp();
+    for view in instances.iter_mut().take(2) {
+        view.repo = "/home/ada/web".into();
+    }
+    let mut driver = Driver::with(100, 20, instances);
+    insta::assert_snapshot!("all", driver.screen());
+    driver.press("f");
+    insta::assert_snapshot!("one", driver.screen());
+}
+
+#[test]
+fn two_hundred() {
+    let letters: Vec<char> = "bcdfghjkmnpqrstvwxyz".chars().collect();
+    let instances = (0..200)
+        .map(|n| {
+            let name: String = format!("{n:010}")
+                .chars()
+                .map(|digit| letters[digit.to_digit(10).unwrap() as usize])
+                .collect();
+            let mut view = instance('b', &format!("agent {n}"), InstanceState::Running);
+            view.id = crate::model::InstanceId::parse(&name).unwrap();
+            view
+        })
+        .collect();
+    let mut driver = Driver::with(90, 12, instances);
+    driver.press("end k k");
+    insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn without_colours_nothing_is_coloured() {
+    let mut driver = camp_at(110, 26);
+    driver.state.theme = Theme::plain();
+    for key in ["", "?", "D", "N", "s"] {
+        if !key.is_empty() {
+            driver.press("esc").press(key);
+        }
+        let buffer = driver.buffer();
+        for cell in buffer.content() {
+            assert_eq!(cell.fg, ratatui::style::Color::Reset, "{key}");
+            assert_eq!(cell.bg, ratatui::style::Color::Reset, "{key}");
+        }
+    }
+}
+
+#[test]
+fn themes_use_sixteen_colours_only() {
+    use ratatui::style::Color;
+    for theme in [Theme::dark(), Theme::light()] {
+        let mut driver = Driver::with(110, 26, camp());
+        driver.state.theme = theme;
+        for key in ["?", "D", "N"] {
+            driver.press("esc").press(key);
+            for cell in driver.buffer().content() {
+                for color in [cell.fg, cell.bg] {
+                    assert!(
+                        !matches!(color, Color::Rgb(..) | Color::Indexed(16..)),
+                        "{color}"
+                    );
+                }
+            }
+        }
+    }
+}

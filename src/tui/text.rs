@@ -1,0 +1,249 @@
+//! Foreign text, brought into the columns of a screen.
+
+use ansi_to_tui::IntoText;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::model::printable_line;
+
+/// A text of at most so many columns; what is cut off is told by `…`.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    let mut used = 0;
+    for character in text.chars() {
+        let wide = character.width().unwrap_or(0);
+        if used + wide + 1 > width {
+            break;
+        }
+        kept.push(character);
+        used += wide;
+    }
+    if width > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+/// A text as lines of at most so many columns, broken between words where that goes.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut current = String::new();
+        let mut used = 0;
+        for word in line.split_inclusive(' ') {
+            let wide = word.trim_end().width();
+            if used > 0 && used + wide > width {
+                lines.push(std::mem::take(&mut current).trim_end().to_owned());
+                used = 0;
+            }
+            for character in word.chars() {
+                let wide = character.width().unwrap_or(0);
+                if used + wide > width {
+                    if character == ' ' {
+                        continue;
+                    }
+                    lines.push(std::mem::take(&mut current));
+                    used = 0;
+                }
+                current.push(character);
+                used += wide;
+            }
+        }
+        lines.push(current.trim_end().to_owned());
+    }
+    lines
+}
+
+/// A captured screen as lines of at most so many columns, in colour if that is wanted.
+///
+/// An agent's screen is mostly wider than its place here: text goes on in the next line, frames and
+/// rules are cut off.
+pub(super) fn screen(capture: &str, width: usize, coloured: bool) -> Vec<Line<'static>> {
+    let width = width.max(1);
+    // Colours go on from one row to the next, so they are read together.
+    let read = capture.into_text().unwrap_or_else(|_| {
+        let plain = anstream::adapter::strip_str(capture).to_string();
+        plain.into()
+    });
+    let mut lines = Vec::new();
+    for line in read.lines {
+        let spans: Vec<Span<'static>> = line
+            .spans
+            .into_iter()
+            .map(|span| {
+                let style = if coloured { span.style } else { Style::new() };
+                Span::styled(printable_line(&span.content), style)
+            })
+            .collect();
+        fold(spans, width, &mut lines);
+    }
+    while lines.last().is_some_and(is_blank) {
+        lines.pop();
+    }
+    lines
+}
+
+fn is_blank(line: &Line<'_>) -> bool {
+    line.spans.iter().all(|span| span.content.trim().is_empty())
+}
+
+/// Breaks one row of a screen into as many lines as it needs, below where its text begins.
+fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>) {
+    let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
+    let trimmed = text.trim_end();
+    if trimmed.width() <= width || is_frame(trimmed) {
+        lines.push(limited(spans, width));
+        return;
+    }
+    let indent = trimmed.len() - trimmed.trim_start().len();
+    let indent = if indent <= width / 3 { indent } else { 0 };
+    let mut breaks = breaks(trimmed, width, indent).into_iter().peekable();
+    let mut line: Vec<Span<'static>> = Vec::new();
+    let mut at = 0;
+    for span in spans {
+        let mut piece = String::new();
+        for character in span.content.chars() {
+            if at >= trimmed.len() {
+                break;
+            }
+            if breaks.next_if_eq(&at).is_some() {
+                line.push(Span::styled(std::mem::take(&mut piece), span.style));
+                lines.push(Line::from(std::mem::take(&mut line)));
+                line.push(Span::raw(" ".repeat(indent)));
+            }
+            piece.push(character);
+            at += character.len_utf8();
+        }
+        line.push(Span::styled(piece, span.style));
+    }
+    lines.push(Line::from(line));
+}
+
+/// Where a row is broken, in bytes: behind a space where one is near, else where it must be.
+fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
+    let mut breaks = Vec::new();
+    let mut used = 0;
+    let mut space = None;
+    for (at, character) in text.char_indices() {
+        let wide = character.width().unwrap_or(0);
+        if used + wide > width {
+            let last = breaks.last().copied().unwrap_or(0);
+            let place = space
+                .filter(|space| *space > last && at - *space < 24)
+                .unwrap_or(at);
+            if place > last {
+                breaks.push(place);
+                used = indent + text.get(place..at).map_or(0, UnicodeWidthStr::width);
+            }
+            space = None;
+        }
+        used += wide;
+        if character == ' ' {
+            space = Some(at + 1);
+        }
+    }
+    breaks
+}
+
+fn limited(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
+    let mut left = width;
+    let mut kept = Vec::new();
+    for span in spans {
+        let mut piece = String::new();
+        for character in span.content.chars() {
+            let wide = character.width().unwrap_or(0);
+            if wide > left {
+                left = 0;
+                break;
+            }
+            left -= wide;
+            piece.push(character);
+        }
+        kept.push(Span::styled(piece, span.style));
+        if left == 0 {
+            break;
+        }
+    }
+    Line::from(kept)
+}
+
+/// Whether a row is a rule, or part of a box: cut off it still looks like one, broken it does not.
+fn is_frame(row: &str) -> bool {
+    let drawn = |character: char| ('\u{2500}'..='\u{259f}').contains(&character);
+    let row = row.trim();
+    let framed =
+        row.chars().next().is_some_and(drawn) && row.chars().next_back().is_some_and(drawn);
+    let rules = row.chars().filter(|character| drawn(*character)).count();
+    framed || rules * 2 > row.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plain(lines: &[Line<'_>]) -> Vec<String> {
+        lines.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn words_stay_whole_where_they_can() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+        assert_eq!(wrap("日本語", 4), ["日本", "語"]);
+        assert_eq!(wrap("a\n\nb", 4), ["a", "", "b"]);
+        assert_eq!(cut("日本語", 5), "日本…");
+    }
+
+    #[test]
+    fn text_goes_on_in_the_next_line_and_frames_are_cut_off() {
+        let lines = screen(
+            "\x1b[32mabc\ndef\x1b[0mghi \x1b[4:3mx\x1b[m\n──────\n│ ab │\n\n\n",
+            4,
+            true,
+        );
+        assert_eq!(plain(&lines), ["abc", "defg", "hi x", "────", "│ ab"]);
+        assert_eq!(lines[1].spans[0].style.fg, lines[0].spans[0].style.fg);
+        assert_eq!(
+            lines[0].spans[0].style.fg,
+            Some(ratatui::style::Color::Green)
+        );
+    }
+
+    #[test]
+    fn a_long_row_is_broken_between_words_below_its_beginning() {
+        let lines = screen("   some words that go on", 14, true);
+        assert_eq!(plain(&lines), ["   some words ", "   that go on"]);
+    }
+
+    #[test]
+    fn without_colours_there_are_none() {
+        let lines = screen("\x1b[31;44mred\x1b[0m", 10, false);
+        assert_eq!(lines[0].spans[0].style, Style::new());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_wider_than_its_place(text in "(\\PC|\u{1b}\\[[0-9;]{0,9}m|\n|\t|\u{202e}|[\\x00-\\x1f])*", width in 1_usize..12) {
+            for line in screen(&text, width, true) {
+                let shown = line.to_string();
+                // One character may be wider than a place of one column.
+                prop_assert!(shown.width() <= width.max(2), "{shown:?}");
+                prop_assert!(!shown.chars().any(char::is_control));
+                prop_assert!(!shown.contains('\u{202e}'), "turned");
+            }
+            // These are only ever given what can be printed.
+            let text = crate::model::printable(&text).replace('\t', " ");
+            for line in wrap(&text, width) {
+                prop_assert!(line.width() <= width.max(2));
+            }
+            prop_assert!(cut(&text.replace('\n', " "), width).width() <= width);
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Colours: the terminal's own sixteen, so that they fit whatever the user has chosen.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::config::ThemeName;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Theme {
+    /// Whether the screens of agents and everything else may have colours.
+    pub coloured: bool,
+    pub text: Style,
+    /// What is there and not important.
+    pub dim: Style,
+    pub strong: Style,
+    /// Titles, the current tab, keys.
+    pub accent: Style,
+    pub busy: Style,
+    pub ready: Style,
+    pub needs_you: Style,
+    pub paused: Style,
+    pub failed: Style,
+    pub added: Style,
+    pub removed: Style,
+    pub selected: Style,
+    pub line: Style,
+}
+
+impl Theme {
+    /// `background` is what the terminal says of itself: `COLORFGBG`, as `15;0`.
+    pub(super) fn choose(name: ThemeName, no_color: bool, background: Option<&str>) -> Self {
+        match (no_color, name) {
+            (true, _) | (false, ThemeName::None) => Self::plain(),
+            (false, ThemeName::Dark) => Self::dark(),
+            (false, ThemeName::Light) => Self::light(),
+            (false, ThemeName::Auto) => {
+                let last = background.and_then(|value| value.rsplit(';').next());
+                match last.and_then(|number| number.parse::<u8>().ok()) {
+                    Some(7 | 9..=15) => Self::light(),
+                    Some(_) | None => Self::dark(),
+                }
+            }
+        }
+    }
+
+    pub(super) fn dark() -> Self {
+        Self {
+            coloured: true,
+            text: Style::new(),
+            dim: Style::new().fg(Color::DarkGray),
+            strong: Style::new().add_modifier(Modifier::BOLD),
+            accent: Style::new().fg(Color::Cyan),
+            busy: Style::new().fg(Color::Cyan),
+            ready: Style::new().fg(Color::Green),
+            needs_you: Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD),
+            paused: Style::new().fg(Color::Blue),
+            failed: Style::new().fg(Color::Red),
+            added: Style::new().fg(Color::Green),
+            removed: Style::new().fg(Color::Red),
+            selected: Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD),
+            line: Style::new().fg(Color::DarkGray),
+        }
+    }
+
+    pub(super) fn light() -> Self {
+        Self {
+            accent: Style::new().fg(Color::Blue),
+            busy: Style::new().fg(Color::Blue),
+            // Yellow on white is for nobody's eyes.
+            needs_you: Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD),
+            selected: Style::new().fg(Color::Blue).add_modifier(Modifier::BOLD),
+            ..Self::dark()
+        }
+    }
+
+    pub(super) fn plain() -> Self {
+        let style = Style::new();
+        Self {
+            coloured: false,
+            text: style,
+            dim: style.add_modifier(Modifier::DIM),
+            strong: style.add_modifier(Modifier::BOLD),
+            accent: style.add_modifier(Modifier::BOLD),
+            busy: style,
+            ready: style,
+            needs_you: style.add_modifier(Modifier::BOLD),
+            paused: style.add_modifier(Modifier::DIM),
+            failed: style.add_modifier(Modifier::BOLD),
+            added: style,
+            removed: style,
+            selected: style.add_modifier(Modifier::REVERSED),
+            line: style.add_modifier(Modifier::DIM),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_terminal_says_whether_it_is_light() {
+        for (background, expected) in [
+            (None, Theme::dark()),
+            (Some("15;0"), Theme::dark()),
+            (Some("0;15"), Theme::light()),
+            (Some("0;default;7"), Theme::light()),
+            (Some("nonsense"), Theme::dark()),
+        ] {
+            let chosen = Theme::choose(ThemeName::Auto, false, background);
+            assert_eq!(chosen, expected, "{background:?}");
+        }
+        assert!(!Theme::choose(ThemeName::Dark, true, None).coloured);
+    }
+}

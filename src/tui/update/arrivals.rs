@@ -1,0 +1,159 @@
+//! What the workers bring.
+
+use crate::engine::{InstanceView, Listing};
+use crate::model::InstanceId;
+use crate::report::Report;
+use crate::tui::dialog::{Confirm, Dialog, OnYes};
+use crate::tui::diff::DiffPage;
+use crate::tui::message::{Call, Message, Outcome, Page, Trouble};
+use crate::tui::state::{Job, Screen, State, Tab, ToastKind, Verb};
+
+pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>) {
+    match message {
+        Message::Listed(listing) => match *listing {
+            Ok(listing) => take_listing(state, listing),
+            Err(report) => state.complain(report),
+        },
+        Message::Seen { id, above, glimpse } => match glimpse {
+            Ok(glimpse) => {
+                state.page.trouble = None;
+                state.page.screen = Some(Screen {
+                    id,
+                    above,
+                    text: glimpse.text,
+                });
+            }
+            Err(report) => state.page.trouble = Some((id, Tab::Preview, report.message)),
+        },
+        Message::Read(id, page) => take_page(state, id, *page),
+        Message::Surveyed(surroundings) => state.surroundings = Some(*surroundings),
+        Message::Progress { job, words, note } => progress(state, job, words, note),
+        Message::Done { job, outcome } => {
+            if let Some(at) = state.jobs.iter().position(|known| known.number == job) {
+                let job = state.jobs.remove(at);
+                done(state, &job, *outcome, calls);
+            }
+        }
+        Message::Attached(visit) => {
+            match *visit {
+                Ok(visit) if visit.detached => {}
+                Ok(visit) => state.toast(ToastKind::Note, format!("`{}` has ended.", visit.title)),
+                Err(report) => state.complain(report),
+            }
+            calls.push(Call::List);
+        }
+        Message::Typed(_) | Message::Resized { .. } | Message::Tick(_) => {}
+    }
+}
+
+fn take_listing(state: &mut State, listing: Listing) {
+    state.loaded = true;
+    state.instances = listing.instances;
+    state.instances.sort_by(|a, b| {
+        let name = |view: &InstanceView| view.repo.file_name().map(ToOwned::to_owned);
+        (name(a), &a.repo, a.created_at, &a.id).cmp(&(name(b), &b.repo, b.created_at, &b.id))
+    });
+    state.unreadable = listing
+        .unreadable
+        .into_iter()
+        .map(|unreadable| format!("{}: {}", unreadable.id, unreadable.reason))
+        .collect();
+    let living: Vec<&InstanceId> = state.instances.iter().map(|view| &view.id).collect();
+    state.marks.retain(|id| living.contains(&id));
+}
+
+fn take_page(state: &mut State, id: InstanceId, page: Result<Page, Report>) {
+    state.reading = None;
+    match page {
+        Ok(page) => {
+            state.page.trouble = None;
+            match page {
+                Page::Diff(patch) => state.page.diff = Some((id, DiffPage::parse(&patch))),
+                Page::Conversation(entries) => state.page.conversation = Some((id, entries)),
+                Page::Runs(runs) => state.page.runs = Some((id, runs)),
+            }
+        }
+        Err(report) => state.page.trouble = Some((id, state.tab, report.message)),
+    }
+}
+
+fn progress(state: &mut State, number: u64, words: String, note: bool) {
+    if note {
+        state.toast(ToastKind::Note, words);
+    } else if let Some(job) = state.jobs.iter_mut().find(|job| job.number == number) {
+        job.step = words;
+    }
+}
+
+fn done(state: &mut State, job: &Job, outcome: Result<Outcome, Trouble>, calls: &mut Vec<Call>) {
+    calls.push(Call::List);
+    let attach = state.attach_when_ready == Some(job.number);
+    if attach {
+        state.attach_when_ready = None;
+    }
+    match outcome {
+        Ok(outcome) => {
+            said(state, job, outcome);
+            // Only if the person still looks at it: elsewhere an attachment would come as a surprise.
+            if attach && state.selected == job.id && state.dialog.is_none() {
+                calls.extend(job.id.clone().map(Call::Attach));
+            }
+        }
+        Err(Trouble::TakenBack) => {
+            if job.verb != Verb::Interrupt {
+                state.toast(
+                    ToastKind::Note,
+                    format!("The pause of `{}` was taken back.", job.title),
+                );
+            }
+        }
+        Err(Trouble::Consent { command, asked }) => {
+            state.dialog = Some(Dialog::Confirm(Confirm {
+                question: "Run this repository's set-up command, now and from now on?".to_owned(),
+                details: vec![command],
+                option: None,
+                on_yes: OnYes::Setup(asked),
+            }));
+        }
+        Err(Trouble::Reported(report)) => state.complain(report),
+    }
+}
+
+fn said(state: &mut State, job: &Job, outcome: Outcome) {
+    match outcome {
+        Outcome::Quiet => {}
+        Outcome::Said(_) if job.verb == Verb::Interrupt && state.interrupted => {
+            state.toasts.retain(|toast| toast.until.is_some());
+            state.toast_sticky(ToastKind::Good, "Paused. Ctrl+C again to quit.".to_owned());
+        }
+        Outcome::Said(words) => state.toast(ToastKind::Good, words),
+        Outcome::Created(id, words) => {
+            state.toast(ToastKind::Good, words);
+            // The newest is what one wants to see, unless one is in the middle of something else.
+            if state.dialog.is_none() {
+                state.selected = Some(id);
+                state.scroll = 0;
+            }
+        }
+        Outcome::Killed(id, words) => {
+            state.killed.push(id);
+            state.toast(ToastKind::Good, words);
+        }
+    }
+}
+
+impl State {
+    /// An error, in the words that the command line has for it.
+    pub(in crate::tui) fn complain(&mut self, report: Report) {
+        let mut text = report.message;
+        for cause in &report.causes {
+            text.push_str(": ");
+            text.push_str(cause);
+        }
+        if let Some(appendix) = &report.appendix {
+            text.push('\n');
+            text.push_str(appendix);
+        }
+        self.add_toast(ToastKind::Bad, text, report.hints, true);
+    }
+}

@@ -1,0 +1,155 @@
+//! What must hold after every message: something is selected and on the screen, and what is looked
+//! at is being read.
+
+use std::time::Duration;
+
+use crate::model::InstanceId;
+use crate::tui::layout::areas;
+use crate::tui::message::{Call, Wanted};
+use crate::tui::state::{Row, State, Tab};
+
+/// While an agent works, its difference and its words are read again so often.
+const AGAIN: Duration = Duration::from_secs(2);
+
+pub(super) fn upkeep(state: &mut State, calls: &mut Vec<Call>) {
+    keep_selection(state);
+    keep_on_screen(state);
+    limit_scroll(state);
+    watch(state, calls);
+    read(state, calls);
+}
+
+/// Moves the selection among the visible instances.
+pub(super) fn step(state: &mut State, by: isize) {
+    let visible = state.visible();
+    let last = visible.len().saturating_sub(1);
+    let at = visible
+        .iter()
+        .position(|view| Some(&view.id) == state.selected.as_ref())
+        .unwrap_or(0);
+    let wanted = at.saturating_add_signed(by).min(last);
+    if let Some(id) = visible.get(wanted).map(|view| view.id.clone()) {
+        select(state, id);
+    }
+}
+
+pub(super) fn select(state: &mut State, id: InstanceId) {
+    if state.selected.as_ref() != Some(&id) {
+        state.selected = Some(id);
+        state.scroll = 0;
+    }
+}
+
+/// One that is gone or filtered away hands the selection to its neighbour.
+fn keep_selection(state: &mut State) {
+    let visible = state.visible();
+    let at = visible
+        .iter()
+        .position(|view| Some(&view.id) == state.selected.as_ref());
+    match at {
+        Some(at) => state.position = at,
+        None => {
+            let nearest = state.position.min(visible.len().saturating_sub(1));
+            let id = visible.get(nearest).map(|view| view.id.clone());
+            if state.selected != id {
+                state.selected = id;
+                state.scroll = 0;
+            }
+        }
+    }
+}
+
+fn keep_on_screen(state: &mut State) {
+    let rows = state.list_rows();
+    let areas = areas(state.columns, state.rows, rows.len());
+    let height = usize::from(areas.list.height / areas.row_height.max(1)).max(1);
+    let at = rows.iter().position(
+        |row| matches!(row, Row::Instance(view) if Some(&view.id) == state.selected.as_ref()),
+    );
+    let count = rows.len();
+    let mut top = state.top.min(count.saturating_sub(height));
+    if let Some(at) = at {
+        // The heading of the first one is worth a row.
+        let from = if at == 1 { 0 } else { at };
+        top = top.min(from).max((at + 1).saturating_sub(height));
+    }
+    state.top = top;
+}
+
+/// Scrolling ends where there is no more.
+fn limit_scroll(state: &mut State) {
+    let Some(id) = state.selected.as_ref() else {
+        state.scroll = 0;
+        return;
+    };
+    let end = match state.tab {
+        // How many lines it makes depends on its place: the view knows.
+        Tab::Preview | Tab::Conversation => usize::MAX,
+        Tab::Diff => state
+            .page
+            .diff
+            .as_ref()
+            .filter(|(of, _)| of == id)
+            .map_or(0, |(_, page)| page.lines.len().saturating_sub(1)),
+        Tab::Runs => state
+            .page
+            .runs
+            .as_ref()
+            .map_or(0, |(_, runs)| runs.len().saturating_sub(1)),
+    };
+    let kept = crate::tui::view::scroll_limit(state).unwrap_or(end);
+    state.scroll = state.scroll.min(kept);
+}
+
+/// Says whose screen is wanted, and how much of its history.
+fn watch(state: &mut State, calls: &mut Vec<Call>) {
+    let id = state.selected.clone().filter(|_| state.tab == Tab::Preview);
+    let wanted = (id, state.lines_above());
+    if state.watched.as_ref() != Some(&wanted) {
+        calls.push(Call::Watch {
+            id: wanted.0.clone(),
+            above: wanted.1,
+        });
+        state.watched = Some(wanted);
+    }
+}
+
+/// Reads what the tab shows, when there may be something new in it.
+fn read(state: &mut State, calls: &mut Vec<Call>) {
+    let what = match state.tab {
+        Tab::Preview => return,
+        Tab::Diff => Wanted::Diff,
+        Tab::Conversation => Wanted::Conversation,
+        Tab::Runs => Wanted::Runs,
+    };
+    let Some(view) = state.current() else { return };
+    let stamp = (
+        view.id.clone(),
+        state.tab,
+        view.last_active_at.max(view.updated_at),
+        view.state,
+    );
+    if state.reading.is_some()
+        || state
+            .read
+            .as_ref()
+            .is_some_and(|(known, _)| *known == stamp)
+    {
+        return;
+    }
+    let same_page = state
+        .read
+        .as_ref()
+        .is_some_and(|(known, _)| known.0 == stamp.0 && known.1 == stamp.1);
+    let recent = state
+        .read
+        .as_ref()
+        .is_some_and(|(_, at)| at.until(state.now) < AGAIN);
+    if same_page && recent {
+        return;
+    }
+    let id = view.id.clone();
+    state.reading = Some(id.clone());
+    state.read = Some((stamp, state.now));
+    calls.push(Call::Read { id, what });
+}

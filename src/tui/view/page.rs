@@ -1,0 +1,163 @@
+//! What the tab shows of the selected instance.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::Line;
+
+use super::paint::{lines, styled};
+use super::{card, conversation, diff, runs, welcome};
+use crate::engine::InstanceView;
+use crate::model::State as InstanceState;
+use crate::tui::keys::Action;
+use crate::tui::state::{State, Tab};
+use crate::tui::text::{screen, wrap};
+
+pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
+    if area.height == 0 {
+        return;
+    }
+    let Some(view) = state.current() else {
+        welcome::welcome(state, area, buffer);
+        return;
+    };
+    if let Some((id, tab, trouble)) = &state.page.trouble
+        && *id == view.id
+        && *tab == state.tab
+    {
+        let words = wrap(trouble, usize::from(area.width));
+        let words = words
+            .into_iter()
+            .map(|line| Line::from(styled(line, state.theme.failed)));
+        lines(words, area, buffer);
+        return;
+    }
+    match state.tab {
+        Tab::Preview => preview(state, view, area, buffer),
+        Tab::Diff => diff::diff(state, view, area, buffer),
+        Tab::Conversation => conversation::conversation(state, area, buffer),
+        Tab::Runs => runs::runs(state, view, area, buffer),
+    }
+}
+
+/// The lines above the screen: what is to be said of an agent that does not run.
+fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
+    match state.shown(view).0 {
+        InstanceState::Paused => card::card(state, view, area),
+        InstanceState::Completed | InstanceState::Failed => ended(state, view),
+        InstanceState::Pausing
+        | InstanceState::Resuming
+        | InstanceState::Restarting
+        | InstanceState::Killing
+        | InstanceState::Creating => under_way(state, view),
+        InstanceState::Running | InstanceState::Killed => Vec::new(),
+    }
+}
+
+fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
+    let mut above = preface(state, view, area);
+    let seen = seen(state, view, area);
+    let paused = state.shown(view).0 == InstanceState::Paused;
+    if state.scroll > 0 {
+        above.clear();
+    }
+    if !above.is_empty() && !seen.is_empty() {
+        above.push(Line::default());
+        if paused {
+            above.push(Line::from(styled("its last screen", state.theme.dim)));
+        }
+    }
+    let taken = u16::try_from(above.len())
+        .unwrap_or(u16::MAX)
+        .min(area.height);
+    let rest = Rect {
+        y: area.y + taken,
+        height: area.height - taken,
+        ..area
+    };
+    lines(above, area, buffer);
+    // From below: the newest is at the end.
+    let height = usize::from(rest.height);
+    let end = seen.len().saturating_sub(state.scroll);
+    let start = end.saturating_sub(height);
+    lines(seen[start..end].iter().cloned(), rest, buffer);
+    if paused {
+        buffer.set_style(rest, state.theme.dim.add_modifier(Modifier::DIM));
+    }
+    if state.scroll > 0 && area.height > 1 {
+        let words = format!(" ↑ {} lines · esc back ", state.scroll);
+        let width = u16::try_from(words.chars().count())
+            .unwrap_or(0)
+            .min(area.width);
+        let line = Line::from(styled(
+            words,
+            state.theme.accent.add_modifier(Modifier::REVERSED),
+        ));
+        buffer.set_line(area.right() - width, area.y, &line, width);
+    }
+}
+
+fn seen(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
+    match &state.page.screen {
+        Some(seen) if seen.id == view.id => {
+            screen(&seen.text, usize::from(area.width), state.theme.coloured)
+        }
+        Some(_) | None => Vec::new(),
+    }
+}
+
+/// How many lines the screen of the selected instance makes.
+pub(super) fn preview_lines(state: &State, area: Rect) -> Option<usize> {
+    let view = state.current()?;
+    let seen = state.page.screen.as_ref()?;
+    // Before the history has come, nothing is known of its end.
+    if seen.id != view.id || seen.above < state.lines_above() {
+        return None;
+    }
+    Some(screen(&seen.text, usize::from(area.width), false).len())
+}
+
+fn ended(state: &State, view: &InstanceView) -> Vec<Line<'static>> {
+    let theme = &state.theme;
+    let (kind, _) = super::words::shown_state(state, view);
+    let words = match (view.state, view.exit_code) {
+        (InstanceState::Completed, _) => "The agent has ended.".to_owned(),
+        (_, Some(code)) => format!("The agent ended with exit status {code}."),
+        (_, None) => "The agent vanished with its server.".to_owned(),
+    };
+    let key = |action| state.keymap.hint(action).unwrap_or_default();
+    vec![
+        Line::from(styled(
+            words,
+            super::words::style(state, kind).add_modifier(Modifier::BOLD),
+        )),
+        Line::from(vec![
+            styled(key(Action::Resume), theme.accent),
+            styled(" goes on where it was, ", theme.dim),
+            styled(key(Action::Restart), theme.accent),
+            styled(" starts afresh", theme.dim),
+        ]),
+    ]
+}
+
+fn under_way(state: &State, view: &InstanceView) -> Vec<Line<'static>> {
+    let theme = &state.theme;
+    let (_, words) = super::words::shown_state(state, view);
+    let mut line = vec![styled(
+        format!("{} {words} ", super::words::spinner(state)),
+        theme.busy.add_modifier(Modifier::BOLD),
+    )];
+    if let Some(job) = state.job_of(&view.id) {
+        line.push(styled(job.step.clone(), theme.dim));
+    }
+    let mut lines = vec![Line::from(line)];
+    if state.shown(view).0 == InstanceState::Pausing
+        && let Some(key) = state.keymap.hint(Action::TogglePause)
+    {
+        lines.push(Line::from(vec![
+            styled(key, theme.accent),
+            styled(" takes it back while the turn goes on", theme.dim),
+        ]));
+    }
+    lines
+}

@@ -1,0 +1,122 @@
+//! The bar at the bottom: how many of each kind, what is under way, and the keys that help now.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+
+use super::paint::{ends, hints, styled};
+use super::words::{icon, kind_name, spinner, style};
+use crate::model::{State as InstanceState, printable_line};
+use crate::tui::keys::Action;
+use crate::tui::state::{Kind, State};
+use crate::tui::text::cut;
+
+pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
+    let width = usize::from(area.width);
+    let theme = &state.theme;
+    let mut left = counts(state, true);
+    let full = left.width();
+    let right = if let Some(job) = state.jobs.last() {
+        let more = match state.jobs.len() {
+            1 => String::new(),
+            count => format!(" (+{})", count - 1),
+        };
+        let step = if job.step.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", job.step)
+        };
+        let words = format!(
+            "{} {} {}{step}{more} ",
+            spinner(state),
+            job.verb.words(),
+            printable_line(&job.title)
+        );
+        Line::from(styled(
+            cut(&words, width.saturating_sub(full + 2).max(width / 2)),
+            theme.busy,
+        ))
+    } else if !state.pending.is_empty() {
+        let keys: Vec<String> = state.pending.iter().map(ToString::to_string).collect();
+        Line::from(styled(format!("{} … ", keys.join(" ")), theme.accent))
+    } else {
+        // As many hints as there is room for; the last two are the ones that lead on.
+        let mut pairs = pairs(state);
+        loop {
+            let mut line = hints(theme, &pairs);
+            line.spans.push(Span::raw(" "));
+            if line.width() + full + 2 <= width || pairs.len() <= 2 {
+                break line;
+            }
+            pairs.remove(pairs.len() - 3);
+        }
+    };
+    if full + right.width() + 1 > width {
+        left = counts(state, false);
+    }
+    if left.width() + right.width() + 1 > width
+        && !state.instances.is_empty()
+        && state.jobs.is_empty()
+    {
+        ends(left, Line::default(), area, buffer);
+    } else {
+        ends(left, right, area, buffer);
+    }
+}
+
+fn counts(state: &State, named: bool) -> Line<'static> {
+    let mut spans = vec![Span::raw(" ")];
+    for (kind, count) in state.counts() {
+        if spans.len() > 1 {
+            spans.push(Span::raw(if named { "  " } else { " " }));
+        }
+        let words = match (kind, named) {
+            (Kind::Paused, true) => format!("⏸ {count} PAUSED"),
+            (_, true) => format!("{} {count} {}", icon(state, kind), kind_name(kind)),
+            (_, false) => format!("{}{count}", icon(state, kind)),
+        };
+        spans.push(styled(words, style(state, kind)));
+    }
+    let pausing = state
+        .instances
+        .iter()
+        .any(|view| state.shown(view).0 == InstanceState::Pausing);
+    if pausing && named {
+        spans.push(styled("  PAUSING…", state.theme.busy));
+    }
+    Line::from(spans)
+}
+
+/// The keys that help with what is selected, the general ones last.
+fn pairs(state: &State) -> Vec<(String, &'static str)> {
+    let mut wanted: Vec<(Action, &'static str)> = Vec::new();
+    match state.current().map(|view| state.shown(view).0) {
+        None => wanted.push((Action::New, "new")),
+        Some(InstanceState::Running) => wanted.extend([
+            (Action::Attach, "attach"),
+            (Action::New, "new"),
+            (Action::Pause, "pause"),
+            (Action::Send, "send"),
+            (Action::NextTab, "tabs"),
+        ]),
+        Some(InstanceState::Pausing) => wanted.push((Action::TogglePause, "take it back")),
+        Some(InstanceState::Paused) => wanted.extend([
+            (Action::Resume, "resume"),
+            (Action::New, "new"),
+            (Action::Attach, "resume and attach"),
+            (Action::NextTab, "tabs"),
+        ]),
+        Some(InstanceState::Completed | InstanceState::Failed) => wanted.extend([
+            (Action::Resume, "resume"),
+            (Action::Restart, "restart"),
+            (Action::Kill, "kill"),
+            (Action::NextTab, "tabs"),
+        ]),
+        Some(_) => wanted.push((Action::New, "new")),
+    }
+    wanted.extend([(Action::Help, "help"), (Action::Quit, "quit")]);
+    wanted
+        .into_iter()
+        .filter_map(|(action, what)| Some((state.keymap.hint(action)?, what)))
+        .collect()
+}

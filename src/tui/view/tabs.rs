@@ -1,0 +1,73 @@
+//! The tabs above the page.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use super::paint::{ends, styled};
+use crate::model::printable_line;
+use crate::tui::state::{State, Tab};
+use crate::tui::text::cut;
+
+/// Each tab with its column and its name, which is shortened where there is little room.
+fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
+    let short = width < 36;
+    let mut at = u16::from(!short);
+    Tab::ALL
+        .into_iter()
+        .map(|tab| {
+            let name = if short {
+                tab.name().get(..4).unwrap_or("Diff")
+            } else {
+                tab.name()
+            };
+            let place = (tab, at, name.trim_end());
+            at += u16::try_from(name.len()).unwrap_or(0) + if short { 1 } else { 2 };
+            place
+        })
+        .collect()
+}
+
+/// The tab at a column of the tabs.
+pub(in crate::tui) fn tab_at(column: u16, width: u16) -> Option<Tab> {
+    places(width)
+        .into_iter()
+        .find(|(_, at, name)| {
+            let end = at + u16::try_from(name.len()).unwrap_or(0);
+            (*at..end).contains(&column)
+        })
+        .map(|(tab, ..)| tab)
+}
+
+pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let mut spans = Vec::new();
+    let mut used = 0;
+    for (tab, at, name) in places(area.width) {
+        spans.push(Span::raw(" ".repeat(usize::from(at - used))));
+        let style = if tab == state.tab {
+            theme
+                .accent
+                .add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+        } else {
+            theme.dim
+        };
+        spans.push(styled(name, style));
+        used = at + u16::try_from(name.len()).unwrap_or(0);
+    }
+    let room = usize::from(area.width.saturating_sub(used + 3));
+    let right = match state.current() {
+        Some(view) if room > 12 => {
+            let branch = view
+                .branch
+                .as_deref()
+                .map(printable_line)
+                .unwrap_or_default();
+            let about = format!("{} · {branch}", view.agent);
+            Line::from(styled(format!("{} ", cut(&about, room)), theme.dim))
+        }
+        Some(_) | None => Line::default(),
+    };
+    ends(Line::from(spans), right, area, buffer);
+}

@@ -1,0 +1,93 @@
+//! States and times, in the words that the command line has for them.
+
+use std::path::Path;
+
+use ratatui::style::Style;
+
+use crate::config::brief_duration;
+use crate::engine::InstanceView;
+use crate::model::{Activity, State as InstanceState};
+use crate::tui::state::{Kind, State, kind};
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+pub(in crate::tui) fn spinner(state: &State) -> &'static str {
+    SPINNER[state.frame % SPINNER.len()]
+}
+
+pub(super) fn icon(state: &State, kind: Kind) -> &'static str {
+    match kind {
+        Kind::NeedsYou => "◆",
+        Kind::Busy | Kind::Moving => spinner(state),
+        Kind::Ready => "●",
+        Kind::Running => "○",
+        Kind::Paused => "⏸",
+        Kind::Failed => "✗",
+        Kind::Completed => "✓",
+    }
+}
+
+pub(super) fn style(state: &State, kind: Kind) -> Style {
+    let theme = &state.theme;
+    match kind {
+        Kind::NeedsYou => theme.needs_you,
+        Kind::Busy | Kind::Moving => theme.busy,
+        Kind::Ready => theme.ready,
+        Kind::Running => theme.text,
+        Kind::Paused => theme.paused,
+        Kind::Failed => theme.failed,
+        Kind::Completed => theme.dim,
+    }
+}
+
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::NeedsYou => "needs you",
+        Kind::Busy => "busy",
+        Kind::Ready => "ready",
+        Kind::Running => "running",
+        Kind::Moving => "under way",
+        Kind::Paused => "paused",
+        Kind::Failed => "failed",
+        Kind::Completed => "completed",
+    }
+}
+
+/// What a person sees of state and activity together.
+pub(super) fn shown_state(state: &State, view: &InstanceView) -> (Kind, String) {
+    let shown = state.shown(view);
+    let words = match shown {
+        (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
+        (InstanceState::Paused, _) => format!("⏸ PAUSED {}", paused_for(state, view)),
+        (InstanceState::Pausing, _) => "PAUSING…".to_owned(),
+        (InstanceState::Resuming, _) => "RESUMING…".to_owned(),
+        (InstanceState::Creating, _) => "CREATING…".to_owned(),
+        (InstanceState::Restarting, _) => "RESTARTING…".to_owned(),
+        (InstanceState::Killing, _) => "KILLING…".to_owned(),
+        (InstanceState::Failed, _) => match view.exit_code {
+            Some(code) => format!("failed ({code})"),
+            None => "failed".to_owned(),
+        },
+        other => kind_name(kind(other)).to_owned(),
+    };
+    (kind(shown), words)
+}
+
+pub(super) fn paused_for(state: &State, view: &InstanceView) -> String {
+    let since = view
+        .pause
+        .as_ref()
+        .map_or(view.updated_at, |pause| pause.at);
+    brief_duration(since.until(state.now))
+}
+
+pub(super) fn reason(view: &InstanceView) -> &'static str {
+    view.pause
+        .as_ref()
+        .map_or("user", |pause| pause.reason.name())
+}
+
+pub(super) fn repository_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    crate::model::printable_line(&name.to_string_lossy())
+}

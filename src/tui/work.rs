@@ -1,0 +1,280 @@
+//! Threads that carry out what the UI asks for: it never waits for git, tmux or an agent itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+
+use super::mailbox::Mailbox;
+use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, Wanted};
+use crate::engine::{
+    Asked, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
+    PauseOptions, Progress, ResumeOptions, Told,
+};
+use crate::lifecycle::{Operation, Step};
+use crate::model::{InstanceId, PauseReason};
+use crate::report::Report;
+
+/// So much of a conversation is read: more than anybody scrolls through.
+const ENTRIES: usize = 400;
+
+pub(super) struct Workers {
+    engine: Arc<Engine>,
+    mailbox: Mailbox,
+    pages: Sender<(InstanceId, Wanted)>,
+    directory: PathBuf,
+    /// Operations that are under way.
+    running: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    pub(super) fn start(engine: &Arc<Engine>, mailbox: &Mailbox, directory: PathBuf) -> Self {
+        let (pages, wanted) = channel();
+        let (engine_of_pages, mailbox_of_pages) = (Arc::clone(engine), mailbox.clone());
+        std::thread::spawn(move || read_pages(&engine_of_pages, &mailbox_of_pages, &wanted));
+        Self {
+            engine: Arc::clone(engine),
+            mailbox: mailbox.clone(),
+            pages,
+            directory,
+            running: Vec::new(),
+        }
+    }
+
+    pub(super) fn read(&self, id: InstanceId, what: Wanted) {
+        drop(self.pages.send((id, what)));
+    }
+
+    /// Looks at where the UI was started and what is installed.
+    pub(super) fn survey(&self) {
+        let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
+        let directory = self.directory.clone();
+        std::thread::spawn(move || {
+            let surroundings = survey(&engine, directory);
+            mailbox.send(Message::Surveyed(Box::new(surroundings)));
+        });
+    }
+
+    /// Each operation has a thread: one that waits for a turn to end holds up nothing else.
+    pub(super) fn carry_out(&mut self, job: u64, task: Task) {
+        self.running.retain(|thread| !thread.is_finished());
+        let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
+        self.running.push(std::thread::spawn(move || {
+            let mut telling = Telling {
+                job,
+                mailbox: mailbox.clone(),
+            };
+            let outcome = carry_out(&engine, task, &mut telling);
+            mailbox.send(Message::Done {
+                job,
+                outcome: Box::new(outcome),
+            });
+        }));
+    }
+
+    /// Waits for what is under way.
+    pub(super) fn finish(&mut self) {
+        for thread in self.running.drain(..) {
+            drop(thread.join());
+        }
+    }
+
+    pub(super) fn is_working(&self) -> bool {
+        self.running.iter().any(|thread| !thread.is_finished())
+    }
+}
+
+/// Tells the UI how far a job is.
+struct Telling {
+    job: u64,
+    mailbox: Mailbox,
+}
+
+impl Telling {
+    fn tell(&self, words: &str, note: bool) {
+        self.mailbox.send(Message::Progress {
+            job: self.job,
+            words: words.to_owned(),
+            note,
+        });
+    }
+}
+
+impl Progress for Telling {
+    fn step(&mut self, _: Operation, step: Step) {
+        self.tell(step.progress(), false);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.tell(text, true);
+    }
+}
+
+fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outcome, Trouble> {
+    let settings = &engine.config().settings.pause;
+    let pausing = |wait: Wait, reason: PauseReason| PauseOptions {
+        wait: match wait {
+            Wait::AsConfigured => Some(settings.wait),
+            Wait::Forever => None,
+        },
+        worktree: settings.worktree,
+        reason,
+    };
+    let resuming = ResumeOptions {
+        told: Told::AsConfigured,
+        on_conflict: OnConflict::Stop,
+    };
+    let said = |words: String| Ok(Outcome::Said(words));
+    match task {
+        Task::Create(asked) => match engine.create((*asked).clone(), progress) {
+            Ok(view) => {
+                let words = format!("`{}` is running with {}", view.title, view.agent);
+                Ok(Outcome::Created(view.id, words))
+            }
+            Err(Error::ConsentNeeded { command }) => Err(Trouble::Consent { command, asked }),
+            Err(error) => Err(error.into()),
+        },
+        Task::Pause { id, wait, reason } => {
+            match engine.pause(id.as_str(), &pausing(wait, reason), progress)? {
+                Asked::Done(view) => {
+                    if view.pause.as_ref().is_some_and(|pause| pause.forced) {
+                        progress.note(&format!(
+                            "warning: `{}` was stopped in the middle of its turn",
+                            view.title
+                        ));
+                    }
+                    said(format!("Paused `{}`.", view.title))
+                }
+                Asked::Already(view) => said(format!("`{}` is paused already.", view.title)),
+            }
+        }
+        Task::CancelPause(id) => {
+            engine.cancel_pause(id.as_str())?;
+            Ok(Outcome::Quiet)
+        }
+        Task::Resume(id) => match engine.resume(id.as_str(), &resuming, progress)? {
+            Asked::Done(view) => said(format!("Resumed `{}`.", view.title)),
+            Asked::Already(view) => said(format!("`{}` is running already.", view.title)),
+        },
+        Task::Restart(id) => {
+            let view = engine.restart(id.as_str(), progress)?;
+            said(format!("Restarted `{}` as run {}", view.title, view.run_id))
+        }
+        Task::Kill { id, delete_branch } => {
+            let options = KillOptions { delete_branch };
+            let Killed { view, kept } = engine.kill(id.as_str(), options, progress)?;
+            let words = format!("Killed `{}`.", view.title);
+            Ok(if kept {
+                Outcome::Killed(id, words)
+            } else {
+                Outcome::Said(words)
+            })
+        }
+        Task::UndoKill(id) => {
+            let view = engine.undo_kill(id.as_str())?;
+            said(format!("`{}` is back, paused.", view.title))
+        }
+        Task::Send { id, prompt } => {
+            engine.send(id.as_str(), &prompt, progress)?;
+            said("Sent.".to_owned())
+        }
+        Task::Push(id) => {
+            let pushed = engine.push(id.as_str())?;
+            said(format!("Pushed {} to {}.", pushed.branch, pushed.remote))
+        }
+        Task::Autoyes { id, on } => {
+            let title = engine.set_autoyes(id.as_str(), on)?;
+            let state = if on { "on" } else { "off" };
+            said(format!("Autoyes of `{title}` is {state}."))
+        }
+        Task::PauseAll => camp(
+            engine.pause_all(&pausing(Wait::AsConfigured, PauseReason::User))?,
+            "paused",
+        ),
+        Task::ResumeAll => camp(engine.resume_all(&resuming)?, "running"),
+    }
+}
+
+fn camp(camp: Camp, state: &'static str) -> Result<Outcome, Trouble> {
+    if let Some(first) = camp.failures.first() {
+        let causes = camp
+            .failures
+            .iter()
+            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+        return Err(Trouble::Reported(Report {
+            causes: causes.collect(),
+            ..Report::failed(
+                "camp",
+                format!("not all could be {state}"),
+                format!("mend `{}` and say it again", first.title),
+            )
+        }));
+    }
+    Ok(Outcome::Said(if camp.already {
+        format!("The camp is {state} already.")
+    } else {
+        format!("The camp is {state}: {} instances.", camp.instances.len())
+    }))
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Self {
+        match &error {
+            Error::TakenBack { source, .. } if matches!(**source, Error::Cancelled) => {
+                Self::TakenBack
+            }
+            _ => Self::Reported(Report::from(error)),
+        }
+    }
+}
+
+/// One page after the other; of those that wait, only the last one of each kind is still wanted.
+fn read_pages(engine: &Engine, mailbox: &Mailbox, wanted: &Receiver<(InstanceId, Wanted)>) {
+    while let Ok(first) = wanted.recv() {
+        let (id, what) = wanted.try_iter().last().unwrap_or(first);
+        let page = read_page(engine, &id, what).map_err(Report::from);
+        mailbox.send(Message::Read(id, Box::new(page)));
+    }
+}
+
+fn read_page(engine: &Engine, id: &InstanceId, what: Wanted) -> Result<Page, Error> {
+    Ok(match what {
+        Wanted::Diff => {
+            let patch = engine.diff(id.as_str(), crate::engine::DiffOutput::Patch, false)?;
+            Page::Diff(String::from_utf8_lossy(&patch).into_owned())
+        }
+        Wanted::Conversation => {
+            let mut log = engine.log(id.as_str(), LogFrom::Last(ENTRIES))?;
+            let mut entries: Vec<Entry> = Vec::new();
+            loop {
+                let more = log.next()?;
+                if more.is_empty() {
+                    break Page::Conversation(entries);
+                }
+                entries.extend(more);
+            }
+        }
+        Wanted::Runs => Page::Runs(engine.runs(id.as_str())?),
+    })
+}
+
+fn survey(engine: &Engine, directory: PathBuf) -> Surroundings {
+    let repository = engine
+        .repository_at(&directory)
+        .map_err(|error| error.to_string());
+    let missing = engine
+        .programs()
+        .into_iter()
+        .filter(|finding| finding.health == Health::Problem)
+        .map(|finding| match finding.hint {
+            Some(hint) => format!("{} ({hint})", finding.what),
+            None => finding.what,
+        })
+        .collect();
+    Surroundings {
+        agents: engine.agents().unwrap_or_default(),
+        repository,
+        directory,
+        missing,
+    }
+}
