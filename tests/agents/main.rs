@@ -5,6 +5,7 @@
 #![cfg(test)]
 
 mod acts;
+mod autoyes;
 mod claude;
 mod codex;
 mod model;
