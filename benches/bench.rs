@@ -11,6 +11,7 @@
 )]
 
 mod support;
+mod ui;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     listing(&mut bench);
     small_repository(&mut bench);
     large_repository(&mut bench);
+    ui::rows(&mut bench, TRACKED);
     bench.finish()
 }
 
