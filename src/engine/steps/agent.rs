@@ -88,6 +88,7 @@ impl Work<'_> {
                 error @ (Error::AgentDied { .. }
                 | Error::NeedsPerson { .. }
                 | Error::NotReady { .. }
+                | Error::DraftInTheWay
                 | Error::NotSubmitted),
             ) => {
                 self.refusal = Some(Error::PromptNotSent {
