@@ -297,7 +297,7 @@ mod tests {
             ]
         );
         for (agent, expected) in [
-            ("claude", "claude --resume ID -v"),
+            ("claude", "claude --settings HOOKS --resume ID -v"),
             (
                 "codex",
                 "codex --no-daemon --no-alt-screen resume -C /work tree ID -v",
@@ -306,6 +306,11 @@ mod tests {
             ("opencode", "opencode --session ID -v"),
         ] {
             let argv = launch(agent, LaunchKind::Resume { session: "ID" }, &["-v"]);
+            let hooks = |word: &String| match word.starts_with('{') {
+                true => "HOOKS".to_owned(),
+                false => word.clone(),
+            };
+            let argv: Vec<String> = argv.iter().map(hooks).collect();
             assert_eq!(argv.join(" "), expected);
         }
         let fresh = LaunchKind::Fresh { session: None };

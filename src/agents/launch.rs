@@ -70,6 +70,7 @@ impl Provider {
             argv.extend(context.extra_args.iter().cloned());
         }
         self.fill_all(&file.args, context, &mut argv)?;
+        argv.extend(self.hook_arguments(context.host, context.extra_args));
         match context.kind {
             LaunchKind::Fresh { session: Some(_) } => {
                 self.fill_all(&file.session.fresh, context, &mut argv)?;

@@ -47,7 +47,7 @@ fn argv(catalog: &Catalog, agent: &str) -> Vec<String> {
 
 #[test]
 fn a_users_file_changes_only_what_it_names() {
-    let text = "command = [\"/opt/claude\"]\n[keys]\ncancel = [\"C-c\"]\n[env]\nCLAUDE_CODE_DISABLE_ALTERNATE_SCREEN = \"\"\n";
+    let text = "command = [\"/opt/claude\"]\n[hooks]\noff = true\n[keys]\ncancel = [\"C-c\"]\n[env]\nCLAUDE_CODE_DISABLE_ALTERNATE_SCREEN = \"\"\n";
     let catalog = load(&[("claude.toml", text)]).unwrap();
     assert_eq!(
         argv(&catalog, "claude"),

@@ -4,9 +4,9 @@ use clap::{Parser, Subcommand};
 
 use super::common::Common;
 use super::{
-    adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
-    run, runs, send, show, timeout, undo_kill, wait,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
+    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue,
+    restart, resume, run, runs, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -54,7 +54,9 @@ pub(super) enum Command {
     Daemon(daemon::DaemonArgs),
     Gc(gc::GcArgs),
     Detect(detect::DetectArgs),
+    Autoyes(autoyes::AutoyesArgs),
     Policy(policy::PolicyArgs),
+    Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),
@@ -66,6 +68,9 @@ pub(super) enum Command {
     Launch {
         socket: std::ffi::OsString,
     },
+    /// Looks at an instance once and answers the dialog it shows, as the daemon does
+    #[command(name = "__answer", hide = true)]
+    Answer(autoyes::AnswerArgs),
     /// Hands the output of a pane over to the watcher
     #[command(name = "__pipe", hide = true)]
     Pipe {

@@ -10,13 +10,16 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
-    adopt, agents, attach, compact, completions, config, daemon, demo, detect, diff, doctor,
-    events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, restart, resume,
-    run, runs, send, show, timeout, ui, undo_kill, wait,
+    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
+    diff, doctor, events, gc, hook, import, kill, list, log, man, new, pause, peek, policy, queue,
+    restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{run_launcher, run_leashed, run_pipe};
 
 pub(crate) fn run_command() -> ExitCode {
+    if let Some(status) = hook::intercepted() {
+        return status;
+    }
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -66,6 +69,9 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Daemon(args)) => daemon::run(&args, engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
+        Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
+        Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
+        Some(Command::Answer(args)) => autoyes::answer(&args, &engine()?, output),
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }

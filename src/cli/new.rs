@@ -98,8 +98,8 @@ impl StartArgs {
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let attach = args.start.attach;
     let view = create(args, engine, output)?;
-    if view.idle_timeout_s.is_some() {
-        // Only the daemon looks at the clock.
+    if view.idle_timeout_s.is_some() || view.autoyes {
+        // Only the daemon looks at the clock, and at dialogs.
         ensure(engine, output);
     }
     announce(&view, attach, engine, output)

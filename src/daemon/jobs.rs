@@ -30,6 +30,10 @@ fn perform(engine: &Engine, id: &InstanceId, job: &Job) -> Result<Done, Error> {
         Job::Settle => engine.show(id.as_str()).map(|_| Done::Settled),
         Job::Feed => engine.feed_queue(id).map(Done::Fed),
         Job::Finish(end) => engine.finish_turn(id, end.clone()).map(|()| Done::Finished),
+        Job::Answer => {
+            let answer = engine.answer_dialog(id.as_str())?;
+            Ok(Done::Answered(answer.outcome))
+        }
         Job::Suspend(reason) => engine.suspend(id, *reason).map(Done::Suspended),
     }
 }

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use super::notices::{Notice, Notices};
-use crate::engine::{Fed, Seen, Standing, Suspended};
+use crate::engine::{AutoyesOutcome, Fed, Seen, Standing, Suspended};
 use crate::model::{Activity, PauseReason, State, TurnEnd};
 
 /// An agent that has stood at its prompt for this long has ended its turn.
@@ -15,6 +15,8 @@ const SETTLED: Duration = Duration::from_millis(500);
 const BEGINNING: Duration = Duration::from_secs(3);
 /// The silence of an agent that has no screen rules, after which it counts as being at rest.
 const SILENCE: Duration = Duration::from_secs(5);
+/// A dialog that has stood for this long is drawn completely.
+const DRAWN: Duration = Duration::from_millis(100);
 /// A screen that says nothing known is told of only when it stays so.
 const UNCLEAR: Duration = Duration::from_secs(1);
 /// After an attempt that could not be made now; twice that the next time.
@@ -31,6 +33,8 @@ pub(super) enum Job {
     /// The turn that the queue has begun is over.
     Finish(TurnEnd),
     Suspend(PauseReason),
+    /// Answers the dialog that it shows, by the policy.
+    Answer,
 }
 
 /// How a job ended.
@@ -40,6 +44,7 @@ pub(super) enum Done {
     Fed(Fed),
     Finished,
     Suspended(Suspended),
+    Answered(AutoyesOutcome),
     /// It could not be done; the reason is in the log.
     Failed,
 }
@@ -76,6 +81,9 @@ pub(super) struct Keeper {
     retry_after: Duration,
     /// When a prompt of the queue was given, and whether the agent was seen at work since.
     fed: Option<(Duration, bool)>,
+    /// What the screen shows, and the dialog for which everything was done that can be.
+    face: u64,
+    considered: Option<u64>,
     notices: Notices,
     /// It was here before us: what it shows first is not news.
     found: bool,
@@ -98,6 +106,8 @@ impl Keeper {
             job: None,
             retry: now,
             retry_after: FIRST_RETRY,
+            face: 0,
+            considered: None,
             notices: Notices::default(),
             found,
         }
@@ -180,6 +190,10 @@ impl Keeper {
         let mut told = Vec::new();
         let previous = self.activity.replace(seen.activity);
         self.last_line.clone_from(&seen.last_line);
+        self.face = seen.face;
+        if seen.activity != Activity::Approval {
+            self.considered = None;
+        }
         if seen.changed || previous != self.activity {
             self.still = now;
         }
@@ -256,6 +270,9 @@ impl Keeper {
             return None;
         }
         let job = self.decide(now, camp_paused)?;
+        if job == Job::Answer {
+            self.considered = Some(self.face);
+        }
         self.job = Some(job.clone());
         Some(job)
     }
@@ -276,6 +293,9 @@ impl Keeper {
         if self.left && self.is_running() {
             return Some(Job::Settle);
         }
+        if self.wants_answer() && now >= self.still + DRAWN {
+            return Some(Job::Answer);
+        }
         let queue = &self.standing.queue;
         if queue.running > 0 {
             return self.turn_end(now).map(Job::Finish);
@@ -287,6 +307,14 @@ impl Keeper {
         let timeout = self.standing.idle_timeout?;
         let due = self.idle_for(now)? >= timeout && !queue.is_open();
         due.then_some(Job::Suspend(PauseReason::Idle))
+    }
+
+    /// A dialog is open that the policy has not seen.
+    fn wants_answer(&self) -> bool {
+        self.standing.autoyes
+            && self.is_running()
+            && self.activity == Some(Activity::Approval)
+            && self.considered != Some(self.face)
     }
 
     /// How the turn that the queue has begun ended, if it did.
@@ -347,7 +375,26 @@ impl Keeper {
                 self.clock = self.clock.map(|_| now);
                 *suspended == Suspended::NotNow
             }
-            Done::Failed => true,
+            Done::Answered(outcome) => match outcome {
+                // The same may come again at once: what was answered already is known elsewhere.
+                AutoyesOutcome::Accepted | AutoyesOutcome::Rejected => {
+                    self.considered = None;
+                    false
+                }
+                AutoyesOutcome::PersonHere | AutoyesOutcome::Limited | AutoyesOutcome::Stale => {
+                    self.considered = None;
+                    true
+                }
+                AutoyesOutcome::Off
+                | AutoyesOutcome::NoDialog
+                | AutoyesOutcome::Manual
+                | AutoyesOutcome::AnsweredAlready
+                | AutoyesOutcome::Stopped => false,
+            },
+            Done::Failed => {
+                self.considered = None;
+                true
+            }
         };
         if again {
             self.retry = now + self.retry_after;
@@ -368,6 +415,7 @@ impl Keeper {
             Some(Activity::Unknown) if !self.standing.has_rules => self.still + SILENCE,
             _ => Duration::MAX,
         });
+        let dialog = (self.job.is_none() && self.wants_answer()).then(|| self.still + DRAWN);
         let begun = waiting.then(|| {
             self.fed
                 .map_or(Duration::MAX, |(began, _)| began + BEGINNING)
@@ -377,7 +425,7 @@ impl Keeper {
             .flatten();
         let retry = (self.job.is_none() && now < self.retry).then_some(self.retry);
         // What is past already waits for something else to happen.
-        [unclear, ready, begun, idle, retry]
+        [unclear, ready, begun, dialog, idle, retry]
             .into_iter()
             .flatten()
             .filter(|due| *due > now && *due < Duration::MAX)

@@ -91,6 +91,9 @@ impl Engine {
     pub(super) fn has_turns(&self, record: &InstanceRecord, reference: &str) -> Option<bool> {
         let provider = self.provider_of(record).ok()?;
         let told = provider.has_turns(reference, &self.host);
+        if provider.transcript_of(reference, &self.host) != Lookup::Absent {
+            return told;
+        }
         let imports = self.store.instance(&record.id).conversation().imports();
         let imported =
             imports.is_ok_and(|imports| imports.sources.contains_key(&source(record, reference)));
@@ -151,7 +154,9 @@ impl Engine {
             Continuity::Continues => conversation.unacknowledged(imports)?,
             Continuity::Anew => conversation.known()?,
         };
+        let mut anything = imports.sources.contains_key(&source);
         while let Some(batch) = reading.next().map_err(Error::files("read", &path))? {
+            anything |= !batch.entries.is_empty();
             let fresh: Vec<Entry> = batch
                 .entries
                 .into_iter()
@@ -163,7 +168,10 @@ impl Engine {
             imported.entries += fresh.len();
             imported.skipped += batch.skipped;
             imports.skipped += batch.skipped;
-            if let Ok(bookmark) = serde_json::to_value(batch.bookmark) {
+            // A bookmark says that something was said: one in a header alone would be asked for later.
+            if let Ok(bookmark) = serde_json::to_value(batch.bookmark)
+                && anything
+            {
                 imports.sources.insert(source.clone(), bookmark);
             }
             conversation.save_imports(lock, imports)?;

@@ -47,6 +47,7 @@ impl Camp {
             prompt: None,
             state: Resting::Paused,
             autoyes: false,
+            autoyes_until: None,
             idle_timeout_s: None,
             session_ref: Some(REFERENCE.to_owned()),
             run: RunId::random(),

@@ -175,6 +175,11 @@ impl Engine {
         let names = self.store.lock("names", Duration::from_secs(5), "new")?;
         let title = self.choose_title(asked.title.as_deref())?;
         let decided = decide(&id, &title)?;
+        if asked.autoyes {
+            for warning in self.autoyes_warnings(None) {
+                progress.note(&warning);
+            }
+        }
         let at = now();
         let record = InstanceRecord {
             format: InstanceRecord::FORMAT,
@@ -191,6 +196,7 @@ impl Engine {
             prompt: asked.prompt.clone(),
             state: Resting::Running,
             autoyes: asked.autoyes,
+            autoyes_until: asked.autoyes.then(|| self.autoyes_ends()).flatten(),
             idle_timeout_s: asked.idle_timeout_s,
             session_ref: decided.session_ref,
             run: RunId::random(),

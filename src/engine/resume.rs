@@ -95,6 +95,11 @@ impl Engine {
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
+        if record.is_autoyes(super::core::now()) {
+            for warning in self.autoyes_warnings(Some(&record)) {
+                progress.note(&warning);
+            }
+        }
         self.emit(EventKind::Resuming, &record, json!({}));
         let snapshot = Vault::of(&record)?.snapshot;
         let facts = Facts::none()

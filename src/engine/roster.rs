@@ -91,7 +91,7 @@ impl Engine {
         let queue = dir.queue().unwrap_or_default();
         Some(Standing {
             state: state_of(&record, journal.as_deref()),
-            autoyes: record.autoyes,
+            autoyes: record.is_autoyes(super::core::now()),
             idle_timeout: self
                 .idle_timeout(record.idle_timeout_s)
                 .map(|seconds| super::hurried(Duration::from_secs(seconds))),

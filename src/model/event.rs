@@ -35,6 +35,14 @@ pub(crate) enum EventKind {
     Failed,
     #[serde(rename = "instance:killed")]
     Killed,
+    #[serde(rename = "autoyes:answered")]
+    AutoyesAnswered,
+    #[serde(rename = "autoyes:rejected")]
+    AutoyesRejected,
+    #[serde(rename = "autoyes:manual")]
+    AutoyesManual,
+    #[serde(rename = "autoyes:stopped")]
+    AutoyesStopped,
     #[serde(rename = "instance:activity")]
     Activity,
     #[serde(rename = "queue:added")]

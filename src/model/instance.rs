@@ -30,6 +30,9 @@ pub(crate) struct InstanceRecord {
     pub prompt: Option<String>,
     pub state: Resting,
     pub autoyes: bool,
+    /// When that ends by itself.
+    #[serde(default)]
+    pub autoyes_until: Option<Timestamp>,
     pub idle_timeout_s: Option<u64>,
     /// The agent's own name for the conversation.
     pub session_ref: Option<String>,
@@ -51,6 +54,11 @@ pub(crate) struct InstanceRecord {
 
 impl InstanceRecord {
     pub(crate) const FORMAT: u32 = 1;
+
+    /// Whether its dialogs are answered by the policy at this time.
+    pub(crate) fn is_autoyes(&self, now: Timestamp) -> bool {
+        self.autoyes && self.autoyes_until.is_none_or(|until| now < until)
+    }
 
     pub(crate) fn session_name(&self) -> SessionName {
         SessionName::of(&self.id)

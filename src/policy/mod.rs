@@ -21,7 +21,7 @@ mod text;
 pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};
 pub(crate) use decide::{Decision, PartRuling, Request, Ruling};
 pub(crate) use examples::Failure;
-pub(crate) use file::{Layer, Mistake, OnReject, Options, Policy, Source};
+pub(crate) use file::{Layer, Mistake, OnReject, Policy, Source};
 pub(crate) use ledger::{Halt, Past, allowed};
 pub(crate) use paths::{Ground, Site};
 pub(crate) use redact::redacted;

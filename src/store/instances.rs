@@ -98,6 +98,11 @@ impl Store {
         Lock::take(&path, LockMode::Exclusive, wait, purpose)
     }
 
+    /// What autoyes has decided, in the whole home.
+    pub(crate) fn audit(&self) -> super::audit::AuditLog {
+        super::audit::AuditLog::new(&self.root)
+    }
+
     fn instances(&self) -> PathBuf {
         self.root.join("instances")
     }

@@ -3,9 +3,11 @@
 //! Nobody holds a copy to write back. A record is replaced whole or not at all, its `rev` grows by
 //! one, and what cannot be read is left alone: it is never reset to empty.
 
+mod audit;
 mod conversation;
 mod directory;
 mod error;
+mod heard;
 mod instances;
 mod journal;
 mod jsonl;
@@ -13,9 +15,11 @@ mod lock;
 mod queue;
 mod replace;
 
+pub(crate) use audit::{Audit, AuditEntry, AuditLine};
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
 pub(crate) use directory::ensure_private;
 pub(crate) use error::StoreError;
+pub(crate) use heard::Heard;
 pub(crate) use instances::{InstanceDir, Loaded, Store};
 pub(crate) use journal::JournalFile;
 pub(crate) use jsonl::{Tail, append_line, read_lines};

@@ -4,6 +4,7 @@
 //! reach `foobar`. No user text ever stands in a name, a directory or a format, where tmux would
 //! expand `#(command)`; titles are values of user options. Every call has a deadline.
 
+mod answer;
 mod configuration;
 mod control;
 mod doorbell;
@@ -15,6 +16,7 @@ mod server;
 mod typing;
 mod version;
 
+pub(crate) use answer::{CloseLook, Expected};
 pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
 pub(crate) use control::{Client, Notice, Said};
 pub(crate) use doorbell::{Doorbells, hand_over};

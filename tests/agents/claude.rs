@@ -61,6 +61,29 @@ fn a_large_prompt_is_exact() {
 }
 
 #[test]
+fn its_hooks_tell_what_it_does() {
+    let stage = Stage::of("claude");
+    // The user's own hooks run beside ours.
+    let mark = stage.camp.root().join("users-hook");
+    let hook =
+        serde_json::json!({ "type": "command", "command": format!("touch {}", mark.display()) });
+    let settings = serde_json::json!({
+        "permissions": { "defaultMode": "default" },
+        "hooks": { "Stop": [{ "hooks": [hook] }] },
+    });
+    stage.write_home(".claude/settings.json", &settings.to_string());
+    acts::hear_its_hooks(&stage);
+    assert!(mark.exists());
+    let kept = std::fs::read_to_string(stage.home(".claude/settings.json")).unwrap();
+    assert_eq!(kept, settings.to_string());
+}
+
+#[test]
+fn it_does_not_notice_that_biv_is_gone() {
+    acts::outlive_biv(&Stage::of("claude"));
+}
+
+#[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("claude");
     let instance = stage.start("leaves", "the first turn");
@@ -72,7 +95,7 @@ fn it_ends_by_itself_and_comes_back() {
     stage.turn_by_hand(&instance, "the turn after it");
     stage.press(&instance, &["-l", "/exit"]);
     stage.press(&instance, &["Enter"]);
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");
@@ -107,7 +130,7 @@ fn a_key_that_was_never_approved_is_a_persons_matter() {
 fn blocked(stage: &Stage, shown: &str) {
     let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
     stage.wait(&instance, "blocked");
-    instance.wait_screen(&stage.camp, shown);
+    stage.see(&instance, shown);
     drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
     stage.wait(&instance, "blocked");
     stage.pause(&instance, &[]);

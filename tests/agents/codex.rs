@@ -39,7 +39,7 @@ fn new_starts_another_conversation_which_is_followed() {
         stage.send(instance, "/new");
         // In a worktree it asks in which one to go on.
         stage.wait(instance, "blocked");
-        instance.wait_screen(&stage.camp, "Use current Git worktree");
+        stage.see(instance, "Use current Git worktree");
         stage.press(instance, &["Enter"]);
     });
 }
@@ -60,13 +60,26 @@ fn a_large_prompt_is_exact() {
 }
 
 #[test]
+fn its_hooks_tell_what_it_does() {
+    let stage = Stage::of("codex");
+    acts::hear_its_hooks(&stage);
+    let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
+    assert!(!config.contains("hooks"), "{config}");
+}
+
+#[test]
+fn it_does_not_notice_that_biv_is_gone() {
+    acts::outlive_biv(&Stage::of("codex"));
+}
+
+#[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("codex");
     let instance = stage.start("leaves", "the first turn");
     stage.model.request_with("the first turn");
     stage.wait(&instance, "idle");
     stage.send(&instance, "/quit");
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");

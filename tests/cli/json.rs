@@ -170,6 +170,23 @@ fn every_command_answers_with_one_json_document() {
         (vec!["resume", "speaks"], vec!["instances"]),
         (vec!["resume", "speaks"], vec!["instances"]),
         (vec!["restart", "-y", "speaks"], INSTANCE.to_vec()),
+        (
+            vec!["autoyes", "speaks"],
+            vec!["autoyes", "id", "title", "until", "warnings"],
+        ),
+        (
+            vec!["policy", "check", "-a", "demo", "-"],
+            vec!["decision", "dialog", "keys", "reason", "rule"],
+        ),
+        (
+            vec!["policy", "explain", "ls"],
+            vec!["decision", "parts", "reason", "rule"],
+        ),
+        (
+            vec!["policy", "test"],
+            vec!["examples", "failures", "mistake", "rules"],
+        ),
+        (vec!["audit"], vec!["broken_at", "entries", "intact"]),
         (vec!["gc", "--dry-run"], vec!["collected", "dry_run"]),
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),

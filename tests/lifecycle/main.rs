@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod attach;
+mod autoyes;
 mod create;
 mod homes;
 mod import;

@@ -328,3 +328,46 @@ fn what_was_there_before_the_daemon_is_no_news() {
     let told = scene.shows(20, Activity::Approval);
     assert!(told.contains(&Told::Notice(Notice::NeedsYou)));
 }
+
+#[test]
+fn a_dialog_is_answered_once_it_is_drawn_and_considered_once() {
+    let mut scene = Scene::new(Standing {
+        autoyes: true,
+        idle_timeout: None,
+        ..standing()
+    });
+    scene.shows(10, Activity::Approval);
+    assert_eq!(scene.job(10), None, "it is being drawn");
+    assert_eq!(scene.keeper.due(at(10)), Some(at(10) + DRAWN));
+    assert_eq!(scene.job(11), Some(Job::Answer));
+    scene
+        .keeper
+        .done(at(12), &Done::Answered(AutoyesOutcome::Manual));
+    assert_eq!(scene.job(13), None, "it is the user's now");
+    scene.shows(14, Activity::Approval);
+    assert_eq!(scene.job(15), Some(Job::Answer), "another one");
+    scene
+        .keeper
+        .done(at(16), &Done::Answered(AutoyesOutcome::PersonHere));
+    assert_eq!(scene.job(17), None, "not at once");
+    assert_eq!(scene.job(18), Some(Job::Answer), "but later");
+    scene
+        .keeper
+        .done(at(19), &Done::Answered(AutoyesOutcome::Accepted));
+    assert_eq!(scene.job(20), Some(Job::Answer), "the same may come again");
+    scene
+        .keeper
+        .done(at(21), &Done::Answered(AutoyesOutcome::AnsweredAlready));
+    assert_eq!(scene.job(22), None);
+    assert_eq!(scene.keeper.due(at(22)), None);
+}
+
+#[test]
+fn without_autoyes_a_dialog_is_left_alone() {
+    let mut scene = Scene::new(Standing {
+        idle_timeout: None,
+        ..standing()
+    });
+    scene.shows(10, Activity::Approval);
+    assert_eq!(scene.job(100), None);
+}

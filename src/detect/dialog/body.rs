@@ -56,6 +56,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         loose: wrap::loose(&command_rows, columns(spec, width), spec.wrap),
         rows: command_rows,
         paths,
+        height: rows.len() - top.unwrap_or(0),
         choices: found.choices,
         selected: found.selected,
         complete: found.whole && !cut && named && top.is_some(),

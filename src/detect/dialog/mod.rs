@@ -38,6 +38,9 @@ pub(crate) struct Dialog {
     #[serde(skip)]
     pub loose: Vec<bool>,
     pub paths: Vec<String>,
+    /// How many rows it takes, from its first one to the end of the screen.
+    #[serde(skip)]
+    pub height: usize,
     pub choices: Vec<Choice>,
     /// The choice that the cursor is on.
     pub selected: Option<usize>,

@@ -1,23 +1,126 @@
-//! Whether an instance's dialogs are answered by the policy.
+//! Autoyes on and off, for one instance and for a time.
+
+use std::time::Duration;
 
 use crate::engine::core::now;
-use crate::engine::recover::Held;
 use crate::engine::{Engine, Error, Scope};
-use crate::model::Title;
+use crate::model::{EventKind, InstanceRecord, Timestamp, Title};
+
+/// What is said wherever autoyes starts with the rights of root.
+const AS_ROOT: &str = "autoyes answers for an agent that runs as root: what it accepts can do anything to this machine";
+
+/// How autoyes stands for an instance.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct AutoyesState {
+    pub id: crate::model::InstanceId,
+    pub title: Title,
+    pub autoyes: bool,
+    pub until: Option<Timestamp>,
+    /// What the user should know before going away.
+    pub warnings: Vec<String>,
+}
 
 impl Engine {
-    pub(crate) fn set_autoyes(&self, given: &str, on: bool) -> Result<Title, Error> {
-        self.prepare()?;
-        let Held {
-            dir,
-            mut record,
-            lock: _lock,
-        } = self.hold(given, Scope::Living, "autoyes")?;
-        if record.autoyes != on {
-            record.autoyes = on;
-            record.updated_at = now();
-            dir.save(&mut record)?;
-        }
-        Ok(record.title)
+    /// How it stands.
+    pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
+        let record = self.find(given, Scope::Living)?.record;
+        Ok(self.autoyes_state(&record))
     }
+
+    /// Switches it on, for as long as the policy says or as is asked for.
+    pub(crate) fn autoyes_on(
+        &self,
+        given: &str,
+        lasts: Option<Duration>,
+    ) -> Result<AutoyesState, Error> {
+        self.prepare()?;
+        let mut held = self.hold(given, Scope::Living, "autoyes")?;
+        held.record.autoyes = true;
+        held.record.autoyes_until = match lasts {
+            Some(lasts) => after(lasts),
+            None => self.autoyes_ends(),
+        };
+        held.record.updated_at = now();
+        held.dir.save(&mut held.record)?;
+        Ok(self.autoyes_state(&held.record))
+    }
+
+    /// Switches it off. An operation that is under way is waited for, as with every change.
+    pub(crate) fn autoyes_off(&self, given: &str) -> Result<AutoyesState, Error> {
+        let mut held = self.hold(given, Scope::Living, "autoyes")?;
+        if held.record.autoyes {
+            held.record.autoyes = false;
+            held.record.autoyes_until = None;
+            held.record.updated_at = now();
+            held.dir.save(&mut held.record)?;
+        }
+        Ok(self.autoyes_state(&held.record))
+    }
+
+    /// On, for as long as the policy says, or off.
+    pub(crate) fn set_autoyes(&self, given: &str, on: bool) -> Result<Title, Error> {
+        let state = if on {
+            self.autoyes_on(given, None)?
+        } else {
+            self.autoyes_off(given)?
+        };
+        Ok(state.title)
+    }
+
+    /// Ends it because something went wrong, and says so.
+    pub(super) fn stop_autoyes(&self, record: &InstanceRecord, reason: &str) -> Result<(), Error> {
+        let state = self.autoyes_off(record.id.as_str())?;
+        let data = serde_json::json!({ "reason": reason, "autoyes": state.autoyes });
+        self.emit(EventKind::AutoyesStopped, record, data);
+        Ok(())
+    }
+
+    /// When it ends if it is switched on now and nothing else is said.
+    pub(in crate::engine) fn autoyes_ends(&self) -> Option<Timestamp> {
+        // With a mistake in the policy nothing is answered anyway.
+        let options = self.policy(&[]).map(|policy| policy.options);
+        after(options.unwrap_or_default().lasts)
+    }
+
+    /// What to say when autoyes starts: every time, not only once.
+    pub(crate) fn autoyes_warnings(&self, record: Option<&InstanceRecord>) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if rustix::process::geteuid().is_root() {
+            warnings.push(AS_ROOT.to_owned());
+        }
+        let checkouts: Vec<&std::path::Path> = record
+            .map(|record| {
+                vec![
+                    record.worktree.path.as_path(),
+                    record.repository.root.as_path(),
+                ]
+            })
+            .unwrap_or_default();
+        if let Err(mistake) = self.policy(&checkouts) {
+            warnings.push(super::policy::off(&mistake));
+        }
+        warnings
+    }
+
+    fn autoyes_state(&self, record: &InstanceRecord) -> AutoyesState {
+        let on = record.is_autoyes(now());
+        AutoyesState {
+            id: record.id.clone(),
+            title: record.title.clone(),
+            autoyes: on,
+            until: record.autoyes_until.filter(|_| on),
+            warnings: if on {
+                self.autoyes_warnings(Some(record))
+            } else {
+                Vec::new()
+            },
+        }
+    }
+}
+
+fn after(lasts: Duration) -> Option<Timestamp> {
+    let lasts = chrono::Duration::from_std(lasts).ok()?;
+    Some(Timestamp::new(
+        chrono::Utc::now().checked_add_signed(lasts)?,
+    ))
 }

@@ -300,12 +300,16 @@ impl Watch {
                     let mut watched = Watched::new(instance, now);
                     watched.process =
                         Identity::of_pid(pane.pid).and_then(|process| process.end_signal());
-                    if pane.piped && self.doorbell == Doorbell::Free {
-                        watched.repair = None;
-                    }
                     watched
                 }
             };
+            if self.doorbell == Doorbell::Free && watched.pipe.is_none() {
+                // What somebody else has hung up, or has taken from us, is theirs until they go.
+                watched.repair = match pane.piped {
+                    true => None,
+                    false => watched.repair.or(Some(now)),
+                };
+            }
             watched.clients = pane.clients;
             if pane.death.is_some() && !watched.dead {
                 watched.ended = true;
@@ -445,7 +449,7 @@ fn leash_path(directory: &Path, watcher: u32) -> PathBuf {
 /// What a look means.
 fn see(engine: &Engine, instance: &InstanceId, before: Option<u64>, shot: &Shot) -> Option<Seen> {
     let record = engine.store.instance(instance).record().ok()?;
-    let verdict = engine.verdict(&record, Some(shot));
+    let verdict = engine.verdict(&record, Some(shot), None);
     let mut hasher = DefaultHasher::new();
     shot.text.hash(&mut hasher);
     let face = hasher.finish();

@@ -1,0 +1,286 @@
+//! A dialog on the screen of an agent, answered by the policy: or left to its user.
+
+use std::time::{Duration, Instant};
+
+use super::book::{About, entry, outcome, past};
+use super::policy::{off, rule_on};
+use crate::agents::Provider;
+use crate::detect::{Dialog, Screen};
+use crate::engine::core::now;
+use crate::engine::steps::BANNER;
+use crate::engine::{Engine, Error, Scope, StoreError};
+use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::policy::{
+    Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
+};
+use crate::tmux::{CloseLook, Expected, Server};
+
+/// How long an answered dialog may take to go.
+const GOING: Duration = Duration::from_secs(2);
+const PROBE: Duration = Duration::from_millis(10);
+
+/// What was done about an instance that shows a dialog.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub(crate) struct AutoyesAnswer {
+    pub outcome: AutoyesOutcome,
+    pub decision: Option<Decision>,
+    pub rule: Option<String>,
+    pub reason: String,
+    pub keys: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum AutoyesOutcome {
+    /// It is not on, or the instance does not run.
+    Off,
+    NoDialog,
+    /// Somebody is attached or typing.
+    PersonHere,
+    Accepted,
+    Rejected,
+    /// Left to the user.
+    Manual,
+    /// The screen changed before the key: nothing was pressed.
+    Stale,
+    /// This dialog was answered before and still stands.
+    AnsweredAlready,
+    /// Not now: a limit is reached.
+    Limited,
+    /// It went round in circles; autoyes is off now.
+    Stopped,
+}
+
+impl AutoyesAnswer {
+    fn none(outcome: AutoyesOutcome, reason: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            decision: None,
+            rule: None,
+            reason: reason.into(),
+            keys: Vec::new(),
+        }
+    }
+
+    fn of(outcome: AutoyesOutcome, ruling: &Ruling, keys: &[String]) -> Self {
+        Self {
+            outcome,
+            decision: Some(ruling.decision),
+            rule: ruling.rule.clone(),
+            reason: ruling.reason.clone(),
+            keys: keys.to_vec(),
+        }
+    }
+}
+
+/// What is needed to answer one dialog.
+struct Case<'c> {
+    record: &'c InstanceRecord,
+    server: Server,
+    pane: &'c str,
+    provider: &'c Provider,
+    look: CloseLook,
+    dialog: Dialog,
+    fingerprint: String,
+}
+
+impl Engine {
+    /// Looks at an instance and answers the dialog that it shows, if the policy says so and nobody is
+    /// there. At most one answer is given, and none that is not in the audit already.
+    pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
+        use AutoyesOutcome::{NoDialog, Off, PersonHere};
+        let found = self.find(given, Scope::Living)?;
+        let record = found.record;
+        let seat = match (&record.seat, record.state, found.journal) {
+            (Some(seat), Resting::Running, None) => seat,
+            _ => return Ok(AutoyesAnswer::none(Off, "it does not run")),
+        };
+        if !record.is_autoyes(now()) {
+            return Ok(AutoyesAnswer::none(Off, "autoyes is off"));
+        }
+        let provider = self.provider_of(&record)?;
+        let server = self.server_of(&record);
+        let Some(look) = server.look_closely(&seat.pane)? else {
+            return Ok(AutoyesAnswer::none(Off, "its pane is gone"));
+        };
+        let Some(dialog) = dialog_of(provider, &look) else {
+            return Ok(AutoyesAnswer::none(NoDialog, "it shows no dialog"));
+        };
+        let policy = match self.policy(&[&record.worktree.path, &record.repository.root]) {
+            Ok(policy) => policy,
+            Err(mistake) => {
+                let reason = off(&mistake);
+                self.stop_autoyes(&record, &reason)?;
+                return Ok(AutoyesAnswer::none(AutoyesOutcome::Stopped, reason));
+            }
+        };
+        if is_here(&look, policy.options.person_idle) {
+            return Ok(AutoyesAnswer::none(
+                PersonHere,
+                "somebody is at its terminal",
+            ));
+        }
+        // A person who comes now waits for the one moment that this takes.
+        let alone = match found.dir.absence("autoyes") {
+            Ok(lock) => lock,
+            Err(StoreError::Busy { .. }) => {
+                let reason = "somebody is attached or typing";
+                return Ok(AutoyesAnswer::none(PersonHere, reason));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let case = Case {
+            fingerprint: fingerprint(&dialog),
+            pane: &seat.pane,
+            record: &record,
+            server,
+            provider,
+            look,
+            dialog,
+        };
+        self.answer(&case, &policy, alone)
+    }
+
+    fn answer(
+        &self,
+        case: &Case<'_>,
+        policy: &Policy,
+        alone: crate::store::Lock,
+    ) -> Result<AutoyesAnswer, Error> {
+        let record = case.record;
+        let mut ruling = rule_on(policy, &record.agent, &case.dialog, &record.worktree.path);
+        let mut keys: Vec<String> = keys(&case.dialog, ruling.decision, policy.options.on_reject)
+            .into_iter()
+            .map(|key| key.name())
+            .collect();
+        if ruling.decision == Decision::Accept && keys.is_empty() {
+            ruling = Ruling::manual("the screen does not tell which key says yes");
+        }
+        let log = self.store.audit();
+        let entries = log.recent(&record.id)?;
+        let request = request(&record.agent, &case.dialog);
+        let about = About {
+            record,
+            channel: "screen",
+            dialog: &case.fingerprint,
+            policy: &policy.digest,
+        };
+        let note = |ruling: &Ruling, keys: &[String], outcome: &str| {
+            log.append(entry(about, &request, ruling, keys, outcome))
+        };
+        if keys.is_empty() {
+            let last = entries.last();
+            let known = last.is_some_and(|last| {
+                last.dialog == case.fingerprint && last.outcome == outcome::LEFT
+            });
+            if !known {
+                note(&ruling, &[], outcome::LEFT)?;
+                let kind = match ruling.decision {
+                    Decision::Reject => EventKind::AutoyesRejected,
+                    Decision::Accept | Decision::Manual => EventKind::AutoyesManual,
+                };
+                self.tell(kind, case, &ruling, &[]);
+            }
+            return Ok(AutoyesAnswer::of(AutoyesOutcome::Manual, &ruling, &[]));
+        }
+        let halt = allowed(
+            &past(&entries),
+            now(),
+            &case.fingerprint,
+            ruling.decision,
+            &policy.options,
+        );
+        match halt {
+            Ok(()) => {}
+            Err(Halt::AnsweredAlready) => {
+                let reason = "it was answered before and still stands";
+                return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
+            }
+            Err(Halt::TooMany(reason)) => {
+                return Ok(AutoyesAnswer::none(AutoyesOutcome::Limited, reason));
+            }
+            Err(Halt::Stop(reason)) => {
+                let stopped = Ruling::manual(reason);
+                note(&stopped, &[], outcome::STOPPED)?;
+                drop(alone);
+                self.stop_autoyes(record, reason)?;
+                return Ok(AutoyesAnswer::none(AutoyesOutcome::Stopped, reason));
+            }
+        }
+        note(&ruling, &keys, outcome::DECIDED)?;
+        let pressed = case.press(&keys)?;
+        drop(alone);
+        if !pressed {
+            note(&ruling, &keys, outcome::STALE)?;
+            keys.clear();
+            return Ok(AutoyesAnswer::of(AutoyesOutcome::Stale, &ruling, &keys));
+        }
+        let gone = case.is_gone_in_time()?;
+        let became = if gone { outcome::GONE } else { outcome::STAYS };
+        note(&ruling, &keys, became)?;
+        let (kind, outcome) = match ruling.decision {
+            Decision::Reject => (EventKind::AutoyesRejected, AutoyesOutcome::Rejected),
+            Decision::Accept | Decision::Manual => {
+                (EventKind::AutoyesAnswered, AutoyesOutcome::Accepted)
+            }
+        };
+        self.tell(kind, case, &ruling, &keys);
+        Ok(AutoyesAnswer::of(outcome, &ruling, &keys))
+    }
+
+    fn tell(&self, kind: EventKind, case: &Case<'_>, ruling: &Ruling, keys: &[String]) {
+        let command = case.dialog.command.as_deref().map(redacted);
+        let data = serde_json::json!({
+            "tool": case.dialog.tool,
+            "command": command,
+            "paths": case.dialog.paths,
+            "rule": ruling.rule,
+            "reason": ruling.reason,
+            "keys": keys,
+        });
+        self.emit(kind, case.record, data);
+    }
+}
+
+impl Case<'_> {
+    fn press(&self, keys: &[String]) -> Result<bool, Error> {
+        let screen = Screen::new(&self.look.text);
+        let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
+        let expected = Expected {
+            pid: self.look.pid,
+            attached: self.look.attached,
+            from: rows.len().saturating_sub(self.dialog.height),
+            rows: &rows,
+        };
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        Ok(self.server.press_if(self.pane, &expected, &keys)?)
+    }
+
+    fn is_gone_in_time(&self) -> Result<bool, Error> {
+        let pressed_at = Instant::now();
+        while pressed_at.elapsed() < GOING {
+            let look = self.server.look_closely(self.pane)?;
+            let dialog = look.and_then(|look| dialog_of(self.provider, &look));
+            if dialog.is_none_or(|dialog| fingerprint(&dialog) != self.fingerprint) {
+                return Ok(true);
+            }
+            std::thread::sleep(PROBE);
+        }
+        Ok(false)
+    }
+}
+
+fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
+    if look.dead || look.in_mode {
+        return None;
+    }
+    let screen = Screen::new(&look.text).below(BANNER);
+    provider.judge(&screen, Some(&look.title)).dialog
+}
+
+fn is_here(look: &CloseLook, idle: Duration) -> bool {
+    let now = now().seconds_since_epoch();
+    let idle = i64::try_from(idle.as_secs()).unwrap_or(i64::MAX);
+    look.last_key
+        .is_some_and(|last| now.saturating_sub(last) < idle)
+}

@@ -1,0 +1,111 @@
+//! The audit as the policy's bookkeeping reads and writes it.
+
+use crate::engine::core::now;
+use crate::engine::{Engine, Error, Scope};
+use crate::model::InstanceRecord;
+use crate::policy::{Decision, Past, Request, Ruling, redacted};
+use crate::store::{Audit, AuditEntry};
+
+/// What became of a decision, as the audit says it.
+pub(super) mod outcome {
+    /// Written before anything is pressed.
+    pub(crate) const DECIDED: &str = "decided";
+    /// The dialog went after the answer.
+    pub(crate) const GONE: &str = "gone";
+    /// It still stood when its time was up.
+    pub(crate) const STAYS: &str = "stays";
+    /// The screen had changed: nothing was pressed.
+    pub(crate) const STALE: &str = "stale";
+    /// Left to the user.
+    pub(crate) const LEFT: &str = "left";
+    /// Told to the agent itself, without a key.
+    pub(crate) const TOLD: &str = "told";
+    /// Autoyes ended here.
+    pub(crate) const STOPPED: &str = "stopped";
+}
+
+/// Whom a decision is about, and by which way it came.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct About<'a> {
+    pub record: &'a InstanceRecord,
+    pub channel: &'static str,
+    pub dialog: &'a str,
+    pub policy: &'a str,
+}
+
+pub(super) fn entry(
+    about: About<'_>,
+    request: &Request<'_>,
+    ruling: &Ruling,
+    keys: &[String],
+    outcome: &str,
+) -> AuditEntry {
+    AuditEntry {
+        at: now(),
+        instance: about.record.id.clone(),
+        title: about.record.title.clone(),
+        run: about.record.run.clone(),
+        agent: about.record.agent.clone(),
+        channel: about.channel.to_owned(),
+        dialog: about.dialog.to_owned(),
+        tool: request.tool.map(str::to_owned),
+        command: request.readings.first().map(|command| redacted(command)),
+        paths: request.paths.clone(),
+        decision: ruling.decision.name().to_owned(),
+        rule: ruling.rule.clone(),
+        reason: redacted(&ruling.reason),
+        policy: about.policy.to_owned(),
+        keys: keys.to_vec(),
+        outcome: outcome.to_owned(),
+    }
+}
+
+/// What the audit tells of the past. A decision whose outcome is missing may have been carried out:
+/// it counts as answered.
+pub(super) fn past(entries: &[AuditEntry]) -> Vec<Past> {
+    let mut past: Vec<Past> = Vec::new();
+    for entry in entries {
+        let decision = match entry.decision.as_str() {
+            "accept" => Decision::Accept,
+            "reject" => Decision::Reject,
+            _ => Decision::Manual,
+        };
+        let fresh = Past {
+            at: entry.at,
+            fingerprint: entry.dialog.clone(),
+            decision,
+            answered: true,
+            gone: false,
+        };
+        let last = past
+            .iter_mut()
+            .rev()
+            .find(|past| past.fingerprint == entry.dialog);
+        match (entry.outcome.as_str(), last) {
+            (outcome::DECIDED, _) => past.push(Past {
+                answered: !entry.keys.is_empty(),
+                ..fresh
+            }),
+            (outcome::TOLD, _) => past.push(Past {
+                gone: true,
+                ..fresh
+            }),
+            (outcome::GONE, Some(last)) => last.gone = true,
+            (outcome::STALE, Some(last)) => last.answered = false,
+            _ => {}
+        }
+    }
+    past
+}
+
+impl Engine {
+    /// What autoyes has decided, of one instance or of all, and whether the log is whole.
+    pub(crate) fn audit(&self, given: Option<&str>) -> Result<Audit, Error> {
+        let mut audit = self.store.audit().read()?;
+        if let Some(given) = given {
+            let id = self.find(given, Scope::WithKilled)?.record.id;
+            audit.lines.retain(|line| line.entry.instance == id);
+        }
+        Ok(audit)
+    }
+}

@@ -1,0 +1,317 @@
+//! A request that an agent makes of its own accord, through a hook: answered without a key press.
+//!
+//! What is asked comes as data, so there is nothing to misread and nothing to race with. Whatever is
+//! not accepted or rejected gets no answer, and the agent shows its dialog as ever.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use super::book::{About, entry, outcome, past};
+use super::policy::{off, site};
+use crate::engine::core::now;
+use crate::engine::{Engine, Error, Scope};
+use crate::model::{EventKind, InstanceId, Resting};
+use crate::policy::{Decision, Halt, OnReject, Request, allowed, digest, redacted};
+
+/// What was asked, in the words of the rules.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Wanted {
+    tool: String,
+    command: Option<String>,
+    paths: Vec<String>,
+}
+
+impl Engine {
+    /// The answer to a `PermissionRequest`, in the form in which the hook prints it; None where the
+    /// agent is to ask its user.
+    pub(crate) fn permission_request(
+        &self,
+        instance: &InstanceId,
+        payload: &Value,
+    ) -> Result<Option<Value>, Error> {
+        let found = self.find(instance.as_str(), Scope::Living)?;
+        let record = found.record;
+        if record.state != Resting::Running || !record.is_autoyes(now()) {
+            return Ok(None);
+        }
+        let wanted = wanted(payload);
+        let policy = match self.policy(&[&record.worktree.path, &record.repository.root]) {
+            Ok(policy) => policy,
+            Err(mistake) => {
+                self.stop_autoyes(&record, &off(&mistake))?;
+                return Ok(None);
+            }
+        };
+        let request = Request {
+            agent: &record.agent,
+            tool: Some(&wanted.tool),
+            readings: wanted.command.iter().cloned().collect(),
+            paths: wanted.paths.clone(),
+            // An agent that stands elsewhere means other files by the same names.
+            complete: stands_inside(payload, &record.worktree.path),
+        };
+        let ruling = policy.decide(&request, &site(&record.worktree.path));
+        let fingerprint = fingerprint_of(payload);
+        let log = self.store.audit();
+        let about = About {
+            record: &record,
+            channel: "hook",
+            dialog: &fingerprint,
+            policy: &policy.digest,
+        };
+        let held =
+            ruling.decision == Decision::Reject && policy.options.on_reject == OnReject::Hold;
+        let answer = match ruling.decision {
+            Decision::Accept => json!({ "behavior": "allow" }),
+            Decision::Reject if !held => json!({
+                "behavior": "deny",
+                "message": format!("Not allowed by the policy of this workspace: {}.", ruling.reason),
+            }),
+            Decision::Reject | Decision::Manual => {
+                // The dialog that comes now is judged once more, from the screen.
+                log.append(entry(about, &request, &ruling, &[], outcome::LEFT))?;
+                return Ok(None);
+            }
+        };
+        let entries = log.recent(&record.id)?;
+        match allowed(
+            &past(&entries),
+            now(),
+            &fingerprint,
+            ruling.decision,
+            &policy.options,
+        ) {
+            Ok(()) | Err(Halt::AnsweredAlready) => {}
+            Err(Halt::TooMany(_)) => return Ok(None),
+            Err(Halt::Stop(reason)) => {
+                log.append(entry(about, &request, &ruling, &[], outcome::STOPPED))?;
+                self.stop_autoyes(&record, reason)?;
+                return Ok(None);
+            }
+        }
+        log.append(entry(about, &request, &ruling, &[], outcome::TOLD))?;
+        let kind = match ruling.decision {
+            Decision::Reject => EventKind::AutoyesRejected,
+            Decision::Accept | Decision::Manual => EventKind::AutoyesAnswered,
+        };
+        let data = json!({
+            "tool": wanted.tool,
+            "command": wanted.command.as_deref().map(redacted),
+            "paths": wanted.paths,
+            "rule": ruling.rule,
+            "reason": ruling.reason,
+            "keys": [],
+        });
+        self.emit(kind, &record, data);
+        Ok(Some(json!({
+            "hookSpecificOutput": {
+                "hookEventName": "PermissionRequest",
+                "decision": answer,
+            }
+        })))
+    }
+}
+
+fn stands_inside(payload: &Value, worktree: &Path) -> bool {
+    let Some(directory) = payload.get("cwd").and_then(Value::as_str) else {
+        return false;
+    };
+    match (Path::new(directory).canonicalize(), worktree.canonicalize()) {
+        (Ok(directory), Ok(worktree)) => directory.starts_with(worktree),
+        _ => false,
+    }
+}
+
+fn fingerprint_of(payload: &Value) -> String {
+    let part = |name: &str| {
+        payload
+            .get(name)
+            .map(ToString::to_string)
+            .unwrap_or_default()
+    };
+    let mut digest = digest(&format!("{}\n{}", part("tool_name"), part("tool_input")));
+    digest.truncate(32);
+    digest
+}
+
+/// The tools of the agents, by the names that the rules know.
+fn wanted(payload: &Value) -> Wanted {
+    let name = payload
+        .get("tool_name")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let input = payload.get("tool_input").unwrap_or(&Value::Null);
+    let text = |key: &str| input.get(key).and_then(Value::as_str).map(str::to_owned);
+    let path = |tool: &str, keys: &[&str]| Wanted {
+        tool: tool.to_owned(),
+        paths: keys.iter().filter_map(|key| text(key)).collect(),
+        command: None,
+    };
+    match name {
+        "Bash" | "shell" | "local_shell" | "exec_command" | "unified_exec" => Wanted {
+            tool: "shell".to_owned(),
+            command: command_of(input),
+            // A sandbox that is to be left, or a directory that is elsewhere, is a decision of its
+            // own.
+            paths: Vec::new(),
+        }
+        .or_unclear(input),
+        "Edit" | "MultiEdit" => path("edit", &["file_path"]),
+        "NotebookEdit" => path("edit", &["notebook_path"]),
+        "Write" => path("write", &["file_path"]),
+        "Read" => path("read", &["file_path"]),
+        "Glob" | "LS" => path("list", &["path"]).or_here(),
+        "Grep" => path("grep", &["path"]).or_here(),
+        "apply_patch" => patch(input),
+        "AskUserQuestion" => path("question", &[]),
+        "ExitPlanMode" => path("plan", &[]),
+        "WebFetch" => path("fetch", &[]),
+        "WebSearch" => path("search", &[]),
+        _ => path("mcp", &[]),
+    }
+}
+
+impl Wanted {
+    /// Without a path these work on the directory in which the agent is.
+    fn or_here(mut self) -> Self {
+        if self.paths.is_empty() {
+            self.paths.push(".".to_owned());
+        }
+        self
+    }
+
+    fn or_unclear(self, input: &Value) -> Self {
+        let unusual = [
+            "dangerouslyDisableSandbox",
+            "with_escalated_permissions",
+            "run_in_background",
+        ]
+        .iter()
+        .any(|key| input.get(key).and_then(Value::as_bool) == Some(true));
+        if unusual || self.command.is_none() {
+            return Self {
+                tool: "mcp".to_owned(),
+                ..self
+            };
+        }
+        self
+    }
+}
+
+/// A text, or the words of a command: `["bash", "-lc", "cargo test"]`.
+fn command_of(input: &Value) -> Option<String> {
+    let command = input.get("command").or_else(|| input.get("cmd"))?;
+    if let Some(text) = command.as_str() {
+        return Some(text.to_owned());
+    }
+    let words: Option<Vec<&str>> = command.as_array()?.iter().map(Value::as_str).collect();
+    match words?.as_slice() {
+        [
+            "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh",
+            "-lc" | "-c",
+            script,
+        ] => Some((*script).to_owned()),
+        words => shlex::try_join(words.iter().copied()).ok(),
+    }
+}
+
+/// The files of a patch; one that names none that can be read is not clear.
+fn patch(input: &Value) -> Wanted {
+    let body = ["input", "patch", "command"]
+        .iter()
+        .find_map(|key| input.get(key)?.as_str())
+        .or_else(|| input.as_str())
+        .unwrap_or_default();
+    let marks = ["*** Add File: ", "*** Update File: ", "*** Move to: "];
+    let paths = body
+        .lines()
+        .filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)))
+        .map(|path| path.trim().to_owned())
+        .collect();
+    // To delete a file is not to edit it.
+    let deletes = body
+        .lines()
+        .any(|line| line.starts_with("*** Delete File: "));
+    Wanted {
+        tool: if deletes { "mcp" } else { "edit" }.to_owned(),
+        paths,
+        command: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_agents_ask_is_put_into_the_words_of_the_rules() {
+        let check = |payload: Value, tool: &str, command: Option<&str>, paths: &[&str]| {
+            let wanted = wanted(&payload);
+            assert_eq!(wanted.tool, tool, "{payload}");
+            assert_eq!(wanted.command.as_deref(), command, "{payload}");
+            assert_eq!(wanted.paths, paths, "{payload}");
+        };
+        check(
+            json!({"tool_name":"Bash","tool_input":{"command":"cargo test","description":"x"}}),
+            "shell",
+            Some("cargo test"),
+            &[],
+        );
+        check(
+            json!({"tool_name":"Bash","tool_input":{"command":"ls","dangerouslyDisableSandbox":true}}),
+            "mcp",
+            Some("ls"),
+            &[],
+        );
+        check(
+            json!({"tool_name":"shell","tool_input":{"command":["bash","-lc","cargo test | tail"]}}),
+            "shell",
+            Some("cargo test | tail"),
+            &[],
+        );
+        check(
+            json!({"tool_name":"shell","tool_input":{"command":["git","commit","-m","a b"]}}),
+            "shell",
+            Some("git commit -m 'a b'"),
+            &[],
+        );
+        check(
+            json!({"tool_name":"Edit","tool_input":{"file_path":"/w/a.rs"}}),
+            "edit",
+            None,
+            &["/w/a.rs"],
+        );
+        check(
+            json!({"tool_name":"Grep","tool_input":{"pattern":"x"}}),
+            "grep",
+            None,
+            &["."],
+        );
+        check(
+            json!({"tool_name":"AskUserQuestion","tool_input":{}}),
+            "question",
+            None,
+            &[],
+        );
+        check(
+            json!({"tool_name":"mcp__github__delete","tool_input":{}}),
+            "mcp",
+            None,
+            &[],
+        );
+        check(
+            json!({"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Update File: src/a.rs\n*** Add File: b\n"}}),
+            "edit",
+            None,
+            &["src/a.rs", "b"],
+        );
+        check(
+            json!({"tool_name":"apply_patch","tool_input":{"input":"*** Delete File: src/a.rs\n"}}),
+            "mcp",
+            None,
+            &[],
+        );
+        check(json!({}), "mcp", None, &[]);
+    }
+}

@@ -1,0 +1,220 @@
+//! The audit of autoyes: what was decided, written down before it is done.
+//!
+//! Each line holds the hash of the one before it, so that nothing can be taken out or changed without
+//! being seen. One file for a home; its end is read, never all of it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Lock, LockMode, StoreError, Tail, append_line};
+use crate::model::{InstanceId, RunId, Timestamp, Title};
+
+/// Enough for an hour of decisions at the usual limits.
+const RECENT: u64 = 512 * 1024;
+const WAIT: Duration = Duration::from_secs(5);
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AuditEntry {
+    pub at: Timestamp,
+    pub instance: InstanceId,
+    pub title: Title,
+    pub run: RunId,
+    pub agent: String,
+    /// `screen` or `hook`.
+    pub channel: String,
+    /// Names the dialog; the same for its decision and its outcome.
+    pub dialog: String,
+    pub tool: Option<String>,
+    /// Without secrets.
+    pub command: Option<String>,
+    pub paths: Vec<String>,
+    pub decision: String,
+    pub rule: Option<String>,
+    pub reason: String,
+    /// Names the policy that decided.
+    pub policy: String,
+    /// What is to be pressed; nothing where nothing is.
+    pub keys: Vec<String>,
+    /// `decided` before the answer is given; then what became of it.
+    pub outcome: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AuditLine {
+    #[serde(flatten)]
+    pub entry: AuditEntry,
+    /// The hash of the line before.
+    pub before: String,
+    pub hash: String,
+}
+
+/// All of it, and the first line that does not follow from the one before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Audit {
+    pub lines: Vec<AuditLine>,
+    pub broken_at: Option<usize>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct AuditLog {
+    path: PathBuf,
+    lock: PathBuf,
+}
+
+impl AuditLog {
+    pub(super) fn new(root: &Path) -> Self {
+        Self {
+            path: root.join("audit.jsonl"),
+            lock: root.join("lock").join("audit.lock"),
+        }
+    }
+
+    /// On the disk when this returns.
+    pub(crate) fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        let _lock = Lock::take(&self.lock, LockMode::Exclusive, WAIT, "audit")?;
+        let before = self
+            .tail(64 * 1024)?
+            .pop()
+            .map(|line| line.hash)
+            .unwrap_or_default();
+        let hash = hash_of(&entry, &before);
+        let line = AuditLine {
+            entry,
+            before,
+            hash,
+        };
+        append_line(&self.path, &line, Tail::Durable)
+    }
+
+    /// The last decisions on one instance, oldest first.
+    pub(crate) fn recent(&self, instance: &InstanceId) -> Result<Vec<AuditEntry>, StoreError> {
+        let lines = self.tail(RECENT)?;
+        let entries = lines.into_iter().map(|line| line.entry);
+        Ok(entries
+            .filter(|entry| entry.instance == *instance)
+            .collect())
+    }
+
+    /// Every line, with the chain proved.
+    pub(crate) fn read(&self) -> Result<Audit, StoreError> {
+        let (lines, skipped) = super::read_lines::<AuditLine>(&self.path)?;
+        let mut before = String::new();
+        let mut broken_at = None;
+        for (at, line) in lines.iter().enumerate() {
+            let follows = line.before == before && line.hash == hash_of(&line.entry, &line.before);
+            if !follows && broken_at.is_none() {
+                broken_at = Some(at + 1);
+            }
+            before.clone_from(&line.hash);
+        }
+        if skipped > 0 && broken_at.is_none() {
+            broken_at = Some(lines.len() + 1);
+        }
+        Ok(Audit { lines, broken_at })
+    }
+
+    fn tail(&self, bytes: u64) -> Result<Vec<AuditLine>, StoreError> {
+        let mut file = match File::open(&self.path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("read", &self.path)(error)),
+        };
+        let io = || StoreError::io("read", &self.path);
+        let length = file.seek(SeekFrom::End(0)).map_err(io())?;
+        let start = length.saturating_sub(bytes);
+        file.seek(SeekFrom::Start(start)).map_err(io())?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text).map_err(io())?;
+        let mut lines = text.split(|byte| *byte == b'\n');
+        if start > 0 {
+            // The first one is cut off.
+            lines.next();
+        }
+        Ok(lines
+            .filter_map(|line| serde_json::from_slice(line).ok())
+            .collect())
+    }
+}
+
+fn hash_of(entry: &AuditEntry, before: &str) -> String {
+    let mut hash = Sha256::new();
+    hash.update(before.as_bytes());
+    hash.update(serde_json::to_vec(entry).unwrap_or_default());
+    hash.finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(command: &str) -> AuditEntry {
+        AuditEntry {
+            at: Timestamp::from_epoch(1_800_000_000).unwrap(),
+            instance: InstanceId::parse("23456789bc").unwrap(),
+            title: Title::new("x").unwrap(),
+            run: RunId::random(),
+            agent: "demo".to_owned(),
+            channel: "screen".to_owned(),
+            dialog: "d".to_owned(),
+            tool: Some("shell".to_owned()),
+            command: Some(command.to_owned()),
+            paths: Vec::new(),
+            decision: "accept".to_owned(),
+            rule: None,
+            reason: String::new(),
+            policy: "p".to_owned(),
+            keys: vec!["1".to_owned()],
+            outcome: "decided".to_owned(),
+        }
+    }
+
+    fn log(dir: &Path) -> AuditLog {
+        std::fs::create_dir(dir.join("lock")).unwrap();
+        AuditLog::new(dir)
+    }
+
+    #[test]
+    fn a_line_that_is_changed_or_taken_out_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path());
+        for command in ["one", "two", "three"] {
+            log.append(entry(command)).unwrap();
+        }
+        let audit = log.read().unwrap();
+        assert_eq!((audit.lines.len(), audit.broken_at), (3, None));
+        assert_eq!(log.recent(&audit.lines[0].entry.instance).unwrap().len(), 3);
+        let whole = std::fs::read_to_string(&log.path).unwrap();
+        std::fs::write(&log.path, whole.replace("two", "TWO")).unwrap();
+        assert_eq!(log.read().unwrap().broken_at, Some(2));
+        let without: Vec<&str> = whole
+            .lines()
+            .enumerate()
+            .filter(|(at, _)| *at != 1)
+            .map(|(_, line)| line)
+            .collect();
+        std::fs::write(&log.path, without.join("\n")).unwrap();
+        assert_eq!(log.read().unwrap().broken_at, Some(2));
+    }
+
+    #[test]
+    fn the_chain_goes_on_behind_a_torn_line() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path());
+        log.append(entry("one")).unwrap();
+        let whole = std::fs::read(&log.path).unwrap();
+        std::fs::write(&log.path, [&whole[..], b"{\"at\":"].concat()).unwrap();
+        log.append(entry("two")).unwrap();
+        let audit = log.read().unwrap();
+        assert_eq!(audit.lines.len(), 2);
+        assert_eq!(audit.lines[1].before, audit.lines[0].hash);
+    }
+}

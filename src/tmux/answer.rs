@@ -1,0 +1,251 @@
+//! A key into a pane, only if the pane still shows what was seen: asked and done in one command.
+
+use super::server::no_pane;
+use super::{Server, TmuxError};
+
+/// A look at a pane with everything that an answer depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CloseLook {
+    pub pid: i32,
+    /// A person scrolls: keys would go to tmux, not to the agent.
+    pub in_mode: bool,
+    pub dead: bool,
+    /// Terminals in its session.
+    pub attached: u32,
+    /// Seconds since the epoch of the last key of any of them.
+    pub last_key: Option<i64>,
+    pub title: String,
+    /// With colours.
+    pub text: String,
+}
+
+/// What must still be so when the key is sent.
+#[derive(Debug, Clone)]
+pub(crate) struct Expected<'e> {
+    pub pid: i32,
+    pub attached: u32,
+    /// All rows of the pane, from the top, without colours.
+    pub rows: &'e [&'e str],
+    /// The first of them that counts.
+    pub from: usize,
+}
+
+const FIELD: char = '\u{1f}';
+
+impl Server {
+    pub(crate) fn look_closely(&self, pane: &str) -> Result<Option<CloseLook>, TmuxError> {
+        let format = [
+            "#{pane_pid}",
+            "#{pane_in_mode}",
+            "#{pane_dead}",
+            "#{session_attached}",
+            "#{pane_title}",
+        ]
+        .join(&FIELD.to_string());
+        let output = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, &format])
+            .args([";", "capture-pane", "-p", "-e", "-t", pane])
+            .args([";", "list-clients", "-t", pane, "-F"])
+            .arg(format!("{FIELD}#{{client_activity}}"))
+            .output()
+            .map_err(|error| no_pane(error, pane))?;
+        Ok(parse(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// Presses the keys if the pane is as expected; whether it was. tmux does nothing else between
+    /// the question and the keys, so no other dialog can come in between.
+    pub(crate) fn press_if(
+        &self,
+        pane: &str,
+        expected: &Expected<'_>,
+        keys: &[&str],
+    ) -> Result<bool, TmuxError> {
+        let press = format!(
+            "send-keys -t {pane} {} ; display-message -p pressed",
+            keys.join(" ")
+        );
+        let answer = self
+            .client()
+            .args(["-N", "if-shell", "-F", "-t", pane, &condition(expected)])
+            .args([press.as_str(), "display-message -p stale"])
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        Ok(answer.trim() == "pressed")
+    }
+}
+
+fn parse(answer: &str) -> Option<CloseLook> {
+    let (head, rest) = answer.split_once('\n')?;
+    let mut fields = head.splitn(5, FIELD);
+    let mut look = CloseLook {
+        pid: fields.next()?.parse().ok()?,
+        in_mode: fields.next()? != "0",
+        dead: fields.next()? == "1",
+        attached: fields.next()?.parse().ok()?,
+        title: fields.next()?.to_owned(),
+        last_key: None,
+        text: String::new(),
+    };
+    let mut screen = Vec::new();
+    for line in rest.lines() {
+        match line.strip_prefix(FIELD) {
+            Some(activity) => look.last_key = look.last_key.max(activity.parse().ok()),
+            None => screen.push(line),
+        }
+    }
+    look.text = screen.join("\n");
+    Some(look)
+}
+
+fn condition(expected: &Expected<'_>) -> String {
+    let mut terms = vec![
+        format!("#{{==:#{{pane_pid}},{}}}", expected.pid),
+        "#{==:#{pane_in_mode},0}".to_owned(),
+        "#{==:#{pane_dead},0}".to_owned(),
+        format!("#{{==:#{{session_attached}},{}}}", expected.attached),
+    ];
+    for row in expected.rows.iter().skip(expected.from) {
+        let pattern = Pattern::of(row);
+        if pattern.says_something() {
+            let first = expected.rows.iter().position(|row| pattern.fits(row));
+            let line = first.map_or(0, |at| at + 1);
+            terms.push(format!("#{{==:#{{C/r:{}}},{line}}}", pattern.written()));
+        }
+    }
+    all_of(&terms)
+}
+
+/// Two at a time, as a tree: older servers know no longer lists and no deep nesting.
+fn all_of(terms: &[String]) -> String {
+    match terms {
+        [] => "1".to_owned(),
+        [only] => only.clone(),
+        many => {
+            let (left, right) = many.split_at(many.len() / 2);
+            format!("#{{&&:{},{}}}", all_of(left), all_of(right))
+        }
+    }
+}
+
+/// A whole row, in a form that can stand in a format of tmux: what means something there is left
+/// open, one character for one.
+struct Pattern(Vec<Piece>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Exactly(char),
+    /// Any one character: this one cannot be written.
+    One,
+    /// One or more: beyond ASCII, bytes and characters are counted differently.
+    Some,
+}
+
+impl Pattern {
+    fn of(row: &str) -> Self {
+        let mut pieces = Vec::new();
+        for character in row.trim_end().chars() {
+            let piece = match character {
+                '{' | '}' | '#' | ',' | '%' | '^' | '\\' | '[' | ']' | '`' => Piece::One,
+                ' '..='~' => Piece::Exactly(character),
+                _ => Piece::Some,
+            };
+            if piece != Piece::Some || pieces.last() != Some(&Piece::Some) {
+                pieces.push(piece);
+            }
+        }
+        Self(pieces)
+    }
+
+    fn says_something(&self) -> bool {
+        let letter =
+            |piece: &Piece| matches!(piece, Piece::Exactly(c) if c.is_ascii_alphanumeric());
+        self.0.iter().any(letter)
+    }
+
+    fn written(&self) -> String {
+        let mut text = "^".to_owned();
+        for piece in &self.0 {
+            match piece {
+                Piece::Exactly(c @ ('.' | '*' | '+' | '?' | '(' | ')' | '|' | '$')) => {
+                    text.extend(['[', *c, ']']);
+                }
+                Piece::Exactly(c) => text.push(*c),
+                Piece::One => text.push('.'),
+                Piece::Some => text.push_str(".+"),
+            }
+        }
+        text.push('$');
+        text
+    }
+
+    /// Whether this pattern, as the server reads it, fits a row.
+    fn fits(&self, row: &str) -> bool {
+        let row: Vec<char> = row.trim_end().chars().collect();
+        // Which beginnings of the row can be explained by the pieces so far.
+        let mut reached = vec![false; row.len() + 1];
+        if let Some(start) = reached.first_mut() {
+            *start = true;
+        }
+        for piece in &self.0 {
+            let mut next = vec![false; row.len() + 1];
+            for at in 0..row.len() {
+                let here = reached.get(at) == Some(&true);
+                let stays = *piece == Piece::Some && next.get(at) == Some(&true);
+                let fits = match piece {
+                    Piece::Exactly(wanted) => row.get(at) == Some(wanted),
+                    Piece::One | Piece::Some => true,
+                };
+                if (here || stays)
+                    && fits
+                    && let Some(after) = next.get_mut(at + 1)
+                {
+                    *after = true;
+                }
+            }
+            reached = next;
+        }
+        reached.last() == Some(&true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_written_so_that_no_format_can_come_out_of_it() {
+        let pattern = Pattern::of("│ a#{b}, 100% (x|y) $z [1] #(id) ❯❯ ; \\ │  ");
+        assert_eq!(
+            pattern.written(),
+            "^.+ a..b.. 100. [(]x[|]y[)] [$]z .1. .[(]id[)] .+ ; . .+$"
+        );
+        assert!(pattern.fits("│ a#{b}, 100% (x|y) $z [1] #(id) ❯❯ ; \\ │"));
+        assert!(!pattern.fits("│ a#{b}, 100% (x|y) +z [1] #(id) ❯❯ ; \\ │"));
+    }
+
+    #[test]
+    fn rows_that_differ_in_one_character_are_told_apart() {
+        let main = Pattern::of(" git push origin main");
+        assert!(main.fits(" git push origin main "));
+        for other in [
+            " git push origin +main",
+            " git push origin maim",
+            "git push origin main",
+            " git push origin main;",
+        ] {
+            assert!(!main.fits(other), "{other}");
+        }
+        assert!(!Pattern::of("────").says_something());
+    }
+
+    #[test]
+    fn a_look_is_taken_apart() {
+        let look =
+            parse("7\u{1f}0\u{1f}0\u{1f}2\u{1f}a title\nrow 1\n\nrow 3\n\u{1f}100\n\u{1f}200\n")
+                .unwrap();
+        assert_eq!((look.pid, look.attached, look.last_key), (7, 2, Some(200)));
+        assert_eq!(look.text, "row 1\n\nrow 3");
+        assert!(parse("").is_none());
+    }
+}
