@@ -29,6 +29,7 @@ fn main() -> ExitCode {
     listing(&mut bench);
     small_repository(&mut bench);
     large_repository(&mut bench);
+    support::watching(&mut bench);
     bench.finish()
 }
 

@@ -28,6 +28,10 @@ impl Camp {
         Self { directory }
     }
 
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
     fn root(&self) -> &Path {
         self.directory.path()
     }
@@ -207,6 +211,9 @@ impl Camp {
 
 impl Drop for Camp {
     fn drop(&mut self) {
+        if self.home().join("run/daemon.sock").exists() {
+            self.biv(&["daemon", "stop"]);
+        }
         for (directory, socket) in [
             (self.root().join("home/run"), "tmux.sock"),
             (self.root().to_owned(), "raw.sock"),
