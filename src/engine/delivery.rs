@@ -8,7 +8,7 @@ use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key};
 use crate::model::{Activity, Title};
-use crate::tmux::Shot;
+use crate::tmux::{Shot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
 const ECHO: Duration = Duration::from_secs(10);
@@ -22,19 +22,27 @@ const GONE: Duration = Duration::from_millis(300);
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
+/// What became of a prompt that was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    Submitted,
+    /// The agent is gone since: it was told to go, or it was taken away before it read anything.
+    Ended,
+}
+
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
     agent: &Watched<'_>,
     title: &Title,
     prompt: &str,
     patience: Patience,
-) -> Result<(), Error> {
+) -> Result<Typed, Error> {
     await_ready(agent, title, patience)?;
     type_in(agent, prompt)
 }
 
 /// Pastes the prompt into an agent that is ready, submits it and sees it go.
-pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<(), Error> {
+pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
     let text = typeable(prompt);
@@ -42,13 +50,17 @@ pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<(), Error> {
     delivery.await_echo(&text)?;
     // Several agents take an Enter that follows too closely for a part of the paste.
     std::thread::sleep(agent.provider.settle_before_submit());
-    let before = agent.look()?;
+    let before = delivery.shot()?;
     delivery.submit()?;
-    match before {
-        Some(before) if agent.provider.verify() == Verify::Draft => {
-            delivery.await_submission(&before)
-        }
-        _ => Ok(()),
+    let seen = match agent.provider.verify() {
+        Verify::Draft => delivery.await_submission(&before),
+        // Keys that go to an agent that has ended are swallowed without a word.
+        Verify::None => delivery.shot().map(drop),
+    };
+    match seen {
+        Ok(()) => Ok(Typed::Submitted),
+        Err(Error::Tmux(TmuxError::NoPane(_))) => Ok(Typed::Ended),
+        Err(error) => Err(error),
     }
 }
 
@@ -102,16 +114,14 @@ impl Delivery<'_> {
         let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
         if !matches!(draft, Some(Draft::Text(_))) {
-            return Ok(());
+            return self.shot().map(drop);
         }
         let submitted_at = Instant::now();
         let mut pressed_again = false;
         let mut gone: Option<Instant> = None;
         let mut still = (before.text.clone(), submitted_at);
         while submitted_at.elapsed() < SUBMISSION {
-            let Some(shot) = self.agent.look()? else {
-                return Ok(());
-            };
+            let shot = self.shot()?;
             if shot.text != still.0 {
                 still = (shot.text.clone(), Instant::now());
             }
@@ -150,8 +160,17 @@ impl Delivery<'_> {
     }
 
     fn drafted(&self) -> Result<Option<Draft>, Error> {
-        let shot = self.agent.look()?;
-        Ok(shot.and_then(|shot| self.agent.provider.draft(&screen_of(&shot))))
+        Ok(self.agent.provider.draft(&screen_of(&self.shot()?)))
+    }
+
+    /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
+    /// another reason than having read it.
+    fn shot(&self) -> Result<Shot, Error> {
+        let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
+        self.agent
+            .look()?
+            .filter(|shot| !shot.dead)
+            .ok_or_else(gone)
     }
 }
 

@@ -11,10 +11,13 @@ use serde_json::Value;
 
 use super::bell::BELL;
 use super::core::now;
-use super::socket;
+use super::{Engine, socket};
 use crate::config::Home;
 use crate::model::InstanceId;
 use crate::store::{Heard, Store};
+
+/// The event by which agents ask whether they may.
+const PERMISSION: &str = "PermissionRequest";
 
 /// What agents put on a hook's standard input, as far as it matters here.
 #[derive(Debug, Default, Deserialize)]
@@ -46,18 +49,25 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         event: event.to_owned(),
         detail: about.into_iter().find_map(text),
         session: text(&said.session_id),
+        earlier: Vec::new(),
         background: !said.background_tasks.is_empty(),
         at,
     };
     // An instance that is gone, a full disk: none of the agent's business.
-    drop(dir.hear(&heard));
+    drop(dir.hear(heard));
     ring(&home.run, &id);
-    decide(&heard)
+    (event == PERMISSION)
+        .then(|| decide(home, &id, input))
+        .flatten()
 }
 
-/// What an agent is answered that asks for permission. So far a person always decides.
-fn decide(_: &Heard) -> Option<String> {
-    None
+/// What an agent is answered that asks for permission; None where its person is to decide, and where
+/// anything is amiss.
+fn decide(home: &Home, id: &InstanceId, input: &[u8]) -> Option<String> {
+    let asked: Value = serde_json::from_slice(input).ok()?;
+    let engine = Engine::open(home.clone()).ok()?;
+    let answer = engine.permission_request(id, &asked).ok().flatten()?;
+    Some(answer.to_string())
 }
 
 /// Nobody may be listening, and nobody waits for whoever does not.

@@ -22,6 +22,7 @@ mod events;
 mod follow;
 mod gc;
 mod glimpse;
+mod haste;
 mod hook;
 mod import;
 mod kill;
@@ -58,6 +59,7 @@ mod word;
 // What a conversation consists of, for those who show it.
 pub(crate) use crate::conversation::{Entry, Speaker};
 pub(crate) use crate::git::DiffOutput;
+pub(crate) use crate::process::run_leashed;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::{AuditLine, StoreError};
@@ -74,6 +76,7 @@ pub(crate) use error::Error;
 pub(crate) use events::Events;
 pub(crate) use gc::{CollectAction, Collected};
 pub(crate) use glimpse::Glimpse;
+pub(crate) use haste::hurried;
 pub(crate) use hook::hear;
 pub(crate) use import::Takeover;
 pub(crate) use kill::{KillOptions, Killed};

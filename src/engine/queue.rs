@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
-use super::delivery::type_in;
+use super::delivery::{Typed, type_in};
 use super::send::{Patience, await_ready};
 use super::watch::Watched;
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
@@ -136,7 +136,12 @@ impl Engine {
         };
         super::crash::place("queue:feed:sending");
         match type_in(&agent, &prompt) {
-            Ok(()) => {
+            Ok(Typed::Ended) if self.was_taken_away(&dir, &seat) => {
+                // Not read: it waits for the next life of the agent.
+                dir.change_queue(|queue| queue.put_back(number))?;
+                Ok(Fed::NotNow)
+            }
+            Ok(Typed::Submitted | Typed::Ended) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
                     EventKind::QueueStarted,

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::delivery::deliver;
+use super::delivery::{Typed, deliver};
 use super::watch::{Found, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
-use crate::model::{InstanceRecord, Resting, State, Title};
+use crate::model::{InstanceRecord, Resting, Seat, State, Title};
+use crate::store::{InstanceDir, Loaded};
 use crate::tmux::TmuxError;
 
 /// Senders wait for each other: one message at a time, each whole.
@@ -63,13 +64,33 @@ impl Engine {
             leader: Some(&seat.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
-        deliver(&agent, &record.title, prompt, patience)
+        let typed = deliver(&agent, &record.title, prompt, patience)
             .map_err(|error| self.or_state(error, &record))?;
+        if typed == Typed::Ended && self.was_taken_away(&dir, &seat) {
+            return Err(Error::WrongState {
+                verb: "send to",
+                state: self.show(record.id.as_str())?.state,
+                title: record.title,
+            });
+        }
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
             progress.note(&format!("the prompt was not recorded: {error}"));
         }
         Ok(())
+    }
+
+    /// Whether an agent that has ended did so because somebody pauses, kills or restarts it: then what
+    /// was just typed was not read. One that ends by itself may have been told to.
+    pub(super) fn was_taken_away(&self, dir: &InstanceDir, seat: &Seat) -> bool {
+        match dir.load() {
+            Loaded::Known { record, journal } => {
+                journal.is_some_and(|journal| !journal.is_closed())
+                    || matches!(record.state, Resting::Paused | Resting::Killed)
+                    || record.seat.as_ref() != Some(seat)
+            }
+            Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
+        }
     }
 
     /// An agent that was taken away while a message waited for it (paused, killed by somebody else):

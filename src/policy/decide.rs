@@ -327,7 +327,7 @@ impl Judge<'_> {
             let glob = |word: &&str| command.words.iter().any(|w| w.glob && w.text == **word);
             let outcome = outcome.and_then(|inner| {
                 for word in &allowed.paths {
-                    self.leads_inside(word, glob(&word), bases, &owned.rule.path)?;
+                    self.leads_inside(word, glob(word), bases, &owned.rule.path)?;
                 }
                 Ok(inner)
             });

@@ -13,16 +13,26 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs a shell line in a terminal of its own. `biv` is the program under test.
     pub(crate) fn running(camp: &Camp, line: &str) -> Self {
-        Self::sized(camp, line, (120, 40))
+        Self::named(camp, "terminal", line)
     }
 
-    /// The same in a terminal of so many columns and rows. Each has a server of its own.
-    pub(crate) fn sized(camp: &Camp, line: &str, (columns, rows): (u16, u16)) -> Self {
-        let mut directory = camp.root().join("terminal");
+    /// The same, where there are several.
+    pub(crate) fn named(camp: &Camp, name: &str, line: &str) -> Self {
+        Self::opened(camp, name, line, (120, 40))
+    }
+
+    /// The same in a terminal of so many columns and rows.
+    pub(crate) fn sized(camp: &Camp, line: &str, size: (u16, u16)) -> Self {
+        Self::opened(camp, "terminal", line, size)
+    }
+
+    /// Each has a server of its own.
+    fn opened(camp: &Camp, name: &str, line: &str, (columns, rows): (u16, u16)) -> Self {
+        let mut directory = camp.root().join(name);
         let mut number = 1;
         while directory.join("person.sock").exists() {
             number += 1;
-            directory = camp.root().join(format!("terminal{number}"));
+            directory = camp.root().join(format!("{name}{number}"));
         }
         std::fs::create_dir_all(&directory).unwrap();
         let terminal = Self {
@@ -70,6 +80,26 @@ impl Terminal {
     pub(crate) fn wait_for(&self, text: &str) {
         let what = || format!("the terminal shows {text:?}; it shows\n{}", self.screen());
         until_told(what, || self.screen().contains(text).then_some(()));
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_for_any(&self, texts: &[&str]) {
+        let what = || {
+            format!(
+                "the terminal shows one of {texts:?}; it shows\n{}",
+                self.screen()
+            )
+        };
+        until_told(what, || {
+            let screen = self.screen();
+            texts.iter().any(|text| screen.contains(text)).then_some(())
+        });
+    }
+
+    /// Whether its bell was rung since it was opened.
+    pub(crate) fn has_rung(&self) -> bool {
+        let flag = self.tmux(&["display-message", "-p", "#{window_bell_flag}"]);
+        flag.stdout.starts_with(b"1")
     }
 
     /// Makes the terminal another size under the program that runs in it.
