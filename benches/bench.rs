@@ -11,6 +11,7 @@
 )]
 
 mod support;
+mod ui;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     listing(&mut bench);
     small_repository(&mut bench);
     large_repository(&mut bench);
+    ui::rows(&mut bench, TRACKED);
     bench.finish()
 }
 
@@ -36,6 +38,7 @@ fn start_up(bench: &mut Bench) {
     let camp = Camp::new();
     let version = median_ms(21, || timed(|| camp.biv(&["--version"])));
     bench.row(Row::below("start", "`biv --version`", version, 5.0, "ms"));
+    hook(bench, version);
     let size = std::fs::metadata(support::BIV).map_or(0, |metadata| metadata.len());
     bench.row(Row::below(
         "binary",
@@ -43,6 +46,27 @@ fn start_up(bench: &mut Bench) {
         size as f64 / 1e6,
         15.0,
         "MB",
+    ));
+}
+
+/// What an agent waits for at each of its hooks, with a file in it as large as agents write.
+fn hook(bench: &mut Bench, version: f64) {
+    let camp = Camp::new();
+    let repository = camp.repository(5);
+    camp.biv_in(&repository, &["new", "one", "-a", "shell", "--", "cat"]);
+    let content = "x".repeat(64 * 1024);
+    let event = format!(
+        r#"{{"session_id":"x","hook_event_name":"PreToolUse","tool_name":"Write","tool_input":{{"content":"{content}"}}}}"#
+    );
+    let id = camp.id("one");
+    let told = median_ms(21, || timed(|| camp.hook(&id, "PreToolUse", &event)));
+    bench.row(Row::below("hook", "`biv hook`", told, 20.0, "ms"));
+    bench.row(Row::ratio_at_most(
+        "hook-start",
+        "`biv hook` to `biv --version`",
+        &[told],
+        &[version],
+        3.0,
     ));
 }
 

@@ -1,5 +1,6 @@
 //! A home of its own, and the same work done by hand beside it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -62,6 +63,55 @@ impl Camp {
             String::from_utf8_lossy(&output.stderr)
         );
         String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    pub(crate) fn id(&self, title: &str) -> String {
+        let shown = self.biv(&["show", title, "--json"]);
+        let value: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();
+        value["id"].as_str().unwrap_or_default().to_owned()
+    }
+
+    /// A hook of this instance's agent, as the agent runs it.
+    pub(crate) fn hook(&self, id: &str, event: &str, input: &str) {
+        let started = Command::new(BIV)
+            .args(["hook", "claude", event])
+            .env("BIV_HOME", self.root().join("home"))
+            .env("BIV_INSTANCE", id)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn();
+        let Ok(mut hook) = started else {
+            panic!("biv hook cannot be started");
+        };
+        if let Some(mut stdin) = hook.stdin.take() {
+            stdin.write_all(input.as_bytes()).ok();
+        }
+        assert!(hook.wait().is_ok_and(|status| status.success()));
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// Milliseconds of CPU that the tmux server has used so far.
+    pub(crate) fn server_cpu(&self) -> f64 {
+        let known = self.home().join("run/tmux.sock.server");
+        let text = std::fs::read_to_string(known).unwrap_or_default();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let pid = value["pid"]
+            .as_u64()
+            .and_then(|pid| u32::try_from(pid).ok());
+        pid.map_or(0.0, super::cpu_of)
+    }
+
+    /// Types into the terminal of an instance, which then shows it.
+    pub(crate) fn say(&self, id: &str, text: &str) {
+        let target = format!("=biv-{id}:");
+        Command::new("tmux")
+            .current_dir(self.home().join("run"))
+            .args(["-S", "tmux.sock", "send-keys", "-t", &target, text, "Enter"])
+            .status()
+            .ok();
     }
 
     pub(crate) fn worktree(&self, title: &str) -> PathBuf {

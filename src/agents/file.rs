@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 
 use super::launch::PLACEHOLDERS;
-use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules};
+use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules, VersionRange};
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -26,6 +26,7 @@ pub(crate) struct ProviderFile {
     pub stop: Stop,
     pub input: Input,
     pub ready: Ready,
+    pub hooks: Hooks,
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
@@ -136,8 +137,6 @@ pub(crate) struct Input {
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
-    /// Arguments that give the first prompt at the start; it is pasted where there are none.
-    pub prompt: Vec<String>,
 }
 
 impl Default for Input {
@@ -146,7 +145,6 @@ impl Default for Input {
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
-            prompt: Vec::new(),
         }
     }
 }
@@ -166,6 +164,41 @@ pub(crate) enum Verify {
 pub(crate) struct Ready {
     /// For an agent without rules: how long it must be quiet to count as ready.
     pub quiet_ms: Option<u64>,
+    /// For an agent that shows its prompt before it reads from it: how long the screen must hold, in the
+    /// first minute after a start.
+    pub hold_ms: Option<u64>,
+}
+
+/// What the agent tells of itself while it works.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Hooks {
+    /// Whether none are handed over after all.
+    pub off: bool,
+    /// The versions that understand them; where there is a range, the version must be known.
+    pub version: Option<VersionRange>,
+    /// Arguments that hand all hooks over at once; `{hooks}` is their JSON, `{trust}` the TOML by which
+    /// Codex knows that they are meant.
+    pub args: Vec<String>,
+    /// Arguments for each `{event}`; `{hook}` is what is to be run, as TOML.
+    pub each: Vec<String>,
+    pub events: HookEvents,
+    /// Seconds after which the agent gives up on a hook, where it insists on less than its usual time.
+    pub timeouts: BTreeMap<String, u64>,
+}
+
+/// What an event tells, by its name or by its name and what it is about: `Notification:idle_prompt`.
+pub(crate) type HookEvents = BTreeMap<String, Telling>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Telling {
+    Busy,
+    Idle,
+    Approval,
+    Question,
+    Blocked,
+    Nothing,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -218,6 +251,9 @@ impl ProviderFile {
                 placeholders(&format!("{key}[{at}]"), word)?;
             }
         }
+        for event in self.hooks.events.keys() {
+            hook_event(event)?;
+        }
         for (name, value) in &self.env {
             placeholders(&format!("env.{name}"), value)?;
         }
@@ -248,6 +284,13 @@ impl ProviderFile {
                 "reference `discovered` needs the method to find it by",
             );
         }
+        if !self.hooks.events.is_empty() && self.hooks.args.is_empty() && self.hooks.each.is_empty()
+        {
+            return fault(
+                "hooks.events",
+                "hooks need `args` or `each`, which hand them over",
+            );
+        }
         if self.input.verify == Verify::Draft && self.input.draft.is_none() {
             return fault("input.verify", "verifying by `draft` needs [input.draft]");
         }
@@ -255,16 +298,31 @@ impl ProviderFile {
         Rules::check_dialogs(&self.rules, "rules", &self.dialogs)
     }
 
-    fn templates(&self) -> [(&str, &[String]); 6] {
+    fn templates(&self) -> [(&str, &[String]); 5] {
         [
             ("command", &self.command),
             ("args", &self.args),
             ("version_command", &self.version_command),
             ("session.fresh", &self.session.fresh),
             ("session.resume", &self.session.resume),
-            ("input.prompt", &self.input.prompt),
         ]
     }
+}
+
+/// The name of an event becomes a word of a shell command.
+fn hook_event(event: &str) -> Result<(), Fault> {
+    let (name, detail) = event.split_once(':').unwrap_or((event, "any"));
+    let is_word = |text: &str| {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-');
+        !text.is_empty() && text.bytes().all(plain)
+    };
+    if is_word(name) && is_word(detail) {
+        return Ok(());
+    }
+    Err(Fault {
+        key: format!("hooks.events.{event}"),
+        message: "an event is a word, or two with `:` between them".to_owned(),
+    })
 }
 
 /// A word in braces that looks like a placeholder must be one; JSON and the like may have braces.

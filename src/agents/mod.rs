@@ -7,6 +7,7 @@
 mod catalog;
 mod discover;
 mod file;
+mod hooks;
 mod install;
 mod launch;
 mod mistake;
@@ -22,5 +23,5 @@ pub(crate) use discover::{Following, Trace, Traces};
 pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
-pub(crate) use provider::Provider;
+pub(crate) use provider::{Provider, Readiness};
 pub(crate) use transcripts::{Bookmark, Continuity, Lookup};

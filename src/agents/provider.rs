@@ -131,12 +131,21 @@ impl Provider {
         }
     }
 
+    /// How long the screen must hold before an agent that was just started counts as ready.
+    pub(crate) fn hold_at_start(&self) -> Option<Duration> {
+        self.file.ready.hold_ms.map(Duration::from_millis)
+    }
+
     pub(crate) fn rules(&self) -> &Rules {
         &self.rules
     }
 
     pub(crate) fn judge(&self, screen: &Screen, title: Option<&str>) -> Verdict {
         self.rules.judge(screen, title, self.version.get())
+    }
+
+    pub(super) fn version(&self) -> Option<&Version> {
+        self.version.get()
     }
 
     /// Says which version is installed; the first word stands.

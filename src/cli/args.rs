@@ -71,16 +71,18 @@ pub(super) enum Command {
     /// Looks at an instance once and answers the dialog it shows, as the daemon does
     #[command(name = "__answer", hide = true)]
     Answer(autoyes::AnswerArgs),
-    /// Answers an agent's `PermissionRequest`, given as JSON on standard input
-    #[command(name = "__permission", hide = true)]
-    Permission {
-        instance: String,
-    },
     /// Hands the output of a pane over to the watcher
     #[command(name = "__pipe", hide = true)]
     Pipe {
         socket: std::ffi::OsString,
         pane: String,
+    },
+    /// Becomes a program that ends with whoever started it
+    #[command(name = "__leash", hide = true)]
+    Leash {
+        parent: i32,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

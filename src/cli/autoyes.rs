@@ -1,7 +1,5 @@
 //! `biv autoyes`
 
-use std::process::ExitCode;
-
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
@@ -12,7 +10,6 @@ use super::output::Output;
 use super::report::Report;
 use crate::config::parse_duration;
 use crate::engine::{AutoyesOutcome, AutoyesState, Engine};
-use crate::model::InstanceId;
 
 /// Answer an agent's permission dialogs by the policy, or stop doing so
 #[derive(Debug, Args)]
@@ -90,19 +87,6 @@ pub(super) fn answer(args: &AnswerArgs, engine: &Engine, output: &Output) -> Com
         }
     }
     Ok(output.json(&json!({ "answered": answered, "stale": stale, "other": other })))
-}
-
-/// Prints nothing where the agent is to ask its user, and where anything is amiss: a hook must never
-/// stand in an agent's way.
-pub(super) fn permission(instance: &str, engine: &Engine, output: &Output) -> CommandResult {
-    let payload = serde_json::from_reader(std::io::stdin().lock()).ok();
-    let answer = InstanceId::parse(instance)
-        .zip(payload)
-        .and_then(|(id, payload)| engine.permission_request(&id, &payload).ok().flatten());
-    Ok(match answer {
-        Some(answer) => output.json_line(&answer),
-        None => ExitCode::SUCCESS,
-    })
 }
 
 fn describe(state: &AutoyesState) -> String {

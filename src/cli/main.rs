@@ -11,12 +11,15 @@ use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue,
+    diff, doctor, events, gc, hook, import, kill, list, log, man, new, pause, peek, policy, queue,
     restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
-use crate::engine::{run_launcher, run_pipe};
+use crate::engine::{run_launcher, run_leashed, run_pipe};
 
 pub(crate) fn run_command() -> ExitCode {
+    if let Some(status) = hook::intercepted() {
+        return status;
+    }
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
@@ -34,6 +37,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         None => ui::run(output),
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
+        Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, Cli::command(), output),
@@ -68,9 +72,6 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
         Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => autoyes::answer(&args, &engine()?, output),
-        Some(Command::Permission { instance }) => {
-            autoyes::permission(&instance, &engine()?, output)
-        }
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }

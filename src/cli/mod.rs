@@ -19,6 +19,7 @@ mod diff;
 mod doctor;
 mod events;
 mod gc;
+mod hook;
 mod import;
 mod instance;
 mod kill;

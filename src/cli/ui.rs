@@ -23,6 +23,8 @@ pub(super) fn run(output: &Output) -> CommandResult {
     if let Some(words) = ending.under_way() {
         output.say(&words);
         ending.finish();
+    } else if let Some(signal) = ending.signal() {
+        return Ok(ExitCode::from(u8::try_from(128 + signal).unwrap_or(1)));
     }
     Ok(ExitCode::SUCCESS)
 }

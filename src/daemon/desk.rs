@@ -13,7 +13,9 @@ use super::notices::Notice;
 use super::run::{Mail, log, spawn};
 use super::subscribers::Subscribers;
 use super::wire::{Answer, Doing, Hello, Request, Status};
-use crate::engine::{Engine, Error, Events, Notification, Present, Roster, Sight, Watcher};
+use crate::engine::{
+    Engine, Error, Events, Notification, Present, Roster, Sight, Watcher, hurried,
+};
 use crate::model::{InstanceId, PauseReason, State};
 
 /// Behind the bells: what was missed is found by looking at the files now and then.
@@ -81,9 +83,9 @@ impl Desk {
             crowded: false,
             round: Errand::None,
             scan: SCAN,
-            compact: COMPACT,
+            compact: hurried(COMPACT),
             compacting: false,
-            measure: MEASURE,
+            measure: hurried(MEASURE),
             measuring: false,
             stopping: None,
         };
@@ -175,6 +177,11 @@ impl Desk {
         let now = self.now();
         if now >= self.scan {
             self.scan = now + SCAN;
+            if !self.engine.daemon_socket().exists() {
+                // The home was taken away; nobody can ever reach us again.
+                log("the socket is gone");
+                self.stopping.get_or_insert(now);
+            }
             self.scan_files();
             if self
                 .keepers
@@ -374,12 +381,12 @@ impl Desk {
         }
         self.crowded = crowded;
         if now >= self.compact && !self.compacting {
-            self.compact = now + COMPACT;
+            self.compact = now + hurried(COMPACT);
             self.compacting = true;
             self.compact_all(now);
         }
         if limits.memory > 0 && now >= self.measure && !self.measuring {
-            self.measure = now + MEASURE;
+            self.measure = now + hurried(MEASURE);
             self.measuring = true;
             self.measure_all();
         }

@@ -42,8 +42,26 @@ impl Verdict {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
+    /// A hook of the agent.
+    Hook,
+    /// What the agent writes down of itself.
+    Registry,
     Title,
     Screen,
+    /// That something was drawn, or that nothing was.
+    Output,
+}
+
+impl Source {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Hook => "hook",
+            Self::Registry => "registry",
+            Self::Title => "title",
+            Self::Screen => "screen",
+            Self::Output => "output",
+        }
+    }
 }
 
 impl Rules {
@@ -74,10 +92,10 @@ impl Rules {
         Verdict {
             activity: rule.activity,
             rule: Some(rule.name.clone()),
-            source: if rule.reads_screen() {
-                Source::Screen
-            } else {
+            source: if rule.title.is_some() {
                 Source::Title
+            } else {
+                Source::Screen
             },
             dialog: dialog.and_then(|spec| spec.read(screen)),
         }

@@ -15,13 +15,15 @@ mod screen;
 mod settle;
 mod sgr;
 mod version;
+mod weigh;
 
 pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
 pub(crate) use draft::{Draft, DraftSpec};
-pub(crate) use judge::{Rules, Verdict, explain};
+pub(crate) use judge::{Rules, Source, Verdict, explain};
 pub(crate) use key::Key;
 pub(crate) use pattern::{Fault, Pattern};
 pub(crate) use rule::Rule;
 pub(crate) use screen::Screen;
 pub(crate) use settle::{Quiet, Rest, Settle};
-pub(crate) use version::Version;
+pub(crate) use version::{Version, VersionRange};
+pub(crate) use weigh::{Word, by_output, weigh};

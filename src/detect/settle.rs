@@ -19,6 +19,7 @@ const QUIET_RATE: f64 = 0.5;
 #[derive(Debug)]
 pub(crate) struct Settle {
     quiet: Quiet,
+    hold: Duration,
     last: Option<Look>,
     /// How much changed, and when; no older than the window.
     changes: VecDeque<(Duration, usize)>,
@@ -61,10 +62,17 @@ impl Settle {
     pub(crate) fn new(quiet: Quiet) -> Self {
         Self {
             quiet,
+            hold: HOLD,
             last: None,
             changes: VecDeque::new(),
             first: None,
         }
+    }
+
+    /// For an agent that looks ready before it is: the screen must hold for so long.
+    pub(crate) fn holding(mut self, hold: Option<Duration>) -> Self {
+        self.hold = hold.unwrap_or(HOLD);
+        self
     }
 
     /// One more look, at a time that is counted from any fixed point. None: not yet at rest.
@@ -105,7 +113,7 @@ impl Settle {
             since,
         });
 
-        let still = now.saturating_sub(since) >= HOLD;
+        let still = now.saturating_sub(since) >= self.hold;
         let quiet = now.saturating_sub(first) >= window && self.rate(window) < QUIET_RATE;
         match verdict.activity {
             Activity::Busy => None,
@@ -172,6 +180,15 @@ mod tests {
         assert_eq!(run(Quiet::Ignored, steady), Some((300, Rest::Idle)));
         let streaming = (0..40).map(|n| (n * 100, format!("{n} tokens"), Activity::Idle));
         assert_eq!(run(Quiet::Ignored, streaming), None);
+        let mut settle = Settle::new(Quiet::Ignored).holding(Some(Duration::from_secs(2)));
+        let rested = (0..40u64).find(|n| {
+            let at = Duration::from_millis(n * 100);
+            let screen = Screen::new("❯");
+            settle
+                .observe(at, &screen, &verdict(Activity::Idle))
+                .is_some()
+        });
+        assert_eq!(rested, Some(20));
     }
 
     #[test]

@@ -10,10 +10,13 @@ use crate::model::InstanceId;
 /// A daemon that hears nothing must not hold anybody up.
 const PATIENCE: Duration = Duration::from_millis(100);
 
+/// The file name of the socket that those listen on who want to hear it.
+pub(super) const BELL: &str = "bell.sock";
+
 impl Engine {
     /// Where the daemon listens for messages of one word: the id of an instance to look at.
     pub(crate) fn bell_path(&self) -> PathBuf {
-        self.home.run.join("bell.sock")
+        self.home.run.join(BELL)
     }
 
     /// Says that something has happened to an instance, or somewhere. Nobody need hear it.

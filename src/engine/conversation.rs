@@ -34,12 +34,18 @@ impl Engine {
         record: &InstanceRecord,
     ) -> Result<Imported, Error> {
         let conversation = dir.conversation();
-        if !self.has_news(&conversation, record)? {
-            return Ok(Imported::default());
+        let mut imported = Imported::default();
+        for reference in references(dir, record) {
+            if !self.has_news(&conversation, record, &reference)? {
+                continue;
+            }
+            let lock = conversation.lock()?;
+            let mut imports = conversation.imports()?;
+            let more = self.import(&conversation, &lock, &mut imports, record, &reference)?;
+            imported.entries += more.entries;
+            imported.skipped += more.skipped;
         }
-        let lock = conversation.lock()?;
-        let mut imports = conversation.imports()?;
-        self.import(&conversation, &lock, &mut imports, record)
+        Ok(imported)
     }
 
     /// Records a prompt that was just sent, unless the transcript tells of it already.
@@ -56,7 +62,9 @@ impl Engine {
         // On disk before anything is written: an entry that a crash leaves is then known for what it is.
         imports.note_sent(at, prompt);
         conversation.save_imports(&lock, &mut imports)?;
-        self.import(&conversation, &lock, &mut imports, record)?;
+        for reference in references(dir, record) {
+            self.import(&conversation, &lock, &mut imports, record, &reference)?;
+        }
         let Some(sent) = imports
             .sent
             .iter_mut()
@@ -91,6 +99,9 @@ impl Engine {
     pub(super) fn has_turns(&self, record: &InstanceRecord, reference: &str) -> Option<bool> {
         let provider = self.provider_of(record).ok()?;
         let told = provider.has_turns(reference, &self.host);
+        if provider.transcript_of(reference, &self.host) != Lookup::Absent {
+            return told;
+        }
         let imports = self.store.instance(&record.id).conversation().imports();
         let imported =
             imports.is_ok_and(|imports| imports.sources.contains_key(&source(record, reference)));
@@ -106,10 +117,8 @@ impl Engine {
         &self,
         conversation: &ConversationDir,
         record: &InstanceRecord,
+        reference: &str,
     ) -> Result<bool, Error> {
-        let Some(reference) = &record.session_ref else {
-            return Ok(false);
-        };
         let Lookup::Found(file) = self
             .provider_of(record)?
             .transcript_of(reference, &self.host)
@@ -126,11 +135,9 @@ impl Engine {
         lock: &Lock,
         imports: &mut Imports,
         record: &InstanceRecord,
+        reference: &str,
     ) -> Result<Imported, Error> {
         let mut imported = Imported::default();
-        let Some(reference) = &record.session_ref else {
-            return Ok(imported);
-        };
         let provider = self.provider_of(record)?;
         let Lookup::Found(file) = provider.transcript_of(reference, &self.host) else {
             return Ok(imported);
@@ -151,7 +158,9 @@ impl Engine {
             Continuity::Continues => conversation.unacknowledged(imports)?,
             Continuity::Anew => conversation.known()?,
         };
+        let mut anything = imports.sources.contains_key(&source);
         while let Some(batch) = reading.next().map_err(Error::files("read", &path))? {
+            anything |= !batch.entries.is_empty();
             let fresh: Vec<Entry> = batch
                 .entries
                 .into_iter()
@@ -163,13 +172,30 @@ impl Engine {
             imported.entries += fresh.len();
             imported.skipped += batch.skipped;
             imports.skipped += batch.skipped;
-            if let Ok(bookmark) = serde_json::to_value(batch.bookmark) {
+            // A bookmark says that something was said: one in a header alone would be asked for later.
+            if let Ok(bookmark) = serde_json::to_value(batch.bookmark)
+                && anything
+            {
                 imports.sources.insert(source.clone(), bookmark);
             }
             conversation.save_imports(lock, imports)?;
         }
         Ok(imported)
     }
+}
+
+/// The conversations of this process, oldest first: those that its hooks told of, and the current one.
+fn references(dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
+    let mut references: Vec<String> = dir
+        .heard()
+        .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
+        .unwrap_or_default();
+    if let Some(known) = &record.session_ref
+        && !references.contains(known)
+    {
+        references.insert(0, known.clone());
+    }
+    references
 }
 
 /// The name of a transcript among all that an instance ever had.

@@ -96,5 +96,13 @@ pub(super) fn now() -> Timestamp {
 
 /// This very program, also after it was replaced by an upgrade.
 fn this_program() -> PathBuf {
-    std::env::current_exe().unwrap_or_else(|_| PathBuf::from("biv"))
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("biv"));
+    // So Linux calls the file of a process that runs on after its program was replaced.
+    match program
+        .to_str()
+        .and_then(|path| path.strip_suffix(" (deleted)"))
+    {
+        Some(path) if !program.exists() => PathBuf::from(path),
+        _ => program,
+    }
 }

@@ -47,6 +47,12 @@ pub(super) fn of_agent(
     for (name, value) in additions {
         set(name, value.as_bytes());
     }
+    // A relative one would be another directory from there.
+    if let Some(home) = std::env::var_os("BIV_HOME").filter(|home| !home.is_empty())
+        && let Ok(home) = std::path::absolute(home)
+    {
+        set("BIV_HOME", home.as_os_str().as_bytes());
+    }
     // Last, so that nothing overrides it: by it every process of the instance is recognised.
     set("BIV_INSTANCE", instance.as_str().as_bytes());
     variables

@@ -30,6 +30,7 @@ impl Engine {
             leader,
             pids: &pids,
             cwd: &record.worktree.path,
+            repository: &record.repository.root,
             since: since.system(),
             host: &self.host,
         })

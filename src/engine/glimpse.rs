@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Engine, Error};
+use super::{Engine, Error, Watcher};
 use crate::git::Repo;
 use crate::model::{InstanceId, Resting};
 use crate::tmux::{TmuxError, harmless};
@@ -16,6 +16,17 @@ pub(crate) struct Glimpse {
     pub text: String,
     /// It is on a terminal now, as opposed to having been saved from one.
     pub live: bool,
+}
+
+impl Watcher {
+    /// The screen of an instance as it is now, without starting a process; None where it has none.
+    pub(crate) fn glimpse(&self, id: &InstanceId) -> Option<Glimpse> {
+        let shot = self.picture(id, true)?;
+        Some(Glimpse {
+            text: harmless(&shot.text),
+            live: true,
+        })
+    }
 }
 
 impl Engine {

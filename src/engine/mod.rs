@@ -14,6 +14,7 @@ mod conversation;
 mod core;
 mod crash;
 mod create;
+mod delivery;
 mod doctor;
 mod environment;
 mod error;
@@ -21,6 +22,8 @@ mod events;
 mod follow;
 mod gc;
 mod glimpse;
+mod haste;
+mod hook;
 mod import;
 mod kill;
 mod launch;
@@ -51,10 +54,12 @@ mod view;
 mod wait;
 mod watch;
 mod watcher;
+mod word;
 
 // What a conversation consists of, for those who show it.
 pub(crate) use crate::conversation::{Entry, Speaker};
 pub(crate) use crate::git::DiffOutput;
+pub(crate) use crate::process::run_leashed;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::{AuditLine, StoreError};
@@ -71,6 +76,8 @@ pub(crate) use error::Error;
 pub(crate) use events::Events;
 pub(crate) use gc::{CollectAction, Collected};
 pub(crate) use glimpse::Glimpse;
+pub(crate) use haste::hurried;
+pub(crate) use hook::hear;
 pub(crate) use import::Takeover;
 pub(crate) use kill::{KillOptions, Killed};
 pub(crate) use launch::run_launcher;

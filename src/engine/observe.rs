@@ -1,15 +1,18 @@
 //! What all instances are doing, asked of tmux as few times as can be.
 
 use std::path::Path;
+use std::time::Duration;
 
+use super::core::now;
 use super::recover::state_of;
 use super::resolve::Found;
 use super::steps::Vault;
 use super::versions::Learned;
 use super::view::Unreadable;
 use super::watch::screen_of;
+use super::word::word;
 use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
-use crate::detect::{Verdict, Version};
+use crate::detect::{Source, Verdict, Version, by_output, weigh};
 use crate::git::Repo;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, QueueCounts, Resting, RunRecord, State, Timestamp,
@@ -168,10 +171,26 @@ impl Engine {
     }
 
     /// What the agent of a running instance is doing, by the best source there is.
-    pub(super) fn verdict(&self, record: &InstanceRecord, shot: Option<&Shot>) -> Verdict {
+    pub(super) fn verdict(
+        &self,
+        record: &InstanceRecord,
+        shot: Option<&Shot>,
+        pane: Option<&Pane>,
+    ) -> Verdict {
         let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
             let provider = self.provider(&record.agent).ok()?;
-            Some(provider.judge(&screen_of(shot), Some(&shot.title)))
+            let seen = provider.judge(&screen_of(shot), Some(&shot.title));
+            let dir = self.store.instance(&record.id);
+            let leader = record.seat.as_ref().map(|seat| &seat.agent);
+            let word = word(provider, &dir, &self.host, leader);
+            let silent = pane
+                .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+                .map_or(Duration::ZERO, |active| active.until(now()));
+            let verdict = weigh(seen, word.as_ref(), silent);
+            Some(match provider.rules().is_empty() && pane.is_some() {
+                true => by_output(verdict, silent),
+                false => verdict,
+            })
         });
         judged.unwrap_or_else(Verdict::unknown)
     }
@@ -223,7 +242,7 @@ impl Engine {
             journal,
         } = found;
         let state = state_of(record, journal.as_ref());
-        let verdict = shot.map(|shot| self.verdict(record, Some(shot)));
+        let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
         let activity = match record.state {
             Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
             Resting::Completed | Resting::Failed => Some(Activity::Exited),
@@ -277,7 +296,7 @@ impl Engine {
                     .map(|line| printable_line(line.trim()))
             }),
             exit_code: run.and_then(|run| run.exit_code),
-            activity_source: verdict.and_then(|verdict| verdict.rule),
+            activity_source: verdict.as_ref().and_then(spoken_by),
             stuck: None,
         }
     }
@@ -289,6 +308,15 @@ impl Engine {
         }
         let snapshot = Vault::of(record).ok()?.snapshot?;
         changes::count_saved(&found.dir, record, &snapshot)
+    }
+}
+
+/// Which source told what the agent does, and by what: `title title-busy`, `hook Stop`.
+fn spoken_by(verdict: &Verdict) -> Option<String> {
+    let source = verdict.source.name();
+    match &verdict.rule {
+        Some(rule) => Some(format!("{source} {rule}")),
+        None => (verdict.source == Source::Output).then(|| source.to_owned()),
     }
 }
 

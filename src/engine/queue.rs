@@ -6,7 +6,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
-use super::send::{Patience, await_ready, type_in};
+use super::delivery::{Typed, type_in};
+use super::send::{Patience, await_ready};
+use super::watch::Watched;
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
     EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
@@ -116,7 +118,16 @@ impl Engine {
             starting: READY,
             busy: Some(READY),
         };
-        if await_ready(&server, &seat.pane, provider, &record.title, patience).is_err() {
+        let agent = Watched {
+            server: &server,
+            pane: &seat.pane,
+            provider,
+            dir: &dir,
+            host: &self.host,
+            leader: Some(&seat.agent),
+            since: Some(record.resumed_at.unwrap_or(record.created_at)),
+        };
+        if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }
         // Written down before the first key: it is never typed twice.
@@ -124,8 +135,13 @@ impl Engine {
             return Ok(Fed::Nothing);
         };
         super::crash::place("queue:feed:sending");
-        match type_in(&server, &seat.pane, provider, &prompt) {
-            Ok(()) => {
+        match type_in(&agent, &prompt) {
+            Ok(Typed::Ended) if self.was_taken_away(&dir, &seat) => {
+                // Not read: it waits for the next life of the agent.
+                dir.change_queue(|queue| queue.put_back(number))?;
+                Ok(Fed::NotNow)
+            }
+            Ok(Typed::Submitted | Typed::Ended) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
                     EventKind::QueueStarted,

@@ -94,7 +94,7 @@ impl Engine {
             autoyes: record.is_autoyes(super::core::now()),
             idle_timeout: self
                 .idle_timeout(record.idle_timeout_s)
-                .map(Duration::from_secs),
+                .map(|seconds| super::hurried(Duration::from_secs(seconds))),
             pause_reason: record.pause.as_ref().map(|pause| pause.reason),
             queue: queue.counts(),
             queue_stopped: queue.stopped,

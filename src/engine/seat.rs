@@ -3,11 +3,11 @@
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{Engine, Error, socket};
 use crate::process::{Command, carries_variable, parent_of};
-use crate::store::Lock;
+use crate::store::{Lock, StoreError};
 
 /// A log that has grown beyond this is put aside when the next daemon starts.
 const LARGE_LOG: u64 = 1024 * 1024;
@@ -33,8 +33,20 @@ impl Engine {
     /// Takes the seat of the daemon; an error says who has it.
     pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
         self.prepare()?;
-        let lock = self.store.lock("daemon", Duration::ZERO, "daemon")?;
-        Ok(Seat { _lock: lock })
+        // One that was just killed may hold it for a moment more, and so does whoever looks; one that
+        // answers has it for good.
+        let deadline = Instant::now() + Duration::from_secs(1);
+        loop {
+            match self.store.lock("daemon", Duration::ZERO, "daemon") {
+                Ok(lock) => return Ok(Seat { _lock: lock }),
+                Err(StoreError::Busy { .. })
+                    if Instant::now() < deadline && self.connect_to_daemon().is_err() =>
+                {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// Whether somebody has it.

@@ -46,7 +46,7 @@ impl Engine {
             return Ok(Suspended::NotNow);
         };
         let shot = super::watch::look(&server, &pane.id)?;
-        if self.verdict(&record, shot.as_ref()).activity != Activity::Idle {
+        if self.verdict(&record, shot.as_ref(), Some(&pane)).activity != Activity::Idle {
             return Ok(Suspended::NotNow);
         }
         let options = PauseOptions {

@@ -57,6 +57,18 @@ impl Engine {
         Some((version, Some(learned)))
     }
 
+    /// Some hooks go along only with versions that understand them; where it is not known which one is
+    /// installed, it is asked now, once for each version.
+    pub(super) fn require_version_for_hooks(&self, provider: &Provider) {
+        if !provider.hooks_need_version() {
+            return;
+        }
+        if let Some((version, learned)) = self.learn_version(provider) {
+            provider.assume_version(version);
+            self.remember_versions(learned.map(|learned| (provider.name().to_owned(), learned)));
+        }
+    }
+
     /// Writes down what was learned. Only a cache: a home that cannot be written asks again.
     pub(super) fn remember_versions(&self, learned: impl IntoIterator<Item = (String, Learned)>) {
         let mut versions = self.versions().clone();

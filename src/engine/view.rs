@@ -38,7 +38,7 @@ pub(crate) struct InstanceView {
     pub run_id: RunId,
     pub last_line: Option<String>,
     pub exit_code: Option<i32>,
-    /// Which rule said what the agent is doing.
+    /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
     pub activity_source: Option<String>,
     /// Why an operation on it cannot come to its end.
     pub stuck: Option<String>,

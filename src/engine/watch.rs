@@ -3,14 +3,21 @@
 use std::time::{Duration, Instant};
 
 use super::Error;
-use crate::agents::Provider;
-use crate::detect::{Quiet, Rest, Screen, Settle};
+use super::core::now;
+use super::word::word;
+use crate::agents::{Host, Provider};
+use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
 use crate::engine::steps::BANNER;
-use crate::model::Activity;
+use crate::model::{Activity, Timestamp};
+use crate::process::Identity;
+use crate::store::InstanceDir;
 use crate::tmux::{Server, Shot};
 
 /// Between two looks: short against a person's patience, long against the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
+
+/// How long an agent counts as one that was just started.
+const YOUTH: Duration = Duration::from_secs(60);
 
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,42 +28,76 @@ pub(super) enum Found {
     Gone,
 }
 
-/// Looks at the pane until the agent is at rest, is gone, or `goes_on` (time so far, what the agent
-/// does) says that it was long enough.
-pub(super) fn until_rest(
-    server: &Server,
-    pane: &str,
-    provider: &Provider,
-    quiet: Quiet,
-    mut goes_on: impl FnMut(Duration, Activity) -> bool,
-) -> Result<Found, Error> {
-    let started = Instant::now();
-    let mut settle = Settle::new(quiet);
-    loop {
-        let Some(shot) = look(server, pane)? else {
-            return Ok(Found::Gone);
-        };
-        if shot.dead {
-            return Ok(Found::AtRest(Rest::Exited));
+/// One agent in its pane, and where it leaves its word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Watched<'a> {
+    pub server: &'a Server,
+    pub pane: &'a str,
+    pub provider: &'a Provider,
+    pub dir: &'a InstanceDir,
+    pub host: &'a Host,
+    pub leader: Option<&'a Identity>,
+    /// When it was started; None: just now.
+    pub since: Option<Timestamp>,
+}
+
+impl Watched<'_> {
+    /// Looks at the pane until the agent is at rest, is gone, or `goes_on` (time so far, what the
+    /// agent does) says that it was long enough.
+    pub(super) fn until_rest(
+        &self,
+        quiet: Quiet,
+        mut goes_on: impl FnMut(Duration, Activity) -> bool,
+    ) -> Result<Found, Error> {
+        let started = Instant::now();
+        let mut settle = Settle::new(quiet).holding(self.hold());
+        let mut drawn = (String::new(), started);
+        loop {
+            let Some(shot) = self.look()? else {
+                return Ok(Found::Gone);
+            };
+            if shot.dead {
+                return Ok(Found::AtRest(Rest::Exited));
+            }
+            if shot.text != drawn.0 {
+                drawn = (shot.text.clone(), Instant::now());
+            }
+            let screen = screen_of(&shot);
+            let verdict = self.verdict(&screen, &shot.title, drawn.1.elapsed());
+            if let Some(rest) = settle.observe(started.elapsed(), &screen, &verdict) {
+                return Ok(Found::AtRest(rest));
+            }
+            if !goes_on(started.elapsed(), verdict.activity) {
+                return Ok(Found::StillMoving(verdict.activity));
+            }
+            std::thread::sleep(INTERVAL);
         }
-        let screen = screen_of(&shot);
-        let verdict = provider.judge(&screen, Some(&shot.title));
-        if let Some(rest) = settle.observe(started.elapsed(), &screen, &verdict) {
-            return Ok(Found::AtRest(rest));
-        }
-        if !goes_on(started.elapsed(), verdict.activity) {
-            return Ok(Found::StillMoving(verdict.activity));
-        }
-        std::thread::sleep(INTERVAL);
     }
+
+    /// Some agents look ready before they are.
+    fn hold(&self) -> Option<Duration> {
+        let young = self.since.is_none_or(|since| since.until(now()) < YOUTH);
+        self.provider.hold_at_start().filter(|_| young)
+    }
+
+    /// What the agent does, by all that is known; `silent` is how long nothing was drawn.
+    pub(super) fn verdict(&self, screen: &Screen, title: &str, silent: Duration) -> Verdict {
+        let seen = self.provider.judge(screen, Some(title));
+        let word = word(self.provider, self.dir, self.host, self.leader);
+        weigh(seen, word.as_ref(), silent)
+    }
+
+    pub(super) fn look(&self) -> Result<Option<Shot>, Error> {
+        look(self.server, self.pane)
+    }
+}
+
+pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+    Ok(server.look(&[pane])?.into_iter().next())
 }
 
 /// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
 /// what it does now.
 pub(super) fn screen_of(shot: &Shot) -> Screen {
     Screen::new(&shot.text).below(BANNER)
-}
-
-pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
-    Ok(server.look(&[pane])?.into_iter().next())
 }

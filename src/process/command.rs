@@ -18,8 +18,8 @@ const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 /// A program to be run. Arguments are passed as they are: no shell is ever involved.
 #[derive(Debug, Clone)]
 pub(crate) struct Command {
-    program: OsString,
-    args: Vec<OsString>,
+    pub(super) program: OsString,
+    pub(super) args: Vec<OsString>,
     directory: Option<PathBuf>,
     environment: Vec<(OsString, Option<OsString>)>,
     clear_environment: bool,

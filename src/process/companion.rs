@@ -3,7 +3,7 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
-use super::{Command, Failure};
+use super::{Command, Failure, Identity};
 
 /// Its standard input and output are ours, both without waiting: whoever talks to it polls.
 ///
@@ -37,6 +37,10 @@ impl Companion {
             .and_then(|()| unblock(&companion.stdout))
             .map_err(|source| command.not_started(source))?;
         Ok(companion)
+    }
+
+    pub(crate) fn identity(&self) -> Option<Identity> {
+        Identity::of_pid(i32::try_from(self.child.id()).ok()?)
     }
 
     pub(crate) fn stdin(&mut self) -> &mut ChildStdin {
@@ -90,7 +94,7 @@ mod tests {
         }
         assert_eq!(answer, b"hello\n");
         let pid = i32::try_from(cat.child.id()).unwrap();
-        let identity = super::super::Identity::of_pid(pid).unwrap();
+        let identity = Identity::of_pid(pid).unwrap();
         drop(cat);
         assert!(!identity.is_alive());
     }

@@ -7,11 +7,13 @@
 mod command;
 mod companion;
 mod identity;
+mod leash;
 mod table;
 mod tree;
 
 pub(crate) use command::{Command, Failure, Output};
 pub(crate) use companion::Companion;
 pub(crate) use identity::{Identity, Signal};
+pub(crate) use leash::run_leashed;
 pub(crate) use table::{carries_variable, parent_of};
 pub(crate) use tree::{Survivors, memory_of, stop_tree, tree_of};

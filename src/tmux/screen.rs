@@ -183,8 +183,9 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
         if index > 0 {
             command = command.arg(";");
         }
+        // A pane's id is not written into the format: tmux takes `%12` for a part of the date.
         let format = format!(
-            "{PART}{pane}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
+            "{PART}#{{pane_id}}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
         );
         command = command
             .args(["display-message", "-p", "-t", pane, &format])

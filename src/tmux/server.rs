@@ -9,8 +9,11 @@ use super::{Configuration, Death, Pane, TmuxError, Version};
 use crate::model::{InstanceId, SessionName};
 use crate::process::{Command, Failure, Identity, Output, Signal};
 
-/// How the sessions of control clients begin: they hold no agent, and go with their client.
-pub(crate) const HUB: &str = "biv-hub-";
+/// The session that control clients are attached to. It holds no agent.
+///
+/// It outlives its clients on purpose: a server (3.3a) that takes a session down while the control
+/// client in it is going away falls over, and every agent with it.
+pub(crate) const HUB: &str = "biv-hub";
 
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long tmux may take to tell how a program ended that has ended.
@@ -223,9 +226,19 @@ impl Server {
         let Some(pane) = self.pane_of(instance)? else {
             return Ok(());
         };
-        let command =
-            self.client()
-                .args(["-N", "kill-session", "-t", &format!("={}", pane.session)]);
+        let command = self
+            .client()
+            .args([
+                "-N",
+                "kill-session",
+                "-t",
+                &format!("={}", pane.session),
+                ";",
+            ])
+            // A hub that somebody who died has left must not be what keeps the server alive.
+            .args(["if-shell", "-F", "-t", &format!("={HUB}:")])
+            .arg("#{?session_attached,0,#{==:#{server_sessions},1}}")
+            .arg(format!("kill-session -t ={HUB}"));
         let output = command.output().map_err(not_installed)?;
         if output.success()
             || says_no_server(&output)
@@ -275,6 +288,35 @@ impl Server {
                 person.then(|| (PathBuf::from(terminal), session.to_owned()))
             })
             .collect()
+    }
+
+    /// Makes sure that there is a hub for control clients. Never starts a server.
+    pub(super) fn open_hub(&self) -> Result<(), TmuxError> {
+        let command = self
+            .client()
+            .args(["-N", "new-session", "-d", "-s", HUB, "-x", "80", "-y", "24"])
+            .args(["--", "cat", ";", "set-option", "-w", "-t"])
+            .args([&format!("={HUB}:"), "remain-on-exit", "off"]);
+        let output = command.output().map_err(not_installed)?;
+        if output.success() || output.stderr_text().contains("duplicate session") {
+            Ok(())
+        } else if says_no_server(&output) {
+            Err(TmuxError::NoServer)
+        } else {
+            Err(command.refused(&output).into())
+        }
+    }
+
+    /// Takes the hub down, unless somebody is attached to it.
+    pub(super) fn close_hub(&self) {
+        let closed = self
+            .client()
+            .args(["-N", "if-shell", "-F", "-t", &format!("={HUB}:")])
+            .args(["#{session_attached}", ""])
+            .arg(format!("kill-session -t ={HUB}"))
+            .output();
+        // Without a server there is none.
+        drop(closed);
     }
 
     /// The identity of the running server, if there is one.
@@ -390,7 +432,7 @@ fn no_server(message: &str) -> bool {
 
 /// Each agent costs the server descriptors; the usual soft limit ends at some 300 agents, and a
 /// server that has run out hangs all of its clients.
-fn raise_file_limit() {
+pub(crate) fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     // Refused is no reason to stop: the server then has what everyone has.

@@ -1,5 +1,8 @@
 //! Text and keys into a pane.
 
+use rustix::fs::{Mode, OFlags};
+use rustix::termios::LocalModes;
+
 use super::server::no_pane;
 use super::{Server, TmuxError};
 
@@ -32,6 +35,23 @@ impl Server {
         } else {
             Err(TmuxError::NoPane(pane.to_owned()))
         }
+    }
+
+    /// Whether the program in the pane has taken over its terminal. Before that the system edits lines
+    /// for it: it cuts a paste off at 4096 bytes, and nobody has asked for brackets around it.
+    pub(crate) fn reads_keys_itself(&self, pane: &str) -> Result<bool, TmuxError> {
+        let terminal = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, "#{pane_tty}"])
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let modes = rustix::fs::open(terminal.trim(), flags, Mode::empty())
+            .and_then(rustix::termios::tcgetattr);
+        // Where it cannot be told, nothing is gained by waiting.
+        Ok(modes.map_or(true, |modes| {
+            !modes.local_modes.contains(LocalModes::ICANON)
+        }))
     }
 
     /// Presses keys by name, each of them from our own tables.

@@ -39,11 +39,28 @@ pub(super) enum MouseKind {
 pub(super) struct Input {
     pending: Vec<u8>,
     pasting: bool,
+    /// Nothing came with the escape: what comes later is no part of it, unless it begins a sequence.
+    apart: bool,
 }
 
 impl Input {
-    /// Takes one byte; an event where it was the last one of it.
-    pub(super) fn feed(&mut self, byte: u8) -> Option<Event> {
+    /// Takes one byte; gives what it completes.
+    pub(super) fn feed(&mut self, byte: u8) -> Vec<Event> {
+        let apart = std::mem::take(&mut self.apart);
+        let mut events = Vec::new();
+        if apart && !matches!(byte, b'[' | b'O') {
+            events.extend(self.settle());
+        }
+        events.extend(self.take(byte));
+        events
+    }
+
+    /// No more is there for the moment.
+    pub(super) fn pause(&mut self) {
+        self.apart = !self.pasting && self.pending == [ESC];
+    }
+
+    fn take(&mut self, byte: u8) -> Option<Event> {
         self.pending.push(byte);
         if self.pasting {
             return self.end_paste();
@@ -247,7 +264,7 @@ mod tests {
 
     fn events(bytes: &[u8]) -> Vec<Event> {
         let mut input = Input::default();
-        let mut events: Vec<Event> = bytes.iter().filter_map(|byte| input.feed(*byte)).collect();
+        let mut events: Vec<Event> = bytes.iter().flat_map(|byte| input.feed(*byte)).collect();
         events.extend(input.settle());
         events
     }
@@ -280,6 +297,20 @@ mod tests {
         ] {
             assert_eq!(keys(bytes), expected, "{bytes:?}");
         }
+    }
+
+    #[test]
+    fn an_escape_that_came_alone_is_a_key_of_its_own() {
+        let mut input = Input::default();
+        let mut shown = Vec::new();
+        for byte in *b"\x1b/\x1b[A" {
+            shown.extend(input.feed(byte).into_iter().map(|event| match event {
+                Event::Key(key) => key.to_string(),
+                other => format!("{other:?}"),
+            }));
+            input.pause();
+        }
+        assert_eq!(shown, ["esc", "/", "↑"]);
     }
 
     #[test]
@@ -322,7 +353,7 @@ mod tests {
             input.settle();
             // Whatever came before, after a while a key is a key again.
             let heard = (0..LONGEST).any(|_| {
-                input.feed(b'q') == Some(Event::Key(Key::char('q')))
+                input.feed(b'q') == [Event::Key(Key::char('q'))]
             });
             prop_assert!(heard);
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::input::Event;
 use crate::engine::{AgentView, Entry, Glimpse, Listing, NewInstance};
-use crate::model::{InstanceId, PauseReason, RunRecord, Timestamp, Title};
+use crate::model::{Activity, InstanceId, PauseReason, RunRecord, Timestamp, Title};
 use crate::report::Report;
 
 /// Something has happened.
@@ -18,6 +18,14 @@ pub(super) enum Message {
     /// Time has passed.
     Tick(Timestamp),
     Listed(Box<Result<Listing, Report>>),
+    /// An agent was seen doing this.
+    Noticed {
+        id: InstanceId,
+        activity: Activity,
+        last_line: Option<String>,
+    },
+    /// A signal asks us to end.
+    Signalled,
     /// A screen, with as many lines above it as were asked for.
     Seen {
         id: InstanceId,

@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -33,6 +34,14 @@ const ESCAPE: Duration = Duration::from_millis(25);
 /// Keys that are taken in before the screen is drawn again.
 const AT_ONCE: usize = 200;
 
+/// A loop that has not ended by then after a signal never will.
+const STUCK: Duration = Duration::from_secs(2);
+
+/// The signal that has asked us to end.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// The UI has been left, and only what is under way is waited for.
+static WAITING: AtomicBool = AtomicBool::new(false);
+
 /// How the user wants it.
 #[derive(Debug)]
 pub(crate) struct Options {
@@ -49,7 +58,7 @@ pub(crate) struct Ending {
 impl Ending {
     /// What is still under way, in words.
     pub(crate) fn under_way(&self) -> Option<String> {
-        if !self.workers.is_working() {
+        if !self.workers.is_working() || self.signal().is_some() {
             return None;
         }
         Some(format!(
@@ -60,7 +69,13 @@ impl Ending {
 
     /// Waits until nothing is.
     pub(crate) fn finish(mut self) {
+        WAITING.store(true, Ordering::SeqCst);
         self.workers.finish();
+    }
+
+    /// The signal that ended it, if one did.
+    pub(crate) fn signal(&self) -> Option<i32> {
+        Some(SIGNAL.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
     }
 }
 
@@ -215,7 +230,7 @@ impl Ui {
                 Err(rustix::io::Errno::INTR) => continue,
                 Ok(_) | Err(_) => return Ok(false),
             }
-            if let Some(event) = self.input.feed(byte[0]) {
+            for event in self.input.feed(byte[0]) {
                 self.take(Message::Typed(event), screen)?;
                 if self.state.quitting {
                     return Ok(true);
@@ -224,6 +239,7 @@ impl Ui {
             let stdin = std::io::stdin();
             let mut fds = [PollFd::new(&stdin, PollFlags::IN)];
             if !matches!(poll(&mut fds, Some(&timespec(Duration::ZERO))), Ok(1..)) {
+                self.input.pause();
                 break;
             }
         }
@@ -293,10 +309,18 @@ fn listen_for_signals(mailbox: Mailbox) -> std::io::Result<()> {
             if signal == SIGWINCH {
                 let (columns, rows) = size();
                 mailbox.send(Message::Resized { columns, rows });
-            } else {
+                continue;
+            }
+            // The loop ends as if the user had quit; one that is stuck is ended all the same.
+            SIGNAL.store(signal, Ordering::SeqCst);
+            mailbox.send(Message::Signalled);
+            if WAITING.load(Ordering::SeqCst) {
                 give_back();
                 std::process::exit(128 + signal);
             }
+            std::thread::sleep(STUCK);
+            give_back();
+            std::process::exit(128 + signal);
         }
     });
     Ok(())

@@ -66,8 +66,9 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
 pub(super) fn screen(capture: &str, width: usize, coloured: bool) -> Vec<Line<'static>> {
     let width = width.max(1);
     // Colours go on from one row to the next, so they are read together.
+    let capture = capture.replace('\t', "    ");
     let read = capture.into_text().unwrap_or_else(|_| {
-        let plain = anstream::adapter::strip_str(capture).to_string();
+        let plain = anstream::adapter::strip_str(&capture).to_string();
         plain.into()
     });
     let mut lines = Vec::new();
@@ -131,16 +132,15 @@ fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
     let mut space = None;
     for (at, character) in text.char_indices() {
         let wide = character.width().unwrap_or(0);
-        if used + wide > width {
+        while used + wide > width {
             let last = breaks.last().copied().unwrap_or(0);
-            let place = space
-                .filter(|space| *space > last && at - *space < 24)
-                .unwrap_or(at);
-            if place > last {
-                breaks.push(place);
-                used = indent + text.get(place..at).map_or(0, UnicodeWidthStr::width);
+            let near = |space: &usize| *space > last && at - *space < 24;
+            let place = space.take().filter(near).unwrap_or(at);
+            if place <= last {
+                break;
             }
-            space = None;
+            breaks.push(place);
+            used = indent + text.get(place..at).map_or(0, UnicodeWidthStr::width);
         }
         used += wide;
         if character == ' ' {

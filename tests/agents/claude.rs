@@ -2,7 +2,6 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::Instance;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -46,8 +45,40 @@ fn clear_starts_another_conversation_which_is_followed() {
 }
 
 #[test]
+fn what_was_said_before_clear_stays_in_the_log_though_nobody_looked() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("clears", "in the first one");
+    stage.model.request_with("in the first one");
+    stage.wait(&instance, "idle");
+    for prompt in ["in the second one", "in the third one"] {
+        stage.press(&instance, &["-l", "/clear"]);
+        stage.press(&instance, &["Enter"]);
+        stage.turn_by_hand(&instance, prompt);
+    }
+    stage.wait_hook(&instance, "Stop");
+    let log = stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    let places: Vec<Option<usize>> = ["first", "second", "third"]
+        .map(|which| log.find(&format!("I have read: in the {which} one")))
+        .to_vec();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{log}"
+    );
+}
+
+#[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("claude"), ".claude/projects");
+}
+
+#[test]
+fn a_worktree_that_is_built_anew() {
+    acts::rebuild_its_worktree(&Stage::of("claude"));
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("claude"));
 }
 
 #[test]
@@ -58,6 +89,29 @@ fn two_of_one_repository() {
 #[test]
 fn a_large_prompt_is_exact() {
     acts::take_a_large_prompt(&Stage::of("claude"), "    ");
+}
+
+#[test]
+fn its_hooks_tell_what_it_does() {
+    let stage = Stage::of("claude");
+    // The user's own hooks run beside ours.
+    let mark = stage.camp.root().join("users-hook");
+    let hook =
+        serde_json::json!({ "type": "command", "command": format!("touch {}", mark.display()) });
+    let settings = serde_json::json!({
+        "permissions": { "defaultMode": "default" },
+        "hooks": { "Stop": [{ "hooks": [hook] }] },
+    });
+    stage.write_home(".claude/settings.json", &settings.to_string());
+    acts::hear_its_hooks(&stage);
+    assert!(mark.exists());
+    let kept = std::fs::read_to_string(stage.home(".claude/settings.json")).unwrap();
+    assert_eq!(kept, settings.to_string());
+}
+
+#[test]
+fn it_does_not_notice_that_biv_is_gone() {
+    acts::outlive_biv(&Stage::of("claude"));
 }
 
 #[test]
@@ -72,7 +126,7 @@ fn it_ends_by_itself_and_comes_back() {
     stage.turn_by_hand(&instance, "the turn after it");
     stage.press(&instance, &["-l", "/exit"]);
     stage.press(&instance, &["Enter"]);
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");
@@ -102,14 +156,9 @@ fn a_key_that_was_never_approved_is_a_persons_matter() {
     blocked(&stage, "API key");
 }
 
-/// Shown as blocked, refused as a place for a prompt, and never answered.
 #[track_caller]
 fn blocked(stage: &Stage, shown: &str) {
-    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
-    stage.wait(&instance, "blocked");
-    instance.wait_screen(&stage.camp, shown);
-    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
-    stage.wait(&instance, "blocked");
+    let instance = acts::leave_its_question_to_a_person(stage, shown);
     stage.pause(&instance, &[]);
     stage.resume(&instance);
     stage.wait(&instance, "blocked");

@@ -2,7 +2,6 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::Instance;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -39,7 +38,7 @@ fn new_starts_another_conversation_which_is_followed() {
         stage.send(instance, "/new");
         // In a worktree it asks in which one to go on.
         stage.wait(instance, "blocked");
-        instance.wait_screen(&stage.camp, "Use current Git worktree");
+        stage.see(instance, "Use current Git worktree");
         stage.press(instance, &["Enter"]);
     });
 }
@@ -47,6 +46,16 @@ fn new_starts_another_conversation_which_is_followed() {
 #[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("codex"), ".codex/sessions");
+}
+
+#[test]
+fn a_worktree_that_is_built_anew() {
+    acts::rebuild_its_worktree(&Stage::of("codex"));
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("codex"));
 }
 
 #[test]
@@ -60,13 +69,26 @@ fn a_large_prompt_is_exact() {
 }
 
 #[test]
+fn its_hooks_tell_what_it_does() {
+    let stage = Stage::of("codex");
+    acts::hear_its_hooks(&stage);
+    let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
+    assert!(!config.contains("hooks"), "{config}");
+}
+
+#[test]
+fn it_does_not_notice_that_biv_is_gone() {
+    acts::outlive_biv(&Stage::of("codex"));
+}
+
+#[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("codex");
     let instance = stage.start("leaves", "the first turn");
     stage.model.request_with("the first turn");
     stage.wait(&instance, "idle");
     stage.send(&instance, "/quit");
-    instance.wait_for(&stage.camp, "state", "completed");
+    stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
     let asked = stage.model.request_with("back again");
@@ -77,11 +99,7 @@ fn it_ends_by_itself_and_comes_back() {
 fn a_folder_that_is_not_trusted_is_a_persons_matter() {
     let stage = Stage::for_a_stranger("codex");
     stage.write_home(".codex/config.toml", &stage.codex_config());
-    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
-    stage.wait(&instance, "blocked");
-    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
-    stage.wait(&instance, "blocked");
-    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    acts::leave_its_question_to_a_person(&stage, "Trust and continue");
     let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
     assert!(!config.contains("trust_level"), "{config}");
 }

@@ -5,12 +5,19 @@
 #![cfg(test)]
 
 mod acts;
+mod aider;
 mod autoyes;
 mod claude;
 mod codex;
+mod gemini;
 mod model;
+mod opencode;
 mod stage;
 
 #[path = "../support/mod.rs"]
-#[expect(dead_code, reason = "each tier uses its part of the support")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
 mod support;

@@ -6,7 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::until_told;
+use crate::stage::{BETWEEN_LOOKS, PATIENCE};
+use crate::support::wait::until_within;
 
 /// A running `fixtures/model-server`. It ends with its standard input, so with the test at the latest.
 pub(crate) struct Model {
@@ -72,7 +73,7 @@ impl Model {
                 self.told()
             )
         };
-        until_told(what, || {
+        until_within(PATIENCE, BETWEEN_LOOKS, what, || {
             self.requests()
                 .into_iter()
                 .find(|request| request.prompt().contains(prompt))

@@ -4,12 +4,18 @@
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
 use crate::model::Model;
-use crate::support::{Answer, Camp, Instance, Repository, until, until_told};
+use crate::support::wait::until_within;
+use crate::support::{Answer, Camp, Instance, Repository, until};
 
+/// OpenCode takes a minute to answer on a machine that has ten other things to do.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+/// A look is a process of its own.
+pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Agents are large: more than this many at once would only wait for each other.
 const AT_ONCE: usize = 2;
 /// Long enough to be taken for a key by everyone, and nobody's.
@@ -31,7 +37,10 @@ impl Stage {
         match agent {
             "claude" => stage.trust_claude(),
             "codex" => stage.trust_codex(),
-            _ => {}
+            "gemini" => stage.set_up_gemini(),
+            "opencode" => stage.set_up_opencode(),
+            "aider" => stage.set_up_aider(),
+            _ => panic!("nothing is known of {agent}"),
         }
         stage
     }
@@ -50,6 +59,13 @@ impl Stage {
             ("DISABLE_ERROR_REPORTING", "1".to_owned()),
             ("DISABLE_AUTOUPDATER", "1".to_owned()),
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1".to_owned()),
+            ("GOOGLE_GEMINI_BASE_URL", model.url()),
+            ("GEMINI_API_KEY", KEY.to_owned()),
+            ("OPENCODE_DISABLE_MODELS_FETCH", "1".to_owned()),
+            ("OPENCODE_DISABLE_AUTOUPDATE", "1".to_owned()),
+            ("OPENCODE_DISABLE_LSP_DOWNLOAD", "1".to_owned()),
+            ("OPENCODE_DISABLE_DEFAULT_PLUGINS", "1".to_owned()),
+            ("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()),
         ]
         .into_iter()
         .fold(camp, |camp, (name, value)| camp.with(name, &value));
@@ -105,13 +121,50 @@ impl Stage {
     /// Waits until `show` says that the agent does this.
     #[track_caller]
     pub(crate) fn wait(&self, instance: &Instance, activity: &str) {
+        self.until(instance, activity, |shown| shown["activity"] == activity);
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_state(&self, instance: &Instance, state: &str) {
+        self.until(instance, state, |shown| shown["state"] == state);
+    }
+
+    /// Waits until this is what its hooks told last.
+    #[track_caller]
+    pub(crate) fn wait_hook(&self, instance: &Instance, event: &str) {
+        self.until(instance, event, |_| self.hook(instance)["event"] == event);
+    }
+
+    /// What its hooks told last.
+    pub(crate) fn hook(&self, instance: &Instance) -> Value {
+        let file = self
+            .camp
+            .instances_dir()
+            .join(&instance.id)
+            .join("hook.json");
+        let text = std::fs::read(file).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
+    }
+
+    /// Waits until its screen shows this.
+    #[track_caller]
+    pub(crate) fn see(&self, instance: &Instance, text: &str) {
+        self.until(instance, text, |_| self.screen(instance).contains(text));
+    }
+
+    pub(crate) fn screen(&self, instance: &Instance) -> String {
+        let peeked = self.camp.biv(["peek", &instance.id, "-n", "50"]);
+        peeked.run().stdout
+    }
+
+    #[track_caller]
+    fn until(&self, instance: &Instance, wanted: &str, holds: impl Fn(&Value) -> bool) {
         let what = || {
             let shown = self.camp.show(instance);
-            let screen = self.camp.biv(["peek", &instance.id, "-n", "50"]).run();
-            format!("it is {activity}: {shown:#}\n{}", screen.stdout)
+            format!("it is {wanted}: {shown:#}\n{}", self.screen(instance))
         };
-        until_told(what, || {
-            (self.camp.show(instance)["activity"] == activity).then_some(())
+        until_within(PATIENCE, BETWEEN_LOOKS, what, || {
+            holds(&self.camp.show(instance)).then_some(())
         });
     }
 
@@ -164,6 +217,48 @@ impl Stage {
         // Its own default asks about next to nothing.
         let settings = json!({ "permissions": { "defaultMode": "default" } });
         self.write_home(".claude/settings.json", &settings.to_string());
+    }
+
+    fn set_up_gemini(&self) {
+        let settings = json!({
+            "security": {
+                "auth": { "selectedType": "gemini-api-key" },
+                "folderTrust": { "enabled": false },
+            },
+            "general": { "enableAutoUpdate": false, "enableAutoUpdateNotification": false },
+            "privacy": { "usageStatisticsEnabled": false },
+        });
+        self.write_home(".gemini/settings.json", &settings.to_string());
+    }
+
+    fn set_up_opencode(&self) {
+        let config = json!({
+            "autoupdate": false,
+            "share": "disabled",
+            "model": "loopback/test",
+            "small_model": "loopback/test",
+            "permission": { "bash": "ask", "edit": "ask" },
+            "provider": { "loopback": {
+                "npm": "@ai-sdk/openai-compatible",
+                "name": "loopback",
+                "options": { "baseURL": format!("{}/v1", self.model.url()), "apiKey": KEY },
+                "models": { "test": { "limit": { "context": 100_000, "output": 8_000 } } },
+            } },
+        });
+        self.write_home(".config/opencode/opencode.json", &config.to_string());
+    }
+
+    fn set_up_aider(&self) {
+        let config = format!(
+            "model: openai/test\nweak-model: openai/test\nopenai-api-base: {}/v1\n\
+             openai-api-key: {KEY}\ncheck-update: false\nanalytics-disable: true\n\
+             show-model-warnings: false\nshow-release-notes: false\ngitignore: false\n\
+             edit-format: diff\n",
+            self.model.url()
+        );
+        self.write_home(".aider.conf.yml", &config);
+        // Else it would ask the network for the prices of models.
+        self.write_home(".aider/caches/model_prices_and_context_window.json", "{}");
     }
 
     fn trust_codex(&self) {

@@ -51,6 +51,105 @@ fn an_agent_of_the_users_own_is_one_file() {
     assert!(answer.stderr.contains("comand"), "{}", answer.stderr);
 }
 
+/// The steps of `src/ARCHITECTURE.md` for an agent that nobody has heard of: one file, its screens, and
+/// it is started, understood, spoken to, paused and resumed.
+#[test]
+fn a_new_agent_is_one_file_and_its_screens() {
+    let camp = Camp::new();
+    let agents = camp.home().join("config/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let program = camp.root().join("pal");
+    std::fs::write(&program, PAL).unwrap();
+    let file = PAL_FILE.replace("PROGRAM", program.to_str().unwrap());
+    std::fs::write(agents.join("pal.toml"), file).unwrap();
+    // Its screens: the folder is the expected answer.
+    for (expected, screen) in [
+        ("idle", "pal 1.0\nyou> \n"),
+        ("busy", "pal 1.0\nyou> hello\n~ thinking\n"),
+        ("approval", "~ wants to run\n  ls -l\nmay I? [y/n]\n"),
+        (
+            "idle",
+            "you> what do you ask?\npal: I say \"may I? [y/n]\"\nyou> \n",
+        ),
+        ("unknown", "$ \n"),
+    ] {
+        let told = camp.biv(["detect", "-a", "pal", "--json"]).stdin(screen);
+        assert_eq!(told.run().ok().json()["activity"], expected, "{screen}");
+    }
+    let repository = camp.repository("app");
+    let made = camp
+        .biv([
+            "new",
+            "--json",
+            "friend",
+            "-a",
+            "pal",
+            "-p",
+            "the tent is blue",
+            "--repo",
+        ])
+        .arg(&repository.path)
+        .run()
+        .ok();
+    let friend = crate::support::Instance::from_json(&made.json());
+    friend.wait_screen(&camp, "pal: you said the tent is blue");
+    friend.wait_for(&camp, "activity", "idle");
+    let shown = camp.show(&friend);
+    assert_eq!(shown["activity_source"], "screen prompt", "{shown:#}");
+    let reference = shown["session_ref"].as_str().unwrap().to_owned();
+    drop(camp.biv(["pause", "friend"]).run().ok());
+    assert_eq!(camp.show(&friend)["pause"]["forced"], false);
+    drop(camp.biv(["resume", "friend"]).run().ok());
+    friend.wait_screen(&camp, &format!("pal goes on with {reference}"));
+}
+
+/// An agent as simple as they come.
+const PAL: &str = r#"#!/bin/sh
+stty -icanon 2>/dev/null
+case "$1" in
+--go-on) echo "pal goes on with $2" ;;
+*) echo "pal 1.0 as $2" ;;
+esac
+stty icanon
+while printf 'you> ' && read -r said; do
+    echo "~ thinking"
+    echo "pal: you said $said"
+done
+"#;
+
+const PAL_FILE: &str = r#"
+display = "Pal"
+about = "a friend"
+command = ["sh", "PROGRAM"]
+limits = ["it knows nothing"]
+[session]
+reference = "assigned"
+fresh = ["--as", "{session}"]
+resume = ["--go-on", "{session}"]
+strategy = "native"
+turnless = "resume"
+[keys]
+interrupt = ["C-c"]
+submit = ["Enter"]
+[input]
+settle_ms = 100
+[[rules]]
+name = "asks"
+activity = "approval"
+last = 1
+any = ['^may I\? \[y/n\]']
+[[rules]]
+name = "thinking"
+activity = "busy"
+last = 1
+any = ['^~ ']
+[[rules]]
+name = "prompt"
+activity = "idle"
+last = 1
+any = ['^you> ?$']
+"#;
+
 #[test]
 fn a_captured_screen_is_judged() {
     let camp = Camp::new();

@@ -201,6 +201,35 @@ fn readme_path() -> PathBuf {
 }
 
 /// From a heading to the next of its kind.
+/// The table of agents says what the files of the agents say.
+#[test]
+fn the_table_of_agents_is_that_of_biv_agents() {
+    let table = section("## Agents");
+    let camp = Camp::new();
+    let told = camp.biv(["agents", "--json"]).run().ok().json();
+    for agent in told["agents"].as_array().unwrap() {
+        let yes = |key: &str| match agent[key].as_bool() {
+            Some(true) => "yes",
+            _ => "–",
+        };
+        let limits: Vec<&str> = agent["limits"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(|limit| limit.as_str())
+            .collect();
+        let row = format!(
+            "| `{}` | {} | {} | {} | {} |",
+            agent["name"].as_str().unwrap(),
+            yes("native_resume"),
+            yes("hooks"),
+            yes("transcript"),
+            limits.join("; ")
+        );
+        assert!(table.contains(&row), "the README has no row\n{row}");
+    }
+}
+
 fn section(heading: &str) -> String {
     let text = readme();
     let from = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));

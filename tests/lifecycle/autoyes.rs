@@ -270,7 +270,8 @@ fn a_hook_is_answered_by_the_same_policy() {
             "cwd": directory,
         });
         let call = camp
-            .biv(["__permission", &instance.id])
+            .biv(["hook", "claude", "PermissionRequest"])
+            .env("BIV_INSTANCE", &instance.id)
             .stdin(payload.to_string());
         let text = call.run().ok().stdout;
         let answer: Value = serde_json::from_str(&text).unwrap_or_default();

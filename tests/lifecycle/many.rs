@@ -22,7 +22,11 @@ fn many_instances_are_made_listed_and_ended() {
             let (camp, repository) = (&camp, &repository);
             scope.spawn(move || {
                 for number in (worker..count).step_by(4) {
-                    camp.start_shell(repository, &format!("agent {number}"), "exec cat");
+                    camp.start_shell(
+                        repository,
+                        &format!("agent {number}"),
+                        "echo here; exec cat",
+                    );
                 }
             });
         }
@@ -35,7 +39,13 @@ fn many_instances_are_made_listed_and_ended() {
         .biv(["list", "--json", "--state", "running"])
         .run()
         .ok();
-    assert_eq!(running.json()["instances"].as_array().unwrap().len(), count);
+    let running = running.json();
+    let running = running["instances"].as_array().unwrap();
+    assert_eq!(running.len(), count);
+    // Each is seen, whatever the number of its pane.
+    for instance in running {
+        assert_eq!(instance["last_line"], "here", "{instance}");
+    }
 
     let ids: Vec<&str> = instances
         .iter()

@@ -7,7 +7,7 @@ mod instance;
 mod processes;
 mod repository;
 pub(crate) mod terminal;
-mod wait;
+pub(crate) mod wait;
 
 pub(crate) use answer::Answer;
 pub(crate) use camp::{Call, Camp};

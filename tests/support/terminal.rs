@@ -13,7 +13,27 @@ pub(crate) struct Terminal {
 impl Terminal {
     /// Runs a shell line in a terminal of its own. `biv` is the program under test.
     pub(crate) fn running(camp: &Camp, line: &str) -> Self {
-        let directory = camp.root().join("terminal");
+        Self::named(camp, "terminal", line)
+    }
+
+    /// The same, where there are several.
+    pub(crate) fn named(camp: &Camp, name: &str, line: &str) -> Self {
+        Self::opened(camp, name, line, (120, 40))
+    }
+
+    /// The same in a terminal of so many columns and rows.
+    pub(crate) fn sized(camp: &Camp, line: &str, size: (u16, u16)) -> Self {
+        Self::opened(camp, "terminal", line, size)
+    }
+
+    /// Each has a server of its own.
+    fn opened(camp: &Camp, name: &str, line: &str, (columns, rows): (u16, u16)) -> Self {
+        let mut directory = camp.root().join(name);
+        let mut number = 1;
+        while directory.join("person.sock").exists() {
+            number += 1;
+            directory = camp.root().join(format!("{name}{number}"));
+        }
         std::fs::create_dir_all(&directory).unwrap();
         let terminal = Self {
             directory,
@@ -28,9 +48,9 @@ impl Terminal {
             "new-session",
             "-d",
             "-x",
-            "120",
+            &columns.to_string(),
             "-y",
-            "40",
+            &rows.to_string(),
             "--",
             "sh",
             "-c",
@@ -60,6 +80,63 @@ impl Terminal {
     pub(crate) fn wait_for(&self, text: &str) {
         let what = || format!("the terminal shows {text:?}; it shows\n{}", self.screen());
         until_told(what, || self.screen().contains(text).then_some(()));
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_for_any(&self, texts: &[&str]) {
+        let what = || {
+            format!(
+                "the terminal shows one of {texts:?}; it shows\n{}",
+                self.screen()
+            )
+        };
+        until_told(what, || {
+            let screen = self.screen();
+            texts.iter().any(|text| screen.contains(text)).then_some(())
+        });
+    }
+
+    /// Whether its bell was rung since it was opened.
+    pub(crate) fn has_rung(&self) -> bool {
+        let flag = self.tmux(&["display-message", "-p", "#{window_bell_flag}"]);
+        flag.stdout.starts_with(b"1")
+    }
+
+    /// Makes the terminal another size under the program that runs in it.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let output = self.tmux(&["resize-window", "-x", &columns, "-y", &rows]);
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// The pid of the program under test that runs in it.
+    pub(crate) fn program(&self) -> i32 {
+        let output = self.tmux(&["display-message", "-p", "#{pane_tty}"]);
+        let tty = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+        let listed = Command::new("ps")
+            .args(["-o", "pid=,comm=", "-t", tty.trim_start_matches("/dev/")])
+            .output()
+            .expect("ps runs");
+        String::from_utf8_lossy(&listed.stdout)
+            .lines()
+            .filter_map(|line| {
+                let mut words = line.split_whitespace();
+                let pid = words.next()?.parse().ok()?;
+                (words.next()? == "biv").then_some(pid)
+            })
+            .min()
+            .expect("biv has the terminal")
+    }
+
+    #[track_caller]
+    pub(crate) fn wait_until_gone(&self, text: &str) {
+        let what = || {
+            format!(
+                "the terminal shows no {text:?}; it shows\n{}",
+                self.screen()
+            )
+        };
+        until_told(what, || (!self.screen().contains(text)).then_some(()));
     }
 
     fn tmux(&self, arguments: &[&str]) -> Output {

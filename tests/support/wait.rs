@@ -15,8 +15,19 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// Looks again and again until there is something; what is told of a failure is found out when it
 /// happens.
 #[track_caller]
-pub(crate) fn until_told<T>(what: impl Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+pub(crate) fn until_told<T>(what: impl Fn() -> String, look: impl FnMut() -> Option<T>) -> T {
+    until_within(PATIENCE, BETWEEN_LOOKS, what, look)
+}
+
+/// The same for what takes longer, or is dear to look at.
+#[track_caller]
+pub(crate) fn until_within<T>(
+    patience: Duration,
+    between_looks: Duration,
+    what: impl Fn() -> String,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;
@@ -24,9 +35,9 @@ pub(crate) fn until_told<T>(what: impl Fn() -> String, mut look: impl FnMut() ->
         assert!(
             Instant::now() < deadline,
             "waited {} seconds in vain until {}",
-            PATIENCE.as_secs(),
+            patience.as_secs(),
             what()
         );
-        std::thread::sleep(BETWEEN_LOOKS);
+        std::thread::sleep(between_looks);
     }
 }

@@ -2,11 +2,13 @@
 //! `sessions/<pid>.json`. The file follows `/clear`, and stays when the process is killed.
 
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Trace, Traces};
+use crate::model::Activity;
 use crate::process::Identity;
 
 #[derive(Debug, Deserialize)]
@@ -16,6 +18,11 @@ struct Registered {
     session_id: String,
     /// The kernel's start time of the process: pids are used again.
     proc_start: Option<Value>,
+    /// `idle`, `busy` or `waiting`.
+    status: Option<String>,
+    waiting_for: Option<String>,
+    /// Milliseconds since the epoch.
+    status_updated_at: Option<u64>,
 }
 
 pub(super) fn registered(home: &Path, traces: &Traces<'_>) -> Trace {
@@ -26,19 +33,34 @@ pub(super) fn registered(home: &Path, traces: &Traces<'_>) -> Trace {
         .into_iter()
         .chain(others)
         .find_map(|process| entry_of(home, &process))
-        .map_or(Trace::Unclear, Trace::Found)
+        .map_or(Trace::Unclear, |entry| Trace::Found(entry.session_id))
 }
 
-fn entry_of(home: &Path, process: &Identity) -> Option<String> {
+/// What the process says that it does, in whose words, and since when.
+pub(super) fn status(home: &Path, process: &Identity) -> Option<(Activity, String, SystemTime)> {
+    let entry = entry_of(home, process)?;
+    let since = UNIX_EPOCH + Duration::from_millis(entry.status_updated_at?);
+    let status = entry.status?;
+    let activity = match (status.as_str(), entry.waiting_for.as_deref()) {
+        ("busy", _) => Activity::Busy,
+        ("idle", _) => Activity::Idle,
+        ("waiting", Some("input needed")) => Activity::Question,
+        ("waiting", Some("permission prompt")) => Activity::Approval,
+        _ => return None,
+    };
+    Some((activity, status, since))
+}
+
+fn entry_of(home: &Path, process: &Identity) -> Option<Registered> {
     let file = home.join("sessions").join(format!("{}.json", process.pid));
     let entry: Registered = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-    let started = match entry.proc_start? {
+    let started = match entry.proc_start.as_ref()? {
         Value::String(text) => text.parse().ok(),
         number => number.as_u64(),
     };
     let same = entry.pid == process.pid && started == Some(process.started);
     let usable = uuid::Uuid::try_parse(&entry.session_id).is_ok();
-    (same && usable).then_some(entry.session_id)
+    (same && usable).then_some(entry)
 }
 
 #[cfg(test)]
@@ -51,22 +73,22 @@ mod tests {
         let sessions = home.path().join("sessions");
         std::fs::create_dir(&sessions).unwrap();
         let own = Identity::of_this_process();
-        assert_eq!(entry_of(home.path(), &own), None);
+        let known = || entry_of(home.path(), &own).map(|entry| entry.session_id);
+        assert_eq!(known(), None);
         let id = "33333333-0000-4333-8444-555555555607";
         let write = |started: u64| {
             let pid = own.pid;
             let text = format!(
-                r#"{{"pid":{pid},"sessionId":"{id}","cwd":"/w","procStart":"{started}","status":"idle"}}"#
+                r#"{{"pid":{pid},"sessionId":"{id}","cwd":"/w","procStart":"{started}","status":"idle","statusUpdatedAt":1794724127602}}"#
             );
             std::fs::write(sessions.join(format!("{pid}.json")), text).unwrap();
         };
         write(own.started);
-        assert_eq!(entry_of(home.path(), &own).as_deref(), Some(id));
+        assert_eq!(known().as_deref(), Some(id));
+        let (activity, said, _) = status(home.path(), &own).unwrap();
+        assert_eq!((activity, said.as_str()), (Activity::Idle, "idle"));
         write(own.started + 1);
-        assert_eq!(
-            entry_of(home.path(), &own),
-            None,
-            "an earlier process of this pid"
-        );
+        assert_eq!(known(), None, "an earlier process of this pid");
+        assert_eq!(status(home.path(), &own), None);
     }
 }

@@ -160,6 +160,7 @@ mod tests {
             leader: None,
             pids: &[i32::try_from(std::process::id()).unwrap()],
             cwd: Path::new("/w/one"),
+            repository: Path::new("/w"),
             since: UNIX_EPOCH,
             host: &host,
         };

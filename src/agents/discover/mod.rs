@@ -15,6 +15,7 @@ use super::file::Discovery;
 use super::launch::Host;
 use super::provider::Provider;
 use crate::detect::Screen;
+use crate::model::{Activity, Timestamp};
 use crate::process::Identity;
 
 /// How many of the last lines an agent's farewell takes.
@@ -29,6 +30,8 @@ pub(crate) struct Traces<'a> {
     pub pids: &'a [i32],
     /// The worktree, which is one instance's alone.
     pub cwd: &'a Path,
+    /// Its repository, which is there when the worktree is not.
+    pub repository: &'a Path,
     /// When the run began: what is older belongs to another one.
     pub since: SystemTime,
     pub host: &'a Host,
@@ -87,6 +90,19 @@ impl Provider {
                 .map_or(Trace::Unclear, |program| opencode::listed(&program, traces)),
             _ => Trace::Unclear,
         }
+    }
+
+    /// What a running agent writes down that it does, in its own word, and since when.
+    pub(crate) fn registered(
+        &self,
+        host: &Host,
+        leader: &Identity,
+    ) -> Option<(Activity, String, Timestamp)> {
+        if self.discovery() != Some(Discovery::ClaudeRegistry) {
+            return None;
+        }
+        let (activity, said, at) = claude::status(&self.own_directory(host)?, leader)?;
+        Some((activity, said, Timestamp::new(at.into())))
     }
 
     /// The reference that an agent printed as it ended: `codex resume <id>`.

@@ -12,9 +12,11 @@ use crate::process::Command;
 const DEADLINE: Duration = Duration::from_secs(20);
 
 pub(super) fn listed(program: &Path, traces: &Traces<'_>) -> Trace {
+    // It lists the sessions of a repository, whichever of its worktrees it is asked in.
+    let directory = Some(traces.cwd).filter(|cwd| cwd.is_dir());
     let listed = Command::new(program)
         .args(["session", "list", "--format", "json"])
-        .directory(traces.cwd)
+        .directory(directory.unwrap_or(traces.repository))
         .deadline(DEADLINE)
         .text();
     match listed {

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
 use super::reading::TranscriptFile;
 use crate::agents::{Host, Provider, TranscriptFormat};
+use crate::model::Timestamp;
 
 /// The header of a transcript is on its first line and is short.
 const HEADER: u64 = 64 * 1024;
@@ -192,9 +194,13 @@ fn header_names(path: &Path, reference: &str) -> bool {
 fn holds_a_message(path: &Path) -> Option<bool> {
     let file = BufReader::new(File::open(path).ok()?);
     for line in file.split(b'\n').take(200) {
-        let line: Option<Value> = serde_json::from_slice(&line.ok()?).ok();
-        let kind = line.as_ref().and_then(|line| line.get("type")?.as_str());
-        if matches!(kind, Some("user" | "gemini")) {
+        let Ok(line) = serde_json::from_slice::<Value>(&line.ok()?) else {
+            continue;
+        };
+        // What Gemini tells its model at the start stands there as if the user had said it.
+        let mut said = Vec::new();
+        super::gemini::entries(&line, Timestamp::new(UNIX_EPOCH.into()), &mut said);
+        if !said.is_empty() {
             return Some(true);
         }
     }
@@ -273,6 +279,13 @@ mod tests {
         check(TranscriptFormat::Codex, root, Some(&codex));
         check(TranscriptFormat::Gemini, root, Some(&gemini));
         assert_eq!(holds_a_message(&gemini), Some(false));
+        let context = r#"{"id":"c","type":"user","content":[{"text":"<session_context>\nx"}]}"#;
+        std::fs::write(&gemini, format!("{header}{context}\n")).unwrap();
+        assert_eq!(
+            holds_a_message(&gemini),
+            Some(false),
+            "nobody said anything"
+        );
         std::fs::write(
             &gemini,
             format!("{header}{{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}}\n"),

@@ -6,11 +6,14 @@ use super::{Work, fact};
 use crate::agents::{StopBy, Strategy};
 use crate::engine::Error;
 use crate::engine::core::now;
+use crate::engine::delivery::deliver;
 use crate::engine::resume::Launch;
-use crate::engine::send::{Patience, await_ready, deliver};
+use crate::engine::send::{Patience, await_ready};
+use crate::engine::watch::Watched;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{Resting, Seat};
 use crate::process::stop_tree;
+use crate::tmux::Server;
 
 /// How long a step that nobody asked for again may wait for an agent.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
@@ -68,16 +71,10 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        let delivered = deliver(
-            &server,
-            &seat.pane,
-            self.provider()?,
-            &self.record.title,
-            &prompt,
-            patience,
-        );
+        let agent = self.watched(&server, &seat)?;
+        let delivered = deliver(&agent, &self.record.title, &prompt, patience);
         match delivered {
-            Ok(()) => {
+            Ok(_) => {
                 // It has arrived; that it is not in the log is no reason to send it again.
                 if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
                     self.progress
@@ -101,6 +98,18 @@ impl Work<'_> {
             }
             Err(error) => Err(error),
         }
+    }
+
+    fn watched<'a>(&'a self, server: &'a Server, seat: &'a Seat) -> Result<Watched<'a>, Error> {
+        Ok(Watched {
+            server,
+            pane: &seat.pane,
+            provider: self.provider()?,
+            dir: &self.dir,
+            host: &self.engine.host,
+            leader: Some(&seat.agent),
+            since: None,
+        })
     }
 
     /// Ends the whole process tree: the pane's session, its descendants, and whoever carries the
@@ -192,7 +201,8 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        match await_ready(&server, &seat.pane, provider, &self.record.title, patience) {
+        let agent = self.watched(&server, &seat)?;
+        match await_ready(&agent, &self.record.title, patience) {
             Ok(()) | Err(Error::NeedsPerson { .. } | Error::NotReady { .. }) => Ok(Facts::none()),
             // A plain command may well be done by now.
             Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {

@@ -5,18 +5,20 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Work, fact};
-use crate::agents::Provider;
 use crate::detect::{Key, Quiet, Rest};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::{CANCEL, PauseOptions};
-use crate::engine::watch::{Found, look, screen_of, until_rest};
+use crate::engine::watch::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
 use crate::tmux::{Pane, Server};
 
 /// Seconds without output after which nothing is about to be drawn. tmux counts whole seconds.
 const LONG_ENOUGH: i64 = 2;
+
+/// Longer than a program waits for the rest of an escape sequence.
+const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 
 /// How the agent was found, and what had to be done to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,22 +41,31 @@ impl Work<'_> {
             return Ok(Facts::none());
         };
         let provider = self.engine.provider_of(&self.record)?;
+        let agent = Watched {
+            server: &server,
+            pane: &pane.id,
+            provider,
+            dir: &self.dir,
+            host: &self.engine.host,
+            leader: self.record.seat.as_ref().map(|seat| &seat.agent),
+            since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
+        };
         let mut quiesced = Quiesced::default();
-        let mut safe = match at_rest_already(&server, &pane, provider)? {
+        let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
-            None => self.wait(&server, &pane.id, provider, options.wait)?,
+            None => self.wait(&agent, options.wait)?,
         };
         if safe.is_none() {
             self.progress.note("interrupting the agent's turn");
             press(&server, &pane.id, provider.interrupt_keys())?;
             let grace = self.engine.settings().pause.grace;
-            safe = self.wait(&server, &pane.id, provider, Some(grace))?;
+            safe = self.wait(&agent, Some(grace))?;
         }
         if let Some(Rest::Waiting(Activity::Approval | Activity::Question)) = safe {
-            quiesced.asked = asked(&server, &pane.id, provider)?;
+            quiesced.asked = asked(&agent)?;
             press(&server, &pane.id, provider.cancel_keys())?;
             let grace = self.engine.settings().pause.grace;
-            safe = self.wait(&server, &pane.id, provider, Some(grace))?;
+            safe = self.wait(&agent, Some(grace))?;
         }
         if safe.is_none() {
             quiesced.forced = true;
@@ -65,21 +76,15 @@ impl Work<'_> {
     }
 
     /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
-    fn wait(
-        &self,
-        server: &Server,
-        pane: &str,
-        provider: &Provider,
-        limit: Option<Duration>,
-    ) -> Result<Option<Rest>, Error> {
+    fn wait(&self, agent: &Watched<'_>, limit: Option<Duration>) -> Result<Option<Rest>, Error> {
         let cancel = self.dir.path.join(CANCEL);
         let mut cancelled = false;
-        let quiet = match provider.readiness().quiet() {
+        let quiet = match agent.provider.readiness().quiet() {
             // A known agent shows when it is at rest; one that is merely silent may be thinking.
             Quiet::Ignored => Quiet::Counts,
             other => other,
         };
-        let found = until_rest(server, pane, provider, quiet, |elapsed, _| {
+        let found = agent.until_rest(quiet, |elapsed, _| {
             cancelled = cancel.exists();
             !cancelled && limit.is_none_or(|limit| elapsed < limit)
         })?;
@@ -95,17 +100,14 @@ impl Work<'_> {
 }
 
 /// An agent that has said nothing for a while has been at rest for as long: one look is enough.
-fn at_rest_already(
-    server: &Server,
-    pane: &Pane,
-    provider: &Provider,
-) -> Result<Option<Rest>, Error> {
+fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Error> {
     let silent = now().seconds_since_epoch() - pane.active_at;
-    let Some(shot) = look(server, &pane.id)?.filter(|_| silent > LONG_ENOUGH) else {
+    let Some(shot) = agent.look()?.filter(|_| silent > LONG_ENOUGH) else {
         return Ok(None);
     };
-    let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
-    let window = match provider.readiness().quiet() {
+    let still = Duration::from_secs(u64::try_from(silent).unwrap_or_default());
+    let verdict = agent.verdict(&screen_of(&shot), &shot.title, still);
+    let window = match agent.provider.readiness().quiet() {
         Quiet::After(window) => i64::try_from(window.as_secs()).unwrap_or(i64::MAX),
         Quiet::Ignored | Quiet::Counts => i64::MAX,
     };
@@ -120,20 +122,22 @@ fn at_rest_already(
 }
 
 pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
-    if keys.is_empty() {
-        return Ok(());
+    for (at, key) in keys.iter().enumerate() {
+        // Two Escapes at once are one key to a program: Escape with Alt held down.
+        if at > 0 {
+            std::thread::sleep(BETWEEN_KEYS);
+        }
+        server.press(pane, &[&key.name()])?;
     }
-    let names: Vec<String> = keys.iter().map(|key| key.name()).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Ok(server.press(pane, &names)?)
+    Ok(())
 }
 
 /// What an open dialog asks, in a line.
-fn asked(server: &Server, pane: &str, provider: &Provider) -> Result<Option<String>, Error> {
-    let Some(shot) = look(server, pane)? else {
+fn asked(agent: &Watched<'_>) -> Result<Option<String>, Error> {
+    let Some(shot) = agent.look()? else {
         return Ok(None);
     };
-    let verdict = provider.judge(&screen_of(&shot), Some(&shot.title));
+    let verdict = agent.provider.judge(&screen_of(&shot), Some(&shot.title));
     Ok(verdict.dialog.map(|dialog| {
         let about = dialog
             .command

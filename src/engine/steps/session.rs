@@ -45,14 +45,15 @@ impl Work<'_> {
             (Launch::Native, Some(session)) => LaunchKind::Resume { session },
             (_, session) => LaunchKind::Fresh { session },
         };
+        self.engine.require_version_for_hooks(self.provider()?);
         let plan = self.provider()?.launch(&LaunchContext {
             host: &self.engine.host,
             cwd: &self.record.worktree.path,
             kind,
-            prompt: None,
             extra_args: &self.record.agent_args,
         })?;
         let stage = self.stage();
+        self.dir.forget_heard();
         let gate = Gate::open(&self.engine.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {

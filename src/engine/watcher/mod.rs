@@ -135,7 +135,6 @@ impl Watcher {
     }
 
     /// The screen of an instance as it is now; None where it has none.
-    #[expect(dead_code, reason = "for the preview of the terminal UI")]
     pub(crate) fn picture(&self, instance: &InstanceId, colours: bool) -> Option<Shot> {
         let (answer, picture) = channel();
         self.wish(Wish::Picture {

@@ -20,7 +20,10 @@ const CHUNKS: usize = 16;
 pub(super) struct Watched {
     pub instance: InstanceId,
     pub clients: u32,
+    /// Its process has ended.
     pub ended: bool,
+    /// And tmux knows it, which is when its exit status can be had.
+    pub dead: bool,
     pub bell: Bell,
     /// Its output, once it was handed over to us.
     pub pipe: Option<OwnedFd>,
@@ -55,6 +58,7 @@ impl Watched {
             instance,
             clients: 0,
             ended: false,
+            dead: false,
             bell,
             pipe: None,
             process: None,

@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
+use std::os::unix::net::UnixDatagram;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
@@ -13,8 +16,8 @@ use super::{Doorbell, Present, Seen, Sight, Wish};
 use crate::engine::watch::screen_of;
 use crate::engine::{Engine, Error, socket};
 use crate::model::{InstanceId, printable_line};
-use crate::process::Identity;
-use crate::tmux::{Client, Doorbells, Notice, Pane, Said, Server, Shot};
+use crate::process::{Identity, Signal};
+use crate::tmux::{Client, Doorbells, Notice, Pane, Said, Server, Shot, raise_file_limit};
 
 /// Behind the events: who sits where is asked now and then all the same.
 const SCAN: Duration = Duration::from_secs(30);
@@ -22,6 +25,8 @@ const SCAN: Duration = Duration::from_secs(30);
 const SHORT_SCAN: Duration = Duration::from_secs(3);
 /// Several sessions that come or go together are asked for once.
 const GATHER: Duration = Duration::from_millis(20);
+/// A process has ended and tmux has not noticed yet: it is asked again after this long.
+const REAPING: Duration = Duration::from_millis(100);
 /// A server that does not answer is tried again after this long, then after twice that.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
 /// Pipes that are asked for at the same time: each is a process for a moment.
@@ -29,6 +34,16 @@ const PIPES_AT_ONCE: usize = 8;
 /// After this long a pipe that did not come is asked for again.
 const PIPE: Duration = Duration::from_secs(10);
 const BUFFER: usize = 64 * 1024;
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.client = None;
+        drop(std::fs::remove_file(leash_path(
+            &self.engine.home.run,
+            std::process::id(),
+        )));
+    }
+}
 
 pub(super) struct Watch {
     engine: Arc<Engine>,
@@ -61,7 +76,9 @@ impl Watch {
             .home
             .run
             .join(format!("pipes-{}.sock", std::process::id()));
-        drop(std::fs::remove_file(&path));
+        sweep(&engine.home.run);
+        // Each pane costs us two descriptors.
+        raise_file_limit();
         let doorbells = socket::bind_datagram(&path)
             .and_then(|socket| Doorbells::open(socket, &path))
             .map_err(Error::files("open", &path))?;
@@ -114,7 +131,7 @@ impl Watch {
             limit = limit.min(Duration::from_secs(1));
         }
         let fixed = [Some(self.alarm.fd()), Some(self.doorbells.readable())];
-        let client = self.client.as_ref().map(Client::readable);
+        let client = self.client.as_ref().and_then(Client::readable);
         let pipes = self.panes.values().flat_map(|pane| {
             [pane.pipe.as_ref(), pane.process.as_ref()]
                 .into_iter()
@@ -142,8 +159,7 @@ impl Watch {
             if process {
                 pane.process = None;
                 pane.ended = true;
-                sights.push(Sight::Left(pane.instance.clone()));
-                self.scan = Some(now + GATHER);
+                self.scan = Some(now);
             }
         }
         self.alarm.calm();
@@ -241,8 +257,9 @@ impl Watch {
         };
         self.scan = Some(now + usual);
         if self.client.is_none() && self.server.identity().is_some() {
-            match Client::connect(&self.server) {
+            match Client::connect(&self.server, &self.engine.host.biv) {
                 Ok(client) => {
+                    self.remember(&client);
                     self.client = Some(client);
                     self.retry_after = FIRST_RETRY;
                 }
@@ -254,6 +271,18 @@ impl Watch {
         }
         if let Some(client) = &mut self.client {
             client.ask_panes();
+        }
+    }
+
+    /// Should this process be killed where the kernel does not end its client with it, the next
+    /// watcher does: a client that nobody listens to any more keeps a server from ending.
+    fn remember(&self, client: &Client) {
+        let path = leash_path(&self.engine.home.run, std::process::id());
+        if let Some(text) = client
+            .process()
+            .and_then(|it| serde_json::to_string(&it).ok())
+        {
+            drop(std::fs::write(path, text));
         }
     }
 
@@ -271,17 +300,26 @@ impl Watch {
                     let mut watched = Watched::new(instance, now);
                     watched.process =
                         Identity::of_pid(pane.pid).and_then(|process| process.end_signal());
-                    if pane.piped && self.doorbell == Doorbell::Free {
-                        watched.repair = None;
-                    }
                     watched
                 }
             };
+            if self.doorbell == Doorbell::Free && watched.pipe.is_none() {
+                // What somebody else has hung up, or has taken from us, is theirs until they go.
+                watched.repair = match pane.piped {
+                    true => None,
+                    false => watched.repair.or(Some(now)),
+                };
+            }
             watched.clients = pane.clients;
-            if pane.death.is_some() && !watched.ended {
+            if pane.death.is_some() && !watched.dead {
                 watched.ended = true;
+                watched.dead = true;
                 watched.process = None;
                 self.tell(Sight::Left(watched.instance.clone()));
+            }
+            if watched.ended && !watched.dead {
+                // tmux is a moment behind the kernel.
+                self.scan = Some(now + REAPING);
             }
             self.panes.insert(pane.id, watched);
         }
@@ -375,10 +413,43 @@ impl Watch {
     }
 }
 
+/// Takes away the sockets of watchers that were killed: nobody answers there any more. One of this
+/// process's own number can only be an earlier one's.
+fn sweep(directory: &Path) {
+    let own = format!("pipes-{}.sock", std::process::id());
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(number) = name
+            .strip_prefix("pipes-")
+            .and_then(|name| name.strip_suffix(".sock")?.parse::<u32>().ok())
+        else {
+            continue;
+        };
+        let deserted = UnixDatagram::unbound()
+            .and_then(|socket| socket::connect_datagram(&socket, &entry.path()))
+            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);
+        if deserted || name == own {
+            drop(std::fs::remove_file(entry.path()));
+            let leash = leash_path(directory, number);
+            let client = std::fs::read(&leash)
+                .ok()
+                .and_then(|text| serde_json::from_slice::<Identity>(&text).ok());
+            if let Some(client) = client {
+                client.signal(Signal::KILL);
+            }
+            drop(std::fs::remove_file(leash));
+        }
+    }
+}
+
+fn leash_path(directory: &Path, watcher: u32) -> PathBuf {
+    directory.join(format!("client-{watcher}.json"))
+}
+
 /// What a look means.
 fn see(engine: &Engine, instance: &InstanceId, before: Option<u64>, shot: &Shot) -> Option<Seen> {
     let record = engine.store.instance(instance).record().ok()?;
-    let verdict = engine.verdict(&record, Some(shot));
+    let verdict = engine.verdict(&record, Some(shot), None);
     let mut hasher = DefaultHasher::new();
     shot.text.hash(&mut hasher);
     let face = hasher.finish();

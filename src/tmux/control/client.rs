@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::BorrowedFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::line::{line, unescaped};
 use super::parser::{Notice, Parser, Word};
-use crate::process::Companion;
+use crate::process::{Companion, Identity};
 use crate::tmux::pane::{self, parse_panes};
 use crate::tmux::server::HUB;
 use crate::tmux::{Pane, Server, Shot, TmuxError, Version};
@@ -31,7 +32,9 @@ const LEAKLESS: &str = "tmux 3.6";
 /// The lasting connection.
 #[derive(Debug)]
 pub(crate) struct Client {
-    companion: Companion,
+    server: Server,
+    /// None once it is being ended.
+    companion: Option<Companion>,
     parser: Parser,
     unsent: Vec<u8>,
     /// What was asked, and when, in order.
@@ -99,30 +102,20 @@ impl Capture {
 }
 
 impl Client {
-    /// Connects to a server that runs. The client has a session of its own, which goes with it.
-    pub(crate) fn connect(server: &Server) -> Result<Self, TmuxError> {
+    /// Connects to a server that runs. `biv` is this program, which keeps the client on a leash.
+    pub(crate) fn connect(server: &Server, biv: &Path) -> Result<Self, TmuxError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("{HUB}{}-{number}", std::process::id());
+        server.open_hub()?;
         let companion = server
             .client()
-            .args([
-                "-N",
-                "-C",
-                "new-session",
-                "-s",
-                &name,
-                "-x",
-                "80",
-                "-y",
-                "24",
-            ])
-            .args(["-f", "no-output,ignore-size", "--", "cat"])
-            .args([";", "set-option", "destroy-unattached", "on"])
-            .args([";", "set-option", "-w", "remain-on-exit", "off"])
+            .args(["-N", "-C", "attach-session", "-t", &format!("={HUB}")])
+            .args(["-f", "no-output,ignore-size"])
+            .leashed(biv)
             .companion()?;
         let mut client = Self {
-            companion,
+            server: server.clone(),
+            companion: Some(companion),
             parser: Parser::default(),
             unsent: Vec::new(),
             asked: VecDeque::new(),
@@ -137,19 +130,29 @@ impl Client {
             if left.is_zero() {
                 return Err(TmuxError::NoServer);
             }
-            wait(client.readable(), left.min(Duration::from_millis(200)));
+            if let Some(readable) = client.readable() {
+                wait(readable, left.min(Duration::from_millis(200)));
+            }
             client.hear()?;
         }
         Ok(client)
     }
 
-    pub(crate) fn readable(&self) -> BorrowedFd<'_> {
-        self.companion.readable()
+    pub(crate) fn readable(&self) -> Option<BorrowedFd<'_>> {
+        self.companion.as_ref().map(Companion::readable)
+    }
+
+    /// The process that stands between us and the server.
+    pub(crate) fn process(&self) -> Option<Identity> {
+        self.companion.as_ref().and_then(Companion::identity)
     }
 
     /// Where to wait for room, while something is unsent.
     pub(crate) fn writable(&self) -> Option<BorrowedFd<'_>> {
-        (!self.unsent.is_empty()).then(|| self.companion.writable())
+        self.companion
+            .as_ref()
+            .filter(|_| !self.unsent.is_empty())
+            .map(Companion::writable)
     }
 
     /// Whether an answer has been missing for too long.
@@ -215,7 +218,10 @@ impl Client {
         let mut said = Vec::new();
         let mut bytes = [0; 64 * 1024];
         loop {
-            let count = match self.companion.stdout().read(&mut bytes) {
+            let Some(companion) = &mut self.companion else {
+                return Err(TmuxError::NoServer);
+            };
+            let count = match companion.stdout().read(&mut bytes) {
                 Ok(0) => return Err(TmuxError::NoServer),
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(said),
@@ -239,7 +245,10 @@ impl Client {
     /// Sends as much as the server takes now.
     pub(crate) fn flush(&mut self) -> Result<(), TmuxError> {
         while !self.unsent.is_empty() {
-            match self.companion.stdin().write(&self.unsent) {
+            let Some(companion) = &mut self.companion else {
+                return Err(TmuxError::NoServer);
+            };
+            match companion.stdin().write(&self.unsent) {
                 Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -292,6 +301,14 @@ impl Client {
             }),
             Question::Pipe(pane) => Some(Said::Piped { pane, ok }),
         })
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // First the client, then what it was attached to: never both at once.
+        self.companion = None;
+        self.server.close_hub();
     }
 }
 

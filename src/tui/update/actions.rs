@@ -222,12 +222,19 @@ fn attach(state: &mut State, calls: &mut Vec<Call>) {
         }
         InstanceState::Running
         | InstanceState::Creating
-        | InstanceState::Pausing
+        | InstanceState::Completed
+        | InstanceState::Failed => calls.push(Call::Attach(id)),
+        shown @ (InstanceState::Pausing
         | InstanceState::Restarting
         | InstanceState::Killing
-        | InstanceState::Completed
-        | InstanceState::Failed
-        | InstanceState::Killed => calls.push(Call::Attach(id)),
+        | InstanceState::Killed) => {
+            let words = format!(
+                "`{}` is {}; attach when that is done.",
+                view.title,
+                shown.name()
+            );
+            state.toast(ToastKind::Note, words);
+        }
     }
 }
 

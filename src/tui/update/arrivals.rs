@@ -1,7 +1,7 @@
 //! What the workers bring.
 
 use crate::engine::{InstanceView, Listing};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
@@ -14,6 +14,23 @@ pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>)
             Ok(listing) => take_listing(state, listing),
             Err(report) => state.complain(report),
         },
+        Message::Noticed {
+            id,
+            activity,
+            last_line,
+        } => {
+            let now = state.now;
+            let known = state.instances.iter_mut().find(|view| view.id == id);
+            if let Some(view) = known.filter(|view| view.state == InstanceState::Running) {
+                view.activity = Some(activity);
+                view.last_active_at = now;
+                view.last_line = last_line.or(view.last_line.take());
+            }
+        }
+        Message::Signalled => {
+            state.quitting = true;
+            calls.push(Call::Quit);
+        }
         Message::Seen { id, above, glimpse } => match glimpse {
             Ok(glimpse) => {
                 state.page.trouble = None;

@@ -6,7 +6,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::{ends, styled};
-use crate::model::printable_line;
+use crate::model::{QueueCounts, printable_line};
 use crate::tui::state::{State, Tab};
 use crate::tui::text::cut;
 
@@ -64,10 +64,29 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
                 .as_deref()
                 .map(printable_line)
                 .unwrap_or_default();
-            let about = format!("{} · {branch}", view.agent);
+            let about = match view.queue.filter(|queue| queue.is_open()) {
+                Some(queue) => queued(queue),
+                None => format!("{} · {branch}", view.agent),
+            };
             Line::from(styled(format!("{} ", cut(&about, room)), theme.dim))
         }
         Some(_) | None => Line::default(),
     };
     ends(Line::from(spans), right, area, buffer);
+}
+
+/// Where a queue of prompts is: `turn #3 · ✓2 ●1 ○3`
+fn queued(queue: QueueCounts) -> String {
+    let QueueCounts {
+        done,
+        running,
+        waiting,
+        failed,
+    } = queue;
+    let turn = done + failed + running.max(1);
+    let failed = match failed {
+        0 => String::new(),
+        count => format!(" ✗{count}"),
+    };
+    format!("turn #{turn} · ✓{done} ●{running} ○{waiting}{failed}")
 }

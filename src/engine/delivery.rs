@@ -1,0 +1,222 @@
+//! A prompt on its way into an agent's input box, and out of it again.
+
+use std::time::{Duration, Instant};
+
+use super::Error;
+use super::send::{Patience, await_ready};
+use super::watch::{Watched, screen_of};
+use crate::agents::{Readiness, Verify};
+use crate::detect::{Draft, Key};
+use crate::model::{Activity, Title};
+use crate::tmux::{Shot, TmuxError};
+
+/// How long a pasted prompt may take to show in the input box.
+const ECHO: Duration = Duration::from_secs(10);
+/// A text in the box that is not known for ours, but stays: agents show some characters otherwise.
+const SOME_TEXT: Duration = Duration::from_secs(1);
+/// How long a submitted prompt may take to leave the input box.
+const SUBMISSION: Duration = Duration::from_secs(10);
+/// A prompt must be gone for this long: an agent that draws itself anew hides its box for a moment.
+const GONE: Duration = Duration::from_millis(300);
+/// When nothing has moved for this long Enter is pressed once more: a busy machine can swallow the first.
+const SECOND_ENTER: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
+
+/// What became of a prompt that was typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typed {
+    Submitted,
+    /// The agent is gone since: it was told to go, or it was taken away before it read anything.
+    Ended,
+}
+
+/// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
+pub(super) fn deliver(
+    agent: &Watched<'_>,
+    title: &Title,
+    prompt: &str,
+    patience: Patience,
+) -> Result<Typed, Error> {
+    await_ready(agent, title, patience)?;
+    type_in(agent, prompt)
+}
+
+/// Pastes the prompt into an agent that is ready, submits it and sees it go.
+pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error> {
+    let delivery = Delivery { agent };
+    delivery.await_terminal()?;
+    let text = typeable(prompt);
+    agent.server.paste(agent.pane, &text)?;
+    delivery.await_echo(&text)?;
+    // Several agents take an Enter that follows too closely for a part of the paste.
+    std::thread::sleep(agent.provider.settle_before_submit());
+    let before = delivery.shot()?;
+    delivery.submit()?;
+    let seen = match agent.provider.verify() {
+        Verify::Draft => delivery.await_submission(&before),
+        // Keys that go to an agent that has ended are swallowed without a word.
+        Verify::None => delivery.shot().map(drop),
+    };
+    match seen {
+        Ok(()) => Ok(Typed::Submitted),
+        Err(Error::Tmux(TmuxError::NoPane(_))) => Ok(Typed::Ended),
+        Err(error) => Err(error),
+    }
+}
+
+struct Delivery<'a> {
+    agent: &'a Watched<'a>,
+}
+
+impl Delivery<'_> {
+    /// Some agents draw their input box before they read from it. A plain command may never take its
+    /// terminal over, and needs not.
+    fn await_terminal(&self) -> Result<(), Error> {
+        let since = Instant::now();
+        while self.agent.provider.readiness() == Readiness::Rules
+            && since.elapsed() < ECHO
+            && !self.agent.server.reads_keys_itself(self.agent.pane)?
+        {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
+    /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.
+    /// A text that begins with an empty line does not show, so nothing is waited for then.
+    fn await_echo(&self, text: &str) -> Result<(), Error> {
+        let first = text.lines().next().unwrap_or_default();
+        if self.agent.provider.verify() == Verify::None || first.trim().is_empty() {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let mut other: Option<(Draft, Instant)> = None;
+        while since.elapsed() < ECHO {
+            match self.drafted()? {
+                Some(Draft::Text(shown)) if is_beginning(&shown, first) => break,
+                Some(draft @ Draft::Text(_)) => match &other {
+                    Some((known, since)) if *known == draft => {
+                        if since.elapsed() > SOME_TEXT {
+                            break;
+                        }
+                    }
+                    _ => other = Some((draft, Instant::now())),
+                },
+                _ => other = None,
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
+    fn await_submission(&self, before: &Shot) -> Result<(), Error> {
+        let provider = self.agent.provider;
+        let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
+        let draft = drafted(before);
+        if !matches!(draft, Some(Draft::Text(_))) {
+            return self.shot().map(drop);
+        }
+        let submitted_at = Instant::now();
+        let mut pressed_again = false;
+        let mut gone: Option<Instant> = None;
+        let mut still = (before.text.clone(), submitted_at);
+        while submitted_at.elapsed() < SUBMISSION {
+            let shot = self.shot()?;
+            if shot.text != still.0 {
+                still = (shot.text.clone(), Instant::now());
+            }
+            let activity = provider
+                .judge(&screen_of(&shot), Some(&shot.title))
+                .activity;
+            // A dialog in the place of the box: what looks like the draft is its echo further up.
+            if drafted(&shot) != draft || needs_a_person(activity) {
+                if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
+                    return Ok(());
+                }
+            } else {
+                gone = None;
+                // Only at a prompt that stands still: an Enter is an answer to whatever comes up.
+                let waits = activity == Activity::Idle && still.1.elapsed() >= SECOND_ENTER;
+                if waits && !pressed_again {
+                    self.submit()?;
+                    pressed_again = true;
+                }
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Error::NotSubmitted)
+    }
+
+    fn submit(&self) -> Result<(), Error> {
+        let keys: Vec<String> = self
+            .agent
+            .provider
+            .submit_keys()
+            .iter()
+            .map(|key| Key::name(*key))
+            .collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        Ok(self.agent.server.press(self.agent.pane, &keys)?)
+    }
+
+    fn drafted(&self) -> Result<Option<Draft>, Error> {
+        Ok(self.agent.provider.draft(&screen_of(&self.shot()?)))
+    }
+
+    /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
+    /// another reason than having read it.
+    fn shot(&self) -> Result<Shot, Error> {
+        let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
+        self.agent
+            .look()?
+            .filter(|shot| !shot.dead)
+            .ok_or_else(gone)
+    }
+}
+
+fn needs_a_person(activity: Activity) -> bool {
+    matches!(
+        activity,
+        Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited
+    )
+}
+
+/// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
+/// shown as `[Pasted …`.
+fn is_beginning(shown: &str, first: &str) -> bool {
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
+}
+
+/// What can be typed of a text: everything but what would steer the terminal or break out of the
+/// paste. Line ends become newlines.
+fn typeable(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .replace('\r', "\n")
+        .chars()
+        .filter(|character| matches!(character, '\n' | '\t') || !character.is_control())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_shows_the_beginning_or_that_something_was_pasted() {
+        assert!(is_beginning("the tent", "the tent is blue"));
+        assert!(is_beginning("a    b", "a\tb"));
+        assert!(is_beginning("[Pasted text #7 +102 lines]", "begin"));
+        assert!(!is_beginning("an earlier prompt", "the tent is blue"));
+    }
+
+    #[test]
+    fn what_would_break_out_of_the_paste_is_left_out() {
+        assert_eq!(
+            typeable("a\x1b[201~rm\x07\r\nb\tc\u{9b}d\x7f"),
+            "a[201~rm\nb\tcd"
+        );
+        let exact = "'quotes' \"; $HOME `x` \\ \n\té 日本 👩‍💻 -dash;";
+        assert_eq!(typeable(exact), exact);
+    }
+}

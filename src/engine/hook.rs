@@ -1,0 +1,149 @@
+//! What an agent tells by its hooks while it works.
+//!
+//! The agent waits for the answer, so next to nothing happens here: the word is kept beside the
+//! record, the daemon is rung, and whoever looks next weighs the word against what he sees.
+
+use std::os::unix::net::UnixDatagram;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::bell::BELL;
+use super::core::now;
+use super::{Engine, socket};
+use crate::config::Home;
+use crate::model::InstanceId;
+use crate::store::{Heard, Store};
+
+/// The event by which agents ask whether they may.
+const PERMISSION: &str = "PermissionRequest";
+
+/// What agents put on a hook's standard input, as far as it matters here.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Input {
+    session_id: Option<Value>,
+    notification_type: Option<Value>,
+    tool_name: Option<Value>,
+    source: Option<Value>,
+    reason: Option<Value>,
+    background_tasks: Vec<serde::de::IgnoredAny>,
+}
+
+/// Takes in one event. Returns what to answer the agent; None leaves everything to it.
+pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Option<String> {
+    let at = now();
+    let id = InstanceId::parse(instance)?;
+    let dir = Store::new(home.state.clone()).instance(&id);
+    let said: Input = serde_json::from_slice(input).unwrap_or_default();
+    let text = |value: &Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
+    let about = [
+        &said.notification_type,
+        &said.tool_name,
+        &said.source,
+        &said.reason,
+    ];
+    let heard = Heard {
+        format: Heard::FORMAT,
+        event: event.to_owned(),
+        detail: about.into_iter().find_map(text),
+        session: text(&said.session_id),
+        earlier: Vec::new(),
+        background: !said.background_tasks.is_empty(),
+        at,
+    };
+    // An instance that is gone, a full disk: none of the agent's business.
+    drop(dir.hear(heard));
+    ring(&home.run, &id);
+    (event == PERMISSION)
+        .then(|| decide(home, &id, input))
+        .flatten()
+}
+
+/// What an agent is answered that asks for permission; None where its person is to decide, and where
+/// anything is amiss.
+fn decide(home: &Home, id: &InstanceId, input: &[u8]) -> Option<String> {
+    let asked: Value = serde_json::from_slice(input).ok()?;
+    let engine = Engine::open(home.clone()).ok()?;
+    let answer = engine.permission_request(id, &asked).ok().flatten()?;
+    Some(answer.to_string())
+}
+
+/// Nobody may be listening, and nobody waits for whoever does not.
+fn ring(run: &Path, instance: &InstanceId) {
+    let path = run.join(BELL);
+    drop(UnixDatagram::unbound().and_then(|bell| {
+        bell.set_nonblocking(true)?;
+        socket::connect_datagram(&bell, &path)?;
+        bell.send(instance.as_str().as_bytes())
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn camp() -> (tempfile::TempDir, Home, InstanceId) {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::below(folder.path());
+        let id = InstanceId::parse("bcdfghjkmn").unwrap();
+        std::fs::create_dir_all(home.state.join("instances").join(id.as_str())).unwrap();
+        std::fs::create_dir_all(&home.run).unwrap();
+        (folder, home, id)
+    }
+
+    #[test]
+    fn a_word_is_kept_and_the_bell_is_rung() {
+        let (_folder, home, id) = camp();
+        let bell = UnixDatagram::bind(home.run.join(BELL)).unwrap();
+        bell.set_nonblocking(true).unwrap();
+        let input = br#"{"session_id":"abc","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+        assert_eq!(hear(&home, id.as_str(), "PreToolUse", input), None);
+        let heard = Store::new(home.state.clone())
+            .instance(&id)
+            .heard()
+            .unwrap();
+        assert_eq!(heard.event, "PreToolUse");
+        assert_eq!(heard.detail.as_deref(), Some("Bash"));
+        assert_eq!(heard.session.as_deref(), Some("abc"));
+        assert!(!heard.background);
+        let mut rung = [0; 64];
+        let length = bell.recv(&mut rung).unwrap();
+        assert_eq!(&rung[..length], id.as_str().as_bytes());
+        let input = br#"{"session_id":"abc","background_tasks":[{"id":"1"}]}"#;
+        assert_eq!(hear(&home, id.as_str(), "Stop", input), None);
+        let heard = Store::new(home.state.clone())
+            .instance(&id)
+            .heard()
+            .unwrap();
+        assert!(heard.background);
+    }
+
+    #[test]
+    fn whatever_is_wrong_the_agent_is_not_told() {
+        let (_folder, home, id) = camp();
+        // No daemon, and nothing that could be read.
+        assert_eq!(hear(&home, id.as_str(), "Stop", b"not json"), None);
+        let dir = Store::new(home.state.clone()).instance(&id);
+        assert_eq!(dir.heard().unwrap().event, "Stop");
+        assert_eq!(
+            hear(
+                &home,
+                id.as_str(),
+                "Stop",
+                br#"{"session_id":7,"tool_name":[]}"#
+            ),
+            None
+        );
+        for unknown in ["", "../../etc", "zzzzzzzzzz", "bcdfghjkmp"] {
+            assert_eq!(hear(&home, unknown, "Stop", b"{}"), None);
+        }
+        assert_eq!(
+            std::fs::read_dir(home.state.join("instances"))
+                .unwrap()
+                .count(),
+            1
+        );
+    }
+}

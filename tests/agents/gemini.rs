@@ -1,0 +1,65 @@
+//! Gemini CLI.
+
+use crate::acts;
+use crate::stage::Stage;
+
+#[test]
+fn a_pause_at_the_prompt() {
+    acts::pause_at_the_prompt(&Stage::of("gemini"));
+}
+
+#[test]
+fn a_pause_in_the_middle_of_an_answer_drops_that_turn_alone() {
+    let stage = Stage::of("gemini");
+    acts::pause_in_the_middle_of_an_answer(&stage);
+}
+
+#[test]
+fn a_pause_in_a_dialog() {
+    acts::pause_in_a_dialog(&Stage::of("gemini"));
+}
+
+#[test]
+fn a_kill_in_the_middle_of_an_answer() {
+    acts::survive_a_kill(&Stage::of("gemini"));
+}
+
+#[test]
+fn a_pause_before_the_first_turn_keeps_the_reference() {
+    let stage = Stage::of("gemini");
+    let instance = acts::pause_before_the_first_turn(&stage);
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["session_ref"], instance.session_ref.unwrap());
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_refused() {
+    acts::refuse_what_the_agent_does_not_know(&Stage::of("gemini"), ".gemini/tmp");
+}
+
+#[test]
+fn a_large_prompt_is_exact() {
+    acts::take_a_large_prompt(&Stage::of("gemini"), "\t");
+}
+
+#[test]
+fn two_of_one_repository() {
+    acts::keep_two_apart(&Stage::of("gemini"));
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_a_persons_matter() {
+    let stage = Stage::of("gemini");
+    let settings = stage.home(".gemini/settings.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    known["security"]["folderTrust"]["enabled"] = serde_json::json!(true);
+    std::fs::write(&settings, known.to_string()).unwrap();
+    acts::leave_its_question_to_a_person(&stage, "Don't trust");
+    assert!(!stage.home(".gemini/trustedFolders.json").exists());
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("gemini"));
+}

@@ -1,0 +1,23 @@
+//! The daemon on real tmux with real agents: watching, events, queues, sleep, notices, its socket.
+#![cfg(test)]
+
+mod chaos;
+mod events;
+mod life;
+mod notices;
+mod queue;
+mod sleep;
+mod watching;
+mod wire;
+
+#[path = "../pause/dice.rs"]
+mod dice;
+mod post;
+
+#[path = "../support/mod.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
+mod support;

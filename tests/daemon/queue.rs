@@ -1,0 +1,182 @@
+//! Prompts one after the other: in order, once, held by a pause, through every crash.
+
+use crate::post::{camp_with_daemon, configure, process, start, status, wait_activity, wait_event};
+use crate::support::{Camp, Instance, until, until_told};
+
+fn queue_json(camp: &Camp, instance: &Instance) -> serde_json::Value {
+    camp.biv(["queue", "--json", &instance.id])
+        .run()
+        .ok()
+        .json()
+}
+
+#[track_caller]
+fn wait_done(camp: &Camp, instance: &Instance, count: u64) {
+    let what = || {
+        let queue = queue_json(camp, instance);
+        let seen = crate::post::activities(camp);
+        format!(
+            "{count} are done: {queue}\n{seen}\n{}",
+            crate::post::log(camp)
+        )
+    };
+    until_told(what, || {
+        (queue_json(camp, instance)["counts"]["done"] == count).then_some(())
+    });
+}
+
+#[test]
+fn prompts_are_fed_in_order_and_the_first_one_starts_the_daemon() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "fed", &[]);
+    assert_eq!(status(&camp)["running"], false);
+    let prompts = ["first", "second\nof two lines", "/busy 1", "-n last; $HOME"];
+    let mut call = camp.biv(["queue", &instance.id]);
+    for prompt in &prompts[..3] {
+        call = call.arg(prompt);
+    }
+    drop(call.run().ok());
+    assert_eq!(status(&camp)["running"], true);
+    drop(
+        camp.biv(["queue", &instance.id, "-"])
+            .stdin(prompts[3])
+            .run()
+            .ok(),
+    );
+    wait_done(&camp, &instance, 4);
+    assert_eq!(instance.prompts(&camp), prompts);
+    let view = queue_json(&camp, &instance);
+    assert_eq!(view["stopped"], serde_json::Value::Null);
+    assert_eq!(camp.show(&instance)["queue"]["done"], 4);
+    // In the log, too.
+    let log = camp.biv(["log", &instance.id]).run().ok().stdout;
+    assert!(log.contains("second"), "{log}");
+}
+
+#[test]
+fn a_pause_holds_the_queue_and_a_resume_lets_it_go_on() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "held", &[]);
+    wait_activity(&camp, "idle");
+    drop(camp.biv(["pause", &instance.id]).run().ok());
+    drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+    // Something that takes longer than it would take to feed it.
+    let other = camp.start(&repository, "other", &[]);
+    drop(camp.biv(["queue", &other.id, "now"]).run().ok());
+    wait_done(&camp, &other, 1);
+    assert_eq!(queue_json(&camp, &instance)["counts"]["waiting"], 1);
+    assert_eq!(camp.show(&instance)["state"], "paused");
+    drop(camp.biv(["resume", &instance.id]).run().ok());
+    wait_done(&camp, &instance, 1);
+    assert_eq!(instance.prompts(&camp), ["later"]);
+}
+
+#[test]
+fn a_paused_camp_feeds_nobody() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "rests", &[]);
+    wait_activity(&camp, "idle");
+    drop(camp.biv(["pause", "--all"]).run().ok());
+    drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+    // One that is started by a person while the camp rests is not fed either.
+    let other = camp.start(&repository, "other", &[]);
+    drop(camp.biv(["queue", &other.id, "not yet"]).run().ok());
+    wait_event(&camp, "the other one is idle", |event| {
+        event["instance"] == other.id.as_str() && event["data"]["activity"] == "idle"
+    });
+    assert_eq!(queue_json(&camp, &other)["counts"]["waiting"], 1);
+    drop(camp.biv(["resume", "--all"]).run().ok());
+    wait_done(&camp, &instance, 1);
+    wait_done(&camp, &other, 1);
+}
+
+#[test]
+fn a_queue_survives_the_daemons_end() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "tough", &[]);
+    let prompts: Vec<String> = (0..6).map(|n| format!("prompt {n}")).collect();
+    let mut call = camp.biv(["queue", &instance.id]);
+    for prompt in &prompts {
+        call = call.arg(prompt);
+    }
+    drop(call.run().ok());
+    for done in [1, 3] {
+        until("some are done", || {
+            queue_json(&camp, &instance)["counts"]["done"].as_u64() >= Some(done)
+        });
+        process(&camp).kill();
+        until("it is gone", || status(&camp)["running"] == false);
+        start(&camp);
+        // What was being typed when it died is nobody's guess: then a person is asked.
+        if queue_json(&camp, &instance)["stopped"] != serde_json::Value::Null {
+            return;
+        }
+    }
+    wait_done(&camp, &instance, 6);
+    assert_eq!(instance.prompts(&camp), prompts);
+}
+
+#[test]
+fn what_was_being_typed_in_a_crash_is_never_typed_twice() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "once", &[]);
+    instance.wait_idle(&camp);
+    let crashing = camp
+        .biv(["daemon", "start"])
+        .env("BIV_CRASH_AT", "queue:feed:sending");
+    drop(crashing.run().ok());
+    drop(camp.biv(["queue", &instance.id, "one", "two"]).run().ok());
+    until("it has crashed", || status(&camp)["running"] == false);
+    assert_eq!(queue_json(&camp, &instance)["counts"]["running"], 1);
+    start(&camp);
+    until("a person is asked", || {
+        queue_json(&camp, &instance)["stopped"] != serde_json::Value::Null
+    });
+    let view = queue_json(&camp, &instance);
+    assert_eq!(view["entries"][0]["state"], "failed");
+    assert_eq!(view["entries"][1]["state"], "waiting");
+    assert!(instance.prompts(&camp).is_empty());
+    // Whoever looks and queues something lets it go on.
+    drop(camp.biv(["queue", &instance.id, "three"]).run().ok());
+    wait_done(&camp, &instance, 2);
+    assert_eq!(instance.prompts(&camp), ["two", "three"]);
+}
+
+#[test]
+fn an_agent_that_ends_in_its_turn_stops_the_queue_and_tells() {
+    let camp = Camp::new();
+    let told = camp.root().join("told");
+    configure(
+        &camp,
+        &format!(
+            "[notify]\nby = []\ncommand = \"sh -c 'echo \\\"$BIV_NOTICE $BIV_MESSAGE\\\" >> {}'\"\n",
+            told.display()
+        ),
+    );
+    start(&camp);
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "ends", &[]);
+    wait_activity(&camp, "idle");
+    drop(
+        camp.biv(["queue", &instance.id, "/exit 3", "never"])
+            .run()
+            .ok(),
+    );
+    until("the queue has stopped", || {
+        queue_json(&camp, &instance)["stopped"] == "the agent has ended"
+    });
+    let view = queue_json(&camp, &instance);
+    assert_eq!(view["entries"][0]["state"], "failed");
+    assert_eq!(view["entries"][1]["state"], "waiting");
+    until("its person was told", || {
+        std::fs::read_to_string(&told)
+            .is_ok_and(|text| text.contains("failed its queue has stopped"))
+    });
+    let cleared = camp.biv(["queue", &instance.id, "--clear"]).run().ok();
+    assert_eq!(cleared.stdout, "Nothing is queued for `ends`.\n");
+}

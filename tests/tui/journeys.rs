@@ -1,0 +1,192 @@
+//! What a person does with it, from the first key to the last.
+
+use crate::support::terminal::Terminal;
+use crate::support::{Camp, Repository, until};
+
+/// The UI in a repository.
+pub(crate) fn ui(camp: &Camp, repository: &Repository) -> Terminal {
+    let terminal = Terminal::running(camp, &line(repository));
+    terminal.wait_for("bivouac");
+    terminal
+}
+
+pub(crate) fn line(repository: &Repository) -> String {
+    format!("cd '{}'; biv", repository.path.display())
+}
+
+#[test]
+fn new_watch_pause_resume_attach_detach_kill() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("No instances yet.");
+    // The first-run screen has looked around before the form is opened.
+    terminal.wait_for("starts one here");
+
+    terminal.press(&["N"]);
+    terminal.wait_for("New instance, with a prompt");
+    terminal.write("Tell me about this place");
+    terminal.press(&["BTab"]);
+    terminal.write("milk");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("I hear you: “Tell me about this place”");
+    terminal.wait_for("ready");
+    let instance = camp.list().remove(0);
+    assert_eq!(instance.title, "milk");
+    assert_eq!(instance.prompts(&camp), ["Tell me about this place"]);
+
+    terminal.press(&["c"]);
+    terminal.wait_for("⏸ PAUSED");
+    terminal.wait_for("put away, whole");
+    assert!(!instance.worktree.exists());
+
+    terminal.press(&["r"]);
+    terminal.wait_for("Resumed `milk`.");
+    terminal.wait_for("ready");
+    assert!(instance.worktree.is_dir());
+
+    // What is typed behind the key that attaches is the agent's.
+    terminal.press(&["Enter", "h", "i", "Enter"]);
+    terminal.wait_for("ctrl-q detach");
+    until("the agent was told", || {
+        instance
+            .prompts(&camp)
+            .last()
+            .is_some_and(|last| last == "hi")
+    });
+    terminal.press(&["C-q"]);
+    terminal.wait_for("bivouac");
+    terminal.wait_for("“hi”");
+
+    terminal.press(&["D"]);
+    terminal.wait_for("Kill `milk`?");
+    terminal.press(&["y"]);
+    terminal.wait_for("Killed `milk`.");
+    terminal.wait_for("No instances yet.");
+    assert!(camp.list().is_empty());
+
+    terminal.press(&["U"]);
+    terminal.wait_for("⏸ PAUSED");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn the_toggle_waits_for_the_turn_and_can_be_taken_back() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "toggled", &["-p", "/busy 600"]);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("1 busy");
+    terminal.press(&["C-x", "p"]);
+    terminal.wait_for("PAUSING…");
+    until("the pause has begun", || {
+        camp.show(&instance)["state"] == "pausing"
+    });
+    terminal.press(&["C-x", "p"]);
+    terminal.wait_for("The pause of `toggled` was taken back.");
+    terminal.wait_until_gone("PAUSING…");
+    assert_eq!(camp.show(&instance)["state"], "running");
+    // A turn that ends by itself ends the wait.
+    terminal.press(&["Enter"]);
+    terminal.wait_for("ctrl-q detach");
+    terminal.press(&["Escape"]);
+    terminal.wait_for("Interrupted");
+    terminal.write("/busy 3");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("(1s");
+    terminal.press(&["C-q"]);
+    terminal.wait_for("1 busy");
+    terminal.press(&["C-x", "p"]);
+    terminal.wait_for("PAUSING…");
+    terminal.wait_for("⏸ PAUSED");
+    terminal.press(&["C-x", "p"]);
+    terminal.wait_for("Resumed `toggled`.");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn what_an_agent_changes_and_says_is_in_its_tabs() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "tabs", &["-p", "/allow"]);
+    let terminal = ui(&camp, &repository);
+    terminal.press(&["Tab"]);
+    terminal.wait_for("Nothing was changed against HEAD.");
+    // Sent from here, seen here: by the doorbell, not by a key.
+    terminal.press(&["s"]);
+    terminal.wait_for("Send to `tabs`");
+    terminal.write("/write src/notes.txt Remember the milk");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("+Remember the milk");
+    terminal.wait_for("src/notes.txt");
+    terminal.wait_for("+1 −0");
+    terminal.press(&["Tab"]);
+    terminal.wait_for("Wrote 1 line to src/notes.txt");
+    terminal.press(&["Tab"]);
+    terminal.wait_for("running · current");
+    terminal.press(&["Tab"]);
+    terminal.wait_for("❯");
+    assert_eq!(instance.prompts(&camp).len(), 2);
+    terminal.press(&["?"]);
+    terminal.wait_for("pause, take that back, resume");
+    terminal.press(&["Escape"]);
+    terminal.press(&["/"]);
+    terminal.write("zzz");
+    terminal.wait_for("nothing matches");
+    terminal.press(&["Escape"]);
+    terminal.wait_for("biv/tabs");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn many_are_marked_and_paused_together() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    for title in ["one", "two", "three"] {
+        camp.start(&repository, title, &[]).wait_idle(&camp);
+    }
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("3 ready");
+    terminal.press(&["Space", "Space", "c"]);
+    terminal.wait_for("⏸ 2 PAUSED");
+    terminal.wait_for("1 ready");
+    terminal.press(&["Home", "Space", "Space", "Space", "r"]);
+    terminal.wait_for("3 ready");
+    terminal.press(&["P"]);
+    terminal.wait_for("Pause all 3");
+    terminal.press(&["y"]);
+    terminal.wait_for("The camp is paused");
+    terminal.wait_for("⏸ 3 PAUSED");
+    terminal.press(&["u"]);
+    terminal.wait_for("The camp is running");
+    terminal.wait_for("3 ready");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn a_branch_is_pushed_after_a_yes() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "pushed", &[]);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("biv/pushed");
+    terminal.press(&["p"]);
+    terminal.wait_for("Push the branch of `pushed`?");
+    terminal.press(&["y"]);
+    terminal.wait_for("has no remote");
+    terminal.wait_for("hint: add one");
+    let remote = camp.empty_repository("remote");
+    repository.git(&["remote", "add", "origin", remote.path.to_str().unwrap()]);
+    terminal.press(&["p"]);
+    terminal.wait_for("Push the branch of `pushed`?");
+    terminal.press(&["y"]);
+    terminal.wait_for("Pushed biv/pushed to origin.");
+    let branch = instance.branch.as_deref().unwrap();
+    remote.git(&["rev-parse", "--verify", branch]);
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
