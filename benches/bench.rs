@@ -10,6 +10,7 @@
     reason = "a measurement prints its result, and one that cannot be made ends"
 )]
 
+mod autoyes;
 mod support;
 mod ui;
 
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     large_repository(&mut bench);
     ui::rows(&mut bench, TRACKED);
     support::watching(&mut bench);
+    autoyes::rows(&mut bench);
     bench.finish()
 }
 
