@@ -10,7 +10,9 @@
     reason = "a measurement prints its result, and one that cannot be made ends"
 )]
 
+mod autoyes;
 mod support;
+mod ui;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -29,7 +31,9 @@ fn main() -> ExitCode {
     listing(&mut bench);
     small_repository(&mut bench);
     large_repository(&mut bench);
+    ui::rows(&mut bench, TRACKED);
     support::watching(&mut bench);
+    autoyes::rows(&mut bench);
     bench.finish()
 }
 

@@ -93,6 +93,27 @@ impl Camp {
         assert!(hook.wait().is_ok_and(|status| status.success()));
     }
 
+    /// Milliseconds of CPU that the tmux server has used so far.
+    pub(crate) fn server_cpu(&self) -> f64 {
+        let known = self.home().join("run/tmux.sock.server");
+        let text = std::fs::read_to_string(known).unwrap_or_default();
+        let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let pid = value["pid"]
+            .as_u64()
+            .and_then(|pid| u32::try_from(pid).ok());
+        pid.map_or(0.0, super::cpu_of)
+    }
+
+    /// Types into the terminal of an instance, which then shows it.
+    pub(crate) fn say(&self, id: &str, text: &str) {
+        let target = format!("=biv-{id}:");
+        Command::new("tmux")
+            .current_dir(self.home().join("run"))
+            .args(["-S", "tmux.sock", "send-keys", "-t", &target, text, "Enter"])
+            .status()
+            .ok();
+    }
+
     pub(crate) fn worktree(&self, title: &str) -> PathBuf {
         let shown = self.biv(&["show", title, "--json"]);
         let value: serde_json::Value = serde_json::from_str(&shown).unwrap_or_default();

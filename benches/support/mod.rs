@@ -45,6 +45,22 @@ fn children_cpu() -> f64 {
     ticks * 10.0
 }
 
+/// User and system time of a process and of those of its children that have ended, in milliseconds.
+pub(crate) fn cpu_of(pid: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or("")
+        .split_whitespace()
+        .collect();
+    let ticks: f64 = [11, 12, 13, 14]
+        .iter()
+        .filter_map(|at| fields.get(*at)?.parse::<f64>().ok())
+        .sum();
+    ticks * 10.0
+}
+
 pub(crate) fn median_ms(times: usize, mut measure: impl FnMut() -> f64) -> f64 {
     median(&(0..times).map(|_| measure()).collect::<Vec<_>>())
 }

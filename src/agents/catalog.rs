@@ -248,7 +248,6 @@ mod tests {
             host: &host,
             cwd: Path::new("/work tree"),
             kind,
-            prompt: Some("never in the arguments"),
             extra_args: &extra,
         };
         catalog

@@ -110,6 +110,8 @@ pub(crate) struct Keys {
     /// Closes a dialog without an answer.
     pub cancel: Vec<Key>,
     pub exit: Vec<Key>,
+    /// Empties a line of the input box.
+    pub clear: Vec<Key>,
     pub submit: Vec<Key>,
 }
 
@@ -137,8 +139,6 @@ pub(crate) struct Input {
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
-    /// Arguments that give the first prompt at the start; it is pasted where there are none.
-    pub prompt: Vec<String>,
 }
 
 impl Default for Input {
@@ -147,7 +147,6 @@ impl Default for Input {
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
-            prompt: Vec::new(),
         }
     }
 }
@@ -301,14 +300,13 @@ impl ProviderFile {
         Rules::check_dialogs(&self.rules, "rules", &self.dialogs)
     }
 
-    fn templates(&self) -> [(&str, &[String]); 6] {
+    fn templates(&self) -> [(&str, &[String]); 5] {
         [
             ("command", &self.command),
             ("args", &self.args),
             ("version_command", &self.version_command),
             ("session.fresh", &self.session.fresh),
             ("session.resume", &self.session.resume),
-            ("input.prompt", &self.input.prompt),
         ]
     }
 }

@@ -24,8 +24,6 @@ pub(crate) struct LaunchContext<'a> {
     /// The worktree.
     pub cwd: &'a Path,
     pub kind: LaunchKind<'a>,
-    /// Used only by agents that take their first prompt at the start.
-    pub prompt: Option<&'a str>,
     /// What the user put after `--`.
     pub extra_args: &'a [String],
 }
@@ -87,9 +85,6 @@ impl Provider {
         }
         if !file.command_from_args {
             argv.extend(context.extra_args.iter().cloned());
-        }
-        if context.prompt.is_some() && matches!(context.kind, LaunchKind::Fresh { .. }) {
-            self.fill_all(&file.input.prompt, context, &mut argv)?;
         }
         let env = file
             .env
@@ -158,18 +153,10 @@ impl Provider {
             "{shell}" => path(&context.host.shell),
             "{cwd}" => path(context.cwd),
             "{session}" => given(session),
-            "{prompt}" => given(context.prompt),
             _ => given(None),
         }
     }
 }
 
 /// The words in braces that stand for something; all other braces are left alone.
-pub(super) const PLACEHOLDERS: [&str; 6] = [
-    "{biv}",
-    "{state}",
-    "{shell}",
-    "{cwd}",
-    "{session}",
-    "{prompt}",
-];
+pub(super) const PLACEHOLDERS: [&str; 5] = ["{biv}", "{state}", "{shell}", "{cwd}", "{session}"];

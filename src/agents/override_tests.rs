@@ -34,7 +34,6 @@ fn argv(catalog: &Catalog, agent: &str) -> Vec<String> {
         kind: LaunchKind::Fresh {
             session: Some("id"),
         },
-        prompt: Some("a {session} $(x)"),
         extra_args: &[],
     };
     catalog
@@ -72,11 +71,9 @@ fn a_new_agent_needs_no_more_than_a_command() {
 }
 
 #[test]
-fn a_new_agent_may_take_its_prompt_at_the_start_and_have_rules_of_its_own() {
+fn a_new_agent_may_have_rules_of_its_own_and_braces_that_mean_nothing() {
     let text = r#"
-command = ["mine"]
-[input]
-prompt = ["--", "{prompt}"]
+command = ["mine", "{\"json\": {session}}"]
 [[rules]]
 name = "ready"
 activity = "idle"
@@ -84,8 +81,7 @@ last = 1
 any = ['^mine> $']
 "#;
     let catalog = load(&[("mine.toml", text)]).unwrap();
-    // What comes in by a placeholder is not looked at for placeholders again.
-    assert_eq!(argv(&catalog, "mine"), ["mine", "--", "a {session} $(x)"]);
+    assert_eq!(argv(&catalog, "mine"), ["mine", "{\"json\": id}"]);
     let mine = catalog.require("mine").unwrap();
     // Captures come without the spaces at the end of a row.
     let verdict = mine.judge(&Screen::new("mine> \n"), None);

@@ -47,7 +47,10 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
 
 /// What only the title tells: while an answer streams these agents look idle without it, and a
 /// spinner that was printed where a live one stands looks busy.
-const WITHOUT_TITLE: [(&str, &str); 15] = [
+const WITHOUT_TITLE: [(&str, &str); 18] = [
+    ("codex/busy/real-streaming-80", "idle"),
+    ("codex/busy/real-streaming-120", "idle"),
+    ("codex/busy/real-streaming-220", "idle"),
     ("codex/busy/busy-slow-0", "idle"),
     ("codex/busy/busy-slow-1", "idle"),
     ("codex/busy/busy-slow-2", "idle"),

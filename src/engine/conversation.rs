@@ -34,12 +34,18 @@ impl Engine {
         record: &InstanceRecord,
     ) -> Result<Imported, Error> {
         let conversation = dir.conversation();
-        if !self.has_news(&conversation, record)? {
-            return Ok(Imported::default());
+        let mut imported = Imported::default();
+        for reference in references(dir, record) {
+            if !self.has_news(&conversation, record, &reference)? {
+                continue;
+            }
+            let lock = conversation.lock()?;
+            let mut imports = conversation.imports()?;
+            let more = self.import(&conversation, &lock, &mut imports, record, &reference)?;
+            imported.entries += more.entries;
+            imported.skipped += more.skipped;
         }
-        let lock = conversation.lock()?;
-        let mut imports = conversation.imports()?;
-        self.import(&conversation, &lock, &mut imports, record)
+        Ok(imported)
     }
 
     /// Records a prompt that was just sent, unless the transcript tells of it already.
@@ -56,7 +62,9 @@ impl Engine {
         // On disk before anything is written: an entry that a crash leaves is then known for what it is.
         imports.note_sent(at, prompt);
         conversation.save_imports(&lock, &mut imports)?;
-        self.import(&conversation, &lock, &mut imports, record)?;
+        for reference in references(dir, record) {
+            self.import(&conversation, &lock, &mut imports, record, &reference)?;
+        }
         let Some(sent) = imports
             .sent
             .iter_mut()
@@ -109,10 +117,8 @@ impl Engine {
         &self,
         conversation: &ConversationDir,
         record: &InstanceRecord,
+        reference: &str,
     ) -> Result<bool, Error> {
-        let Some(reference) = &record.session_ref else {
-            return Ok(false);
-        };
         let Lookup::Found(file) = self
             .provider_of(record)?
             .transcript_of(reference, &self.host)
@@ -129,11 +135,9 @@ impl Engine {
         lock: &Lock,
         imports: &mut Imports,
         record: &InstanceRecord,
+        reference: &str,
     ) -> Result<Imported, Error> {
         let mut imported = Imported::default();
-        let Some(reference) = &record.session_ref else {
-            return Ok(imported);
-        };
         let provider = self.provider_of(record)?;
         let Lookup::Found(file) = provider.transcript_of(reference, &self.host) else {
             return Ok(imported);
@@ -178,6 +182,20 @@ impl Engine {
         }
         Ok(imported)
     }
+}
+
+/// The conversations of this process, oldest first: those that its hooks told of, and the current one.
+fn references(dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
+    let mut references: Vec<String> = dir
+        .heard()
+        .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
+        .unwrap_or_default();
+    if let Some(known) = &record.session_ref
+        && !references.contains(known)
+    {
+        references.insert(0, known.clone());
+    }
+    references
 }
 
 /// The name of a transcript among all that an instance ever had.

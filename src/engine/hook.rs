@@ -49,11 +49,12 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         event: event.to_owned(),
         detail: about.into_iter().find_map(text),
         session: text(&said.session_id),
+        earlier: Vec::new(),
         background: !said.background_tasks.is_empty(),
         at,
     };
     // An instance that is gone, a full disk: none of the agent's business.
-    drop(dir.hear(&heard));
+    drop(dir.hear(heard));
     ring(&home.run, &id);
     (event == PERMISSION)
         .then(|| decide(home, &id, input))

@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use super::mailbox::Mailbox;
 use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, Wanted};
+use crate::daemon;
 use crate::engine::{
     Asked, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
     PauseOptions, Progress, ResumeOptions, Told,
@@ -128,6 +129,10 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
     match task {
         Task::Create(asked) => match engine.create((*asked).clone(), progress) {
             Ok(view) => {
+                if view.autoyes {
+                    let warnings = engine.autoyes(view.id.as_str())?.warnings;
+                    watch_over(engine, &warnings, progress);
+                }
                 let words = format!("`{}` is running with {}", view.title, view.agent);
                 Ok(Outcome::Created(view.id, words))
             }
@@ -183,15 +188,33 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             said(format!("Pushed {} to {}.", pushed.branch, pushed.remote))
         }
         Task::Autoyes { id, on } => {
-            let title = engine.set_autoyes(id.as_str(), on)?;
-            let state = if on { "on" } else { "off" };
-            said(format!("Autoyes of `{title}` is {state}."))
+            let state = if on {
+                let state = engine.autoyes_on(id.as_str(), None)?;
+                watch_over(engine, &state.warnings, progress);
+                state
+            } else {
+                engine.autoyes_off(id.as_str())?
+            };
+            let word = if state.autoyes { "on" } else { "off" };
+            said(format!("Autoyes of `{}` is {word}.", state.title))
         }
         Task::PauseAll => camp(
             engine.pause_all(&pausing(Wait::AsConfigured, PauseReason::User))?,
             "paused",
         ),
         Task::ResumeAll => camp(engine.resume_all(&resuming)?, "running"),
+    }
+}
+
+/// Autoyes needs the daemon, which alone sees the dialogs; what is to be said about it is said.
+fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
+    for warning in warnings {
+        progress.note(&format!("warning: {warning}"));
+    }
+    if let Some(trouble) = daemon::ensure(engine) {
+        progress.note(&format!(
+            "the daemon could not be started, so nothing is answered: {trouble}"
+        ));
     }
 }
 

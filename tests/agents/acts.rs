@@ -29,6 +29,44 @@ pub(crate) fn pause_at_the_prompt(stage: &Stage) -> Instance {
     instance
 }
 
+/// The worktree is taken down to the ground and built anew at the same path, and the agent is another
+/// process of a program that was not there for a while: the conversation goes on.
+#[track_caller]
+pub(crate) fn rebuild_its_worktree(stage: &Stage) {
+    let instance = stage.start("rebuilt", "the lamp is lit");
+    stage.model.request_with("the lamp is lit");
+    stage.wait(&instance, "idle");
+    std::fs::write(instance.worktree.join("kept.txt"), "kept\n").unwrap();
+    let paused = stage.pause(&instance, &["--remove-worktree"]);
+    assert!(!instance.worktree.exists());
+    let without = stage
+        .camp
+        .biv(["resume", &instance.id])
+        .env("PATH", "/usr/bin:/bin");
+    let refused = without.run().fails(1);
+    assert!(refused.stderr.contains(stage.agent), "{}", refused.stderr);
+    assert_eq!(stage.camp.show(&instance)["state"], "paused");
+    let resumed = stage.resume(&instance);
+    assert_eq!(resumed["session_ref"], paused["session_ref"]);
+    let kept = std::fs::read_to_string(instance.worktree.join("kept.txt"));
+    assert_eq!(kept.unwrap(), "kept\n");
+    stage.turn(&instance, "is it still lit?");
+    let asked = stage.model.request_with("is it still lit?");
+    asked.remembers("user", "the lamp is lit");
+}
+
+/// Shown as blocked, refused as a place for a prompt, and never answered.
+#[track_caller]
+pub(crate) fn leave_its_question_to_a_person(stage: &Stage, shown: &str) -> Instance {
+    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
+    stage.wait(&instance, "blocked");
+    stage.see(&instance, shown);
+    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
+    stage.wait(&instance, "blocked");
+    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    instance
+}
+
 /// A pause in the middle of an answer: interrupted, not forced; the turns before it are all there.
 #[track_caller]
 pub(crate) fn pause_in_the_middle_of_an_answer(stage: &Stage) -> Instance {
@@ -222,9 +260,8 @@ pub(crate) fn hear_its_hooks(stage: &Stage) {
         ["PermissionRequest", "Notification"].contains(&event),
         "{told}"
     );
+    assert_eq!(told["earlier"], serde_json::json!([]), "{told}");
     assert_eq!(told["session"], stage.camp.show(&instance)["session_ref"]);
-    stage.press(&instance, &["Escape"]);
-    stage.wait(&instance, "idle");
     let screen = stage.screen(&instance);
     assert!(!screen.to_lowercase().contains("hook"), "{screen}");
 }
@@ -268,6 +305,39 @@ pub(crate) fn outlive_biv(stage: &Stage) {
     // Nobody was there to hear of the turn.
     let told = stage.hook(&instance);
     assert!(!["UserPromptSubmit", "Stop"].contains(&told["event"].as_str().unwrap_or_default()));
+}
+
+/// Both sides of a turn are in `biv log`, from the agent's own transcript.
+#[track_caller]
+pub(crate) fn tell_what_was_said(stage: &Stage) {
+    let instance = stage.start("said", "the soup is hot");
+    stage.model.request_with("the soup is hot");
+    stage.wait(&instance, "idle");
+    let log = || stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    until("the answer is in the log", || {
+        log().contains("I have read: the soup is hot")
+    });
+    stage.pause(&instance, &[]);
+    assert_eq!(log().matches("I have read: the soup is hot").count(), 1);
+}
+
+/// A prompt arrives alone, whatever stands in the input box: half a sentence of a person, or what was
+/// interrupted before its answer.
+#[track_caller]
+pub(crate) fn take_a_prompt_alone(stage: &Stage) {
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:hang");
+    stage.model.request_with("model:hang");
+    stage.wait(&instance, "busy");
+    stage.press(&instance, &["Escape"]);
+    stage.wait(&instance, "idle");
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    stage.turn(&instance, "a whole one");
+    let asked = stage.model.request_with("a whole one");
+    assert_eq!(asked.prompt().trim(), "a whole one");
 }
 
 /// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes

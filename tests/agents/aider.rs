@@ -1,6 +1,7 @@
 //! Aider, which has no sessions: a resumed one starts anew and is told what happened.
 
 use crate::stage::Stage;
+use crate::support::until;
 
 #[test]
 fn a_resumed_one_is_told_where_it_was() {
@@ -14,10 +15,7 @@ fn a_resumed_one_is_told_where_it_was() {
     assert_eq!(paused["resumable"], true);
     let before = stage.model.requests().len();
     stage.resume(&instance);
-    stage.wait(&instance, "idle");
-    let asked = stage.model.requests();
-    assert_eq!(asked.len(), before + 1, "{}", stage.model.told());
-    let told = asked.last().unwrap().prompt();
+    let told = told_again(&stage, before);
     assert!(told.contains("the tent is blue"), "{told}");
 }
 
@@ -34,4 +32,42 @@ fn a_pause_in_the_middle_of_an_answer() {
 #[test]
 fn a_large_prompt_is_exact() {
     crate::acts::take_a_large_prompt(&Stage::of("aider"), "\t");
+}
+
+#[test]
+fn a_pause_in_a_dialog_answers_nothing() {
+    let stage = Stage::of("aider");
+    let instance = stage.start("asks", "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    let paused = stage.pause(&instance, &[]);
+    let action = paused["pause"]["last_action"].as_str().unwrap_or_default();
+    assert!(action.contains("touch allowed"), "{paused:#}");
+    stage.resume(&instance);
+    assert!(!instance.worktree.join("allowed").exists());
+}
+
+#[test]
+fn a_kill_in_the_middle_of_an_answer() {
+    let stage = Stage::of("aider");
+    let instance = stage.start("killed", "the map is old");
+    stage.model.request_with("the map is old");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.see(&instance, "slowly5");
+    for process in instance.processes() {
+        process.kill();
+    }
+    stage.wait_state(&instance, "failed");
+    let before = stage.model.requests().len();
+    stage.resume(&instance);
+    let told = told_again(&stage, before);
+    assert!(told.contains("the map is old"), "{told}");
+}
+
+/// The prompt by which a new aider is told what happened to the old one.
+fn told_again(stage: &Stage, before: usize) -> String {
+    until("it was told", || stage.model.requests().len() > before);
+    let asked = stage.model.requests();
+    assert_eq!(asked.len(), before + 1, "{}", stage.model.told());
+    asked[before].prompt().to_owned()
 }

@@ -2,7 +2,6 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::Instance;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -46,8 +45,45 @@ fn clear_starts_another_conversation_which_is_followed() {
 }
 
 #[test]
+fn what_was_said_before_clear_stays_in_the_log_though_nobody_looked() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("clears", "in the first one");
+    stage.model.request_with("in the first one");
+    stage.wait(&instance, "idle");
+    for prompt in ["in the second one", "in the third one"] {
+        stage.press(&instance, &["-l", "/clear"]);
+        stage.press(&instance, &["Enter"]);
+        stage.turn_by_hand(&instance, prompt);
+    }
+    stage.wait_hook(&instance, "Stop");
+    let log = stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    let places: Vec<Option<usize>> = ["first", "second", "third"]
+        .map(|which| log.find(&format!("I have read: in the {which} one")))
+        .to_vec();
+    assert!(
+        places.iter().all(Option::is_some) && places.is_sorted(),
+        "{log}"
+    );
+}
+
+#[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("claude"), ".claude/projects");
+}
+
+#[test]
+fn a_worktree_that_is_built_anew() {
+    acts::rebuild_its_worktree(&Stage::of("claude"));
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("claude"));
+}
+
+#[test]
+fn a_prompt_arrives_alone() {
+    acts::take_a_prompt_alone(&Stage::of("claude"));
 }
 
 #[test]
@@ -125,14 +161,9 @@ fn a_key_that_was_never_approved_is_a_persons_matter() {
     blocked(&stage, "API key");
 }
 
-/// Shown as blocked, refused as a place for a prompt, and never answered.
 #[track_caller]
 fn blocked(stage: &Stage, shown: &str) {
-    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
-    stage.wait(&instance, "blocked");
-    stage.see(&instance, shown);
-    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
-    stage.wait(&instance, "blocked");
+    let instance = acts::leave_its_question_to_a_person(stage, shown);
     stage.pause(&instance, &[]);
     stage.resume(&instance);
     stage.wait(&instance, "blocked");

@@ -2,7 +2,6 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::Instance;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -50,6 +49,21 @@ fn a_conversation_that_is_lost_is_refused() {
 }
 
 #[test]
+fn a_worktree_that_is_built_anew() {
+    acts::rebuild_its_worktree(&Stage::of("codex"));
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("codex"));
+}
+
+#[test]
+fn a_prompt_arrives_alone() {
+    acts::take_a_prompt_alone(&Stage::of("codex"));
+}
+
+#[test]
 fn two_of_one_repository() {
     acts::keep_two_apart(&Stage::of("codex"));
 }
@@ -90,11 +104,7 @@ fn it_ends_by_itself_and_comes_back() {
 fn a_folder_that_is_not_trusted_is_a_persons_matter() {
     let stage = Stage::for_a_stranger("codex");
     stage.write_home(".codex/config.toml", &stage.codex_config());
-    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
-    stage.wait(&instance, "blocked");
-    drop(stage.camp.biv(["send", "asks", "hello"]).run().fails(4));
-    stage.wait(&instance, "blocked");
-    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    acts::leave_its_question_to_a_person(&stage, "Trust and continue");
     let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
     assert!(!config.contains("trust_level"), "{config}");
 }

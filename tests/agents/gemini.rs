@@ -41,3 +41,30 @@ fn a_conversation_that_is_lost_is_refused() {
 fn a_large_prompt_is_exact() {
     acts::take_a_large_prompt(&Stage::of("gemini"), "\t");
 }
+
+#[test]
+fn a_prompt_arrives_alone() {
+    acts::take_a_prompt_alone(&Stage::of("gemini"));
+}
+
+#[test]
+fn two_of_one_repository() {
+    acts::keep_two_apart(&Stage::of("gemini"));
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_a_persons_matter() {
+    let stage = Stage::of("gemini");
+    let settings = stage.home(".gemini/settings.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    known["security"]["folderTrust"]["enabled"] = serde_json::json!(true);
+    std::fs::write(&settings, known.to_string()).unwrap();
+    acts::leave_its_question_to_a_person(&stage, "Don't trust");
+    assert!(!stage.home(".gemini/trustedFolders.json").exists());
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("gemini"));
+}

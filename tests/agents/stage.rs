@@ -252,7 +252,8 @@ impl Stage {
         let config = format!(
             "model: openai/test\nweak-model: openai/test\nopenai-api-base: {}/v1\n\
              openai-api-key: {KEY}\ncheck-update: false\nanalytics-disable: true\n\
-             show-model-warnings: false\nshow-release-notes: false\ngitignore: false\n",
+             show-model-warnings: false\nshow-release-notes: false\ngitignore: false\n\
+             edit-format: diff\n",
             self.model.url()
         );
         self.write_home(".aider.conf.yml", &config);

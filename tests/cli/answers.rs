@@ -13,6 +13,18 @@ fn an_empty_camp_says_how_to_begin() {
 }
 
 #[test]
+fn without_a_terminal_there_is_no_terminal_ui() {
+    let camp = Camp::new();
+    let answer = camp.biv([""; 0]).run().fails(2);
+    insta::assert_snapshot!(answer.said(), @r"
+    error: the terminal UI needs a terminal
+      hint: `biv list` shows your instances, `biv --help` all commands
+    ");
+    let answer = camp.biv(["--json"]).run().fails(2);
+    assert_eq!(answer.json()["error"]["code"], "usage");
+}
+
+#[test]
 fn an_error_is_a_sentence_its_cause_and_a_hint() {
     let camp = Camp::new();
     let answer = camp.biv(["show", "nobody"]).run().fails(3);

@@ -2,47 +2,57 @@
 # moments, answered or not. What it is told, and which dialog stood then, goes into a file.
 #
 #   swapper.py LOG SEED
-import os, random, select, sys, termios, time, tty
+#
+# Which dialog stood is known exactly. With each one goes a question to the terminal (where is the
+# cursor?); its answer comes in order with the keys. A key that arrives before that answer was sent
+# while the dialog before was on the screen, and is held against that one.
+import os, random, select, sys, time, tty
 
 log = open(sys.argv[1], "a", buffering=1)
 dice = random.Random(int(sys.argv[2]))
 WIDTH = os.get_terminal_size().columns
 RULE, FENCE = "─" * WIDTH, "╌" * WIDTH
-# A key that crosses a new dialog on its way meets it here, before anyone could have seen it. No
-# program can tell the two apart; so close to the change a key counts for nothing.
-CROSSING = 0.02
 
 
-def show(number):
-    harmless = dice.random() < 0.5
-    command = f"ls a{number}" if harmless else f"rm -rf a{number}"
-    rows = ["", RULE, " Bash command", FENCE, f" {command}", FENCE, " Do you want to proceed?", " ❯ 1. Yes",
-            "   2. Yes, and don't ask again this session", "   3. No", "", " Esc to cancel · Tab to amend"]
-    sys.stdout.write("\x1b[H\x1b[2J" + "\r\n".join(rows))
-    sys.stdout.flush()
-    return harmless, time.monotonic()
+class Dialog:
+    def __init__(self, number):
+        self.number = number
+        self.harmless = dice.random() < 0.5
+        self.answered = False
+        command = f"ls a{number}" if self.harmless else f"rm -rf a{number}"
+        rows = ["", RULE, " Bash command", FENCE, f" {command}", FENCE, " Do you want to proceed?", " ❯ 1. Yes",
+                "   2. Yes, and don't ask again this session", "   3. No", "", " Esc to cancel · Tab to amend"]
+        sys.stdout.write("\x1b[H\x1b[2J" + "\r\n".join(rows) + "\x1b[6n")
+        sys.stdout.flush()
+
+    def take(self, key):
+        right = key == ("1" if self.harmless else "3") and not self.answered
+        kind = "harmless" if self.harmless else "harmful"
+        log.write(f"{'right' if right else 'wrong'} {self.number} {kind} {key}{' again' if self.answered else ''}\n")
+        self.answered = True
 
 
 def main():
-    number = 0
+    standing, drawn = None, []
+    number, due, report = 0, 0.0, ""
     while True:
-        number += 1
-        harmless, shown = show(number)
-        until = shown + dice.uniform(0.03, 0.35)
-        while (left := until - time.monotonic()) > 0:
-            if not select.select([sys.stdin], [], [], left)[0]:
-                break
-            key = os.read(0, 1).decode(errors="replace")
-            age = time.monotonic() - shown
-            right = key == ("1" if harmless else "3")
-            what = "right" if right else "crossed" if age < CROSSING else "wrong"
-            log.write(f"{what} {number} {'harmless' if harmless else 'harmful'} {key} {age:.4f}\n")
-            break
+        now = time.monotonic()
+        if now >= due:
+            number += 1
+            drawn.append(Dialog(number))
+            due = now + dice.uniform(0.03, 0.35)
+        if not select.select([0], [], [], max(0.0, due - time.monotonic()))[0]:
+            continue
+        for key in os.read(0, 1024).decode(errors="replace"):
+            if report or key == "\x1b":
+                report += key
+                if key == "R":
+                    # The terminal shows the next one from here on.
+                    standing, report = drawn.pop(0), ""
+            elif standing:
+                standing.take(key)
+                due = min(due, time.monotonic() + 0.01)
 
 
-before = termios.tcgetattr(0)
 tty.setraw(0)
-try:
-    main()
-finally:
-    termios.tcsetattr(0, termios.TCSADRAIN, before)
+main()

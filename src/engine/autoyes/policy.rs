@@ -140,7 +140,12 @@ impl Engine {
     pub(crate) fn policy_test(&self, worktree: &Path) -> Result<PolicyTest, Error> {
         Ok(match self.policy(&[worktree]) {
             Ok(policy) => {
-                let (examples, failures) = policy.examples(|_| true);
+                // The built-in rules by themselves: it is no failure that a user is stricter.
+                let built_in = Policy::load(&[]).unwrap_or_default();
+                let (own, mut failures) = built_in.examples(|_| true);
+                let (more, others) = policy.examples(|owned| owned.layer != Layer::BuiltIn);
+                let examples = own + more;
+                failures.extend(others);
                 PolicyTest {
                     rules: policy.all().count(),
                     examples,

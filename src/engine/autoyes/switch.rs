@@ -57,16 +57,6 @@ impl Engine {
         Ok(self.autoyes_state(&held.record))
     }
 
-    /// On, for as long as the policy says, or off.
-    pub(crate) fn set_autoyes(&self, given: &str, on: bool) -> Result<Title, Error> {
-        let state = if on {
-            self.autoyes_on(given, None)?
-        } else {
-            self.autoyes_off(given)?
-        };
-        Ok(state.title)
-    }
-
     /// Ends it because something went wrong, and says so.
     pub(super) fn stop_autoyes(&self, record: &InstanceRecord, reason: &str) -> Result<(), Error> {
         let state = self.autoyes_off(record.id.as_str())?;

@@ -50,7 +50,6 @@ impl Work<'_> {
             host: &self.engine.host,
             cwd: &self.record.worktree.path,
             kind,
-            prompt: None,
             extra_args: &self.record.agent_args,
         })?;
         let stage = self.stage();
