@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::core::now;
 use super::delivery::type_in;
-use super::send::{Patience, await_ready};
+use super::send::{Patience, await_ready, was_taken_away};
 use super::watch::Watched;
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Seat,
+    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, State,
     Title, TurnEnd,
 };
-use crate::store::{InstanceDir, Loaded};
+use crate::store::InstanceDir;
 use crate::tmux::TmuxError;
 
 /// An agent that was just seen at its prompt is there still, or is busy with something else.
@@ -139,6 +139,11 @@ impl Engine {
         let typed = match type_in(&agent, &prompt) {
             // It has ended of its own, and may have been told to: how is seen by its state.
             Err(Error::Tmux(TmuxError::NoPane(_))) if !was_taken_away(&dir, &seat) => Ok(()),
+            Ok(()) if was_taken_away(&dir, &seat) => Err(Error::WrongState {
+                verb: "send to",
+                state: State::Pausing,
+                title: record.title.clone(),
+            }),
             typed => typed,
         };
         match typed {
@@ -209,18 +214,6 @@ impl Engine {
             json!({ "number": number, "reason": reason }),
         );
         Ok(Fed::Failed)
-    }
-}
-
-/// Whether an agent that is gone was paused, killed or restarted by somebody.
-fn was_taken_away(dir: &InstanceDir, seat: &Seat) -> bool {
-    match dir.load() {
-        Loaded::Known { record, journal } => {
-            journal.is_some_and(|journal| !journal.is_closed())
-                || matches!(record.state, Resting::Paused | Resting::Killed)
-                || record.seat.as_ref() != Some(seat)
-        }
-        Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
     }
 }
 

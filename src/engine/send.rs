@@ -6,7 +6,9 @@ use super::delivery::deliver;
 use super::watch::{Found, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
-use crate::model::{InstanceRecord, Resting, State, Title};
+use crate::lifecycle::{Operation, Step};
+use crate::model::{InstanceRecord, Resting, Seat, State, Title};
+use crate::store::{InstanceDir, Loaded};
 use crate::tmux::TmuxError;
 
 /// Senders wait for each other: one message at a time, each whole.
@@ -63,8 +65,16 @@ impl Engine {
             leader: Some(&seat.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
-        if let Err(error) = deliver(&agent, &record.title, prompt, patience) {
-            self.ended_of_its_own(error, &record)?;
+        match deliver(&agent, &record.title, prompt, patience) {
+            Err(error) => self.ended_of_its_own(error, &record)?,
+            Ok(()) if was_taken_away(&dir, &seat) => {
+                return Err(Error::WrongState {
+                    verb: "send to",
+                    state: self.show(record.id.as_str())?.state,
+                    title: record.title,
+                });
+            }
+            Ok(()) => {}
         }
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
@@ -94,6 +104,24 @@ impl Engine {
                 state,
             }),
         }
+    }
+}
+
+/// Whether somebody pauses, kills or restarts the agent and does not wait for its turn any more: an
+/// agent that is told to go empties its input box, too, and what was typed last may not have been read.
+pub(super) fn was_taken_away(dir: &InstanceDir, seat: &Seat) -> bool {
+    match dir.load() {
+        Loaded::Known { record, journal } => {
+            let going = journal.is_some_and(|journal| {
+                let waits =
+                    journal.plan.operation == Operation::Pause && !journal.is_done(Step::Quiesce);
+                !journal.is_closed() && !waits
+            });
+            going
+                || matches!(record.state, Resting::Paused | Resting::Killed)
+                || record.seat.as_ref() != Some(seat)
+        }
+        Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
     }
 }
 
