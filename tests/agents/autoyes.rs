@@ -76,7 +76,9 @@ fn works_unattended(agent: &'static str) {
     comes_to(&stage, &instance, "the push is rejected", || {
         let decided = decided(&stage);
         decided.iter().any(|(decision, outcome, command)| {
-            decision == "reject" && outcome == "gone" && command.contains("push --force")
+            // By keys, after which the dialog is gone, or by a hook, which is told.
+            let done = ["gone", "told"].contains(&outcome.as_str());
+            decision == "reject" && done && command.contains("push --force")
         })
     });
     assert_eq!(remote.git(&["for-each-ref"]), "", "nothing was pushed");
