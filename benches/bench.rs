@@ -10,6 +10,7 @@
     reason = "a measurement prints its result, and one that cannot be made ends"
 )]
 
+mod autoyes;
 mod support;
 mod ui;
 
@@ -31,6 +32,8 @@ fn main() -> ExitCode {
     small_repository(&mut bench);
     large_repository(&mut bench);
     ui::rows(&mut bench, TRACKED);
+    support::watching(&mut bench);
+    autoyes::rows(&mut bench);
     bench.finish()
 }
 

@@ -56,6 +56,13 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
             "`biv autoyes INSTANCE on --for 8h`",
         ));
     }
+    if args.switch == Some(Switch::On) && std::env::var_os("BIV_INSTANCE").is_some() {
+        return Err(Report::failed(
+            "inside_instance",
+            "autoyes cannot be switched on from inside an instance",
+            "say it in a terminal of your own",
+        ));
+    }
     let state = match args.switch {
         Some(Switch::On) => {
             let state = engine.autoyes_on(given, lasts)?;

@@ -25,27 +25,19 @@ const GONE: Duration = Duration::from_millis(300);
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
-/// What became of a prompt that was typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Typed {
-    Submitted,
-    /// The agent is gone since: it was told to go, or it was taken away before it read anything.
-    Ended,
-}
-
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
     agent: &Watched<'_>,
     title: &Title,
     prompt: &str,
     patience: Patience,
-) -> Result<Typed, Error> {
+) -> Result<(), Error> {
     await_ready(agent, title, patience)?;
     type_in(agent, prompt)
 }
 
 /// Pastes the prompt into an agent that is ready, submits it and sees it go.
-pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error> {
+pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<(), Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
     delivery.empty_the_box()?;
@@ -56,15 +48,10 @@ pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error>
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
     delivery.submit()?;
-    let seen = match agent.provider.verify() {
+    match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
         // Keys that go to an agent that has ended are swallowed without a word.
         Verify::None => delivery.shot().map(drop),
-    };
-    match seen {
-        Ok(()) => Ok(Typed::Submitted),
-        Err(Error::Tmux(TmuxError::NoPane(_))) => Ok(Typed::Ended),
-        Err(error) => Err(error),
     }
 }
 

@@ -373,6 +373,9 @@ impl Judge<'_> {
         also: &[Place],
     ) -> Result<(), String> {
         let lists = &self.policy.paths;
+        if word.contains("://") {
+            return Err(format!("`{word}` is an address"));
+        }
         for candidate in candidates(word) {
             for base in bases {
                 let place = if glob {

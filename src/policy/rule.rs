@@ -100,13 +100,23 @@ impl Rule {
 
     /// Whether a rule that rejects, or leaves to the user, has this command in mind.
     pub(super) fn hits(&self, command: &Command<'_>) -> bool {
-        if !self.is_about_commands() {
+        // Where a rule asks where paths lead, that is asked elsewhere: see `search`.
+        if !self.is_about_commands() || !self.path.is_empty() {
             return false;
         }
-        let assigned =
-            self.assign.is_empty() || command.assignments.iter().any(|name| self.sets(name));
+        self.describes(command)
+    }
+
+    /// Whether the words of a command are those that a rule speaks of.
+    pub(super) fn describes(&self, command: &Command<'_>) -> bool {
+        // The name first: it is cheap, and most commands are somebody else's.
         let named =
             self.program.is_empty() || command.words.first().is_some_and(|word| self.names(word));
+        let assigned =
+            self.assign.is_empty() || command.assignments.iter().any(|name| self.sets(name));
+        if !named || !assigned {
+            return false;
+        }
         let rest: Vec<&str> = arguments(command.words.get(1..).unwrap_or_default(), &self.values)
             .into_iter()
             .filter_map(|argument| match argument {
@@ -123,9 +133,7 @@ impl Rule {
             rest.iter()
                 .any(|word| patterns.iter().any(|pattern| pattern.is_match(word)))
         };
-        assigned
-            && named
-            && (self.sub.is_empty() || self.sub.iter().any(|sub| follows(&rest, sub)))
+        (self.sub.is_empty() || self.sub.iter().any(|sub| follows(&rest, sub)))
             && (self.any_flag.is_empty() || given(&self.any_flag))
             && (self.any_arg.is_empty() || found(&self.any_arg))
             && !given(&self.no_flag)

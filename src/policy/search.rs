@@ -3,12 +3,16 @@
 use super::decide::command_of;
 use super::file::Owned;
 use super::paths::{PathLists, Site, candidates};
-use super::rule::Command;
+use super::rule::{Command, Rule};
 use super::shell;
 use super::text::{unbraced, unmasked, unquoted};
 
 /// Scripts within scripts are followed this far; what is deeper is not accepted anyway.
 const DEPTH: usize = 8;
+
+/// Of a command with more words than this, the later ones are not tried as programs: nothing so long
+/// is accepted.
+const MOST_WORDS: usize = 64;
 
 pub(super) struct Search<'s> {
     pub lists: &'s PathLists,
@@ -82,8 +86,13 @@ impl Search<'_> {
                     return Some(owned);
                 }
             }
+            let anywhere: Vec<&Owned> = rules
+                .iter()
+                .copied()
+                .filter(|owned| asks_where_words_lead(&owned.rule) && owned.rule.program.is_empty())
+                .collect();
             for redirect in &parts.redirects {
-                if let Some(owned) = self.in_path(rules, &redirect.target.text) {
+                if let Some(owned) = self.in_path(&anywhere, &redirect.target.text) {
                     return Some(owned);
                 }
             }
@@ -99,21 +108,31 @@ impl Search<'_> {
     ) -> Option<&'o Owned> {
         let whole = command_of(part);
         // Any word may be the program: `sudo -u me rm …`, `ssh host rm …`, `xargs rm …`.
-        for at in 0..whole.words.len() {
-            let command = Command {
+        let suffixes: Vec<Command<'_>> = (0..whole.words.len().min(MOST_WORDS))
+            .map(|at| Command {
                 words: whole.words.get(at..).unwrap_or_default().to_vec(),
                 ..whole.clone()
-            };
-            if let Some(owned) = rules.iter().find(|owned| owned.rule.hits(&command)) {
-                return Some(owned);
-            }
+            })
+            .collect();
+        let hit = |owned: &&&Owned| suffixes.iter().any(|command| owned.rule.hits(command));
+        if let Some(owned) = rules.iter().find(hit) {
+            return Some(owned);
         }
+        let about_paths: Vec<&Owned> = rules
+            .iter()
+            .copied()
+            .filter(|owned| {
+                let rule = &owned.rule;
+                asks_where_words_lead(rule)
+                    && (rule.program.is_empty() || suffixes.iter().any(|s| rule.describes(s)))
+            })
+            .collect();
         let values = part
             .assignments
             .iter()
             .map(|(_, value)| value.text.as_str());
         for word in whole.words.iter().copied().chain(values) {
-            if let Some(owned) = self.in_path(rules, word) {
+            if let Some(owned) = self.in_path(&about_paths, word) {
                 return Some(owned);
             }
             let is_script = word.contains([' ', '\n', ';', '|', '&', '$', '`', '(', '<', '>']);
@@ -128,18 +147,20 @@ impl Search<'_> {
     }
 
     fn in_path<'o>(&self, rules: &[&'o Owned], word: &str) -> Option<&'o Owned> {
-        let about_any_command = |owned: &&&Owned| {
-            let rule = &owned.rule;
-            !rule.path.is_empty() && rule.tool.iter().any(|tool| tool == "shell")
-        };
-        let mut rules = rules.iter().filter(about_any_command);
-        rules
-            .find(|owned| {
-                candidates(word).into_iter().any(|candidate| {
-                    let place = self.lists.place(candidate, &self.site.worktree, self.site);
-                    owned.rule.path.contains(&place)
-                })
-            })
-            .copied()
+        if rules.is_empty() {
+            return None;
+        }
+        let base = &self.site.worktree;
+        candidates(word).into_iter().find_map(|candidate| {
+            let place = self.lists.place(candidate, base, self.site);
+            rules
+                .iter()
+                .copied()
+                .find(|owned| owned.rule.path.contains(&place))
+        })
     }
+}
+
+fn asks_where_words_lead(rule: &Rule) -> bool {
+    !rule.path.is_empty() && rule.tool.iter().any(|tool| tool == "shell")
 }

@@ -76,7 +76,7 @@ fn works_unattended(agent: &'static str) {
     comes_to(&stage, &instance, "the push is rejected", || {
         let decided = decided(&stage);
         decided.iter().any(|(decision, outcome, command)| {
-            // By keys, after which the dialog is gone, or by a hook, which is told.
+            // By a key that was seen to work, or by a word to its hook.
             let done = ["gone", "told"].contains(&outcome.as_str());
             decision == "reject" && done && command.contains("push --force")
         })

@@ -35,6 +35,8 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         .iter()
         .any(|row| spec.cut.iter().any(|mark| mark.is_match(row)));
     let holds = tool.map_or(Holds::Nothing, |(tool, _)| tool.holds);
+    let shown = tool.is_some_and(|(tool, _)| !tool.partial)
+        && spec.most_rows.is_none_or(|most| subject.len() <= most);
     let command_rows = match (holds, tool) {
         (Holds::Command, _) => subject,
         // The heading has left the screen: what is left of the subject is still worth looking at.
@@ -59,7 +61,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         height: rows.len() - top.unwrap_or(0),
         choices: found.choices,
         selected: found.selected,
-        complete: found.whole && !cut && named && top.is_some(),
+        complete: found.whole && !cut && named && top.is_some() && shown,
     }
 }
 
@@ -82,12 +84,22 @@ fn tool<'d>(
     block: &[Framed<'_>],
     question: Option<&str>,
 ) -> Option<(&'d Tool, Option<usize>)> {
-    let headed = block.iter().enumerate().find_map(|(at, row)| {
-        let mut tools = spec.tools.iter();
-        tools
-            .find(|tool| tool.head.is_match(row.text))
-            .map(|tool| (tool, Some(at)))
-    });
+    // A heading is the first row or the one below it: what stands further down may be anyone's words.
+    let below = block
+        .iter()
+        .skip(1)
+        .position(|row| !row.is_blank() && !row.is_line());
+    let last = below.map_or(0, |at| at + 1);
+    let headed = block
+        .iter()
+        .enumerate()
+        .take(last + 1)
+        .find_map(|(at, row)| {
+            let mut tools = spec.tools.iter();
+            tools
+                .find(|tool| tool.head.is_match(row.text))
+                .map(|tool| (tool, Some(at)))
+        });
     headed.or_else(|| {
         let mut tools = spec.tools.iter();
         tools

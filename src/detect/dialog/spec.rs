@@ -26,6 +26,8 @@ pub(crate) struct DialogSpec {
     /// Rows that say that something is not shown.
     #[serde(default)]
     pub cut: Vec<Pattern>,
+    /// A subject with more rows than this may go on where it cannot be seen.
+    pub most_rows: Option<usize>,
     #[serde(default)]
     pub wrap: Wrap,
     /// Which keys take a choice.
@@ -100,6 +102,9 @@ pub(crate) struct Tool {
     pub tool: String,
     #[serde(default)]
     pub holds: Holds,
+    /// What is shown may be a part of it only: where it begins cannot be told.
+    #[serde(default)]
+    pub partial: bool,
     /// Where a path stands; its group is the path.
     pub path: Option<Pattern>,
 }
