@@ -32,6 +32,7 @@ fn main() -> ExitCode {
     small_repository(&mut bench);
     large_repository(&mut bench);
     ui::rows(&mut bench, TRACKED);
+    support::watching(&mut bench);
     autoyes::rows(&mut bench);
     bench.finish()
 }

@@ -116,6 +116,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::AgentMissing { .. } => ("agent_missing", 1),
         Error::AgentDied { .. } => ("agent_died", 1),
         Error::NotReady { .. } => ("not_ready", 1),
+        Error::DraftInTheWay => ("draft_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
         Error::MainCheckout { .. } => ("main_checkout", 1),
         Error::AlreadyManaged { .. } => ("already_managed", 1),
@@ -196,6 +197,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::NotReady { .. } => {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
         }
+        Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
         Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
         Error::MainCheckout { .. } => {

@@ -28,6 +28,10 @@ impl Camp {
         Self { directory }
     }
 
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
     fn root(&self) -> &Path {
         self.directory.path()
     }
@@ -87,10 +91,6 @@ impl Camp {
             stdin.write_all(input.as_bytes()).ok();
         }
         assert!(hook.wait().is_ok_and(|status| status.success()));
-    }
-
-    pub(crate) fn home(&self) -> PathBuf {
-        self.root().join("home")
     }
 
     /// Milliseconds of CPU that the tmux server has used so far.
@@ -232,6 +232,9 @@ impl Camp {
 
 impl Drop for Camp {
     fn drop(&mut self) {
+        if self.home().join("run/daemon.sock").exists() {
+            self.biv(&["daemon", "stop"]);
+        }
         for (directory, socket) in [
             (self.root().join("home/run"), "tmux.sock"),
             (self.root().to_owned(), "raw.sock"),

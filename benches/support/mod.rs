@@ -2,6 +2,7 @@
 
 mod camp;
 mod table;
+mod watching;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -9,6 +10,7 @@ use std::time::Instant;
 
 pub(crate) use camp::Camp;
 pub(crate) use table::{Bench, Row};
+pub(crate) use watching::watching;
 
 /// The program as it is released.
 pub(crate) const BIV: &str = env!("CARGO_BIN_EXE_biv");

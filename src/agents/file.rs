@@ -110,6 +110,8 @@ pub(crate) struct Keys {
     /// Closes a dialog without an answer.
     pub cancel: Vec<Key>,
     pub exit: Vec<Key>,
+    /// Empties a line of the input box.
+    pub clear: Vec<Key>,
     pub submit: Vec<Key>,
 }
 

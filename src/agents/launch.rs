@@ -43,6 +43,8 @@ pub(crate) enum LaunchKind<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaunchPlan {
     pub argv: Vec<String>,
+    /// The same for people: without the hooks, which are long and nobody's choice.
+    pub shown: Vec<String>,
     pub env: Vec<(String, String)>,
 }
 
@@ -68,7 +70,7 @@ impl Provider {
             argv.extend(context.extra_args.iter().cloned());
         }
         self.fill_all(&file.args, context, &mut argv)?;
-        argv.extend(self.hook_arguments(context.host, context.extra_args));
+        let hooks_at = argv.len();
         match context.kind {
             LaunchKind::Fresh { session: Some(_) } => {
                 self.fill_all(&file.session.fresh, context, &mut argv)?;
@@ -92,7 +94,12 @@ impl Provider {
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| Ok((name.clone(), self.fill(value, context)?)))
             .collect::<Result<_, LaunchError>>()?;
-        Ok(LaunchPlan { argv, env })
+        let shown = argv.clone();
+        argv.splice(
+            hooks_at..hooks_at,
+            self.hook_arguments(context.host, context.extra_args),
+        );
+        Ok(LaunchPlan { argv, shown, env })
     }
 
     fn fill_all(

@@ -93,6 +93,11 @@ impl Provider {
         &self.file.keys.exit
     }
 
+    /// What empties a line of the input box; none where that is not known.
+    pub(crate) fn clear_keys(&self) -> &[Key] {
+        &self.file.keys.clear
+    }
+
     /// Enter, for every agent that does not say otherwise.
     pub(crate) fn submit_keys(&self) -> &[Key] {
         match self.file.keys.submit.as_slice() {

@@ -10,7 +10,7 @@ use super::daemon::ensure;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::report::Report;
-use super::words::{DIM, RESET};
+use super::words::{DIM, RESET, shown_queue};
 use crate::engine::{Engine, QueueView};
 use crate::model::{QueueState, printable_line};
 
@@ -74,12 +74,7 @@ fn describe(view: &QueueView) -> String {
     if view.entries.is_empty() {
         return format!("Nothing is queued for `{}`.", view.title);
     }
-    let counts = view.counts;
-    let mut text = format!("✓{} ●{} ○{}", counts.done, counts.running, counts.waiting);
-    if counts.failed > 0 {
-        // Writing into a string cannot fail.
-        write!(text, " ✗{}", counts.failed).ok();
-    }
+    let mut text = shown_queue(view.counts);
     text.push('\n');
     for entry in &view.entries {
         let mark = match entry.state {

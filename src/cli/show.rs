@@ -69,6 +69,10 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         format!("{}{gone}", words::tilde(&view.worktree)),
     );
     line("changes", words::shown_diff(view.diff));
+    line(
+        "queue",
+        view.queue.map(words::shown_queue).unwrap_or_default(),
+    );
     line("created", view.created_at.local_minute());
     line("active", words::ago(view.last_active_at, now));
     if let Some(pause) = &view.pause {

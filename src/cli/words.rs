@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
-use crate::model::{Activity, DiffStat, State, Timestamp};
+use crate::model::{Activity, DiffStat, QueueCounts, State, Timestamp};
 
 const GREEN: &str = "\x1b[32m";
 const YELLOW: &str = "\x1b[33m";
@@ -64,6 +64,22 @@ pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
             format!("{GREEN}+{added}{RESET} {RED}−{removed}{RESET}")
         }
     }
+}
+
+/// Done, under way, waiting, failed.
+pub(super) fn shown_queue(counts: QueueCounts) -> String {
+    let QueueCounts {
+        done,
+        running,
+        waiting,
+        failed,
+    } = counts;
+    let failures = if failed > 0 {
+        format!(" {RED}✗{failed}{RESET}")
+    } else {
+        String::new()
+    };
+    format!("✓{done} ●{running} ○{waiting}{failures}")
 }
 
 pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {

@@ -182,6 +182,7 @@ impl Desk {
                 log("the socket is gone");
                 self.stopping.get_or_insert(now);
             }
+            self.read_settings();
             self.scan_files();
             if self
                 .keepers
@@ -313,6 +314,22 @@ impl Desk {
             self.reload(&id);
         }
         self.read_camp();
+    }
+
+    /// Settings that were changed meanwhile; those that cannot be read change nothing.
+    fn read_settings(&mut self) {
+        match self.engine.reopened() {
+            Ok(Some(engine)) => {
+                self.engine = Arc::new(engine);
+                log("the settings were read again");
+                let ids: Vec<InstanceId> = self.keepers.keys().cloned().collect();
+                for id in ids {
+                    self.reload(&id);
+                }
+            }
+            Ok(None) => {}
+            Err(error) => log(&error.to_string()),
+        }
     }
 
     fn read_camp(&mut self) {

@@ -3,6 +3,7 @@
 //! Pure: time is handed in, counted from the daemon's start by a clock that stands still while the
 //! machine sleeps, so that nobody is suspended for the hours that nobody lived through.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::notices::{Notice, Notices};
@@ -22,6 +23,9 @@ const UNCLEAR: Duration = Duration::from_secs(1);
 /// After an attempt that could not be made now; twice that the next time.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
+/// So many failing starts within this time end a loop of them.
+const WAKES: usize = 3;
+const WAKES_WITHIN: Duration = Duration::from_secs(60);
 
 /// Work for an engine verb. One at a time for each instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +88,9 @@ pub(super) struct Keeper {
     /// What the screen shows, and the dialog for which everything was done that can be.
     face: u64,
     considered: Option<u64>,
+    /// It is being woken for its queue, and when that failed.
+    waking: bool,
+    failed_wakes: VecDeque<Duration>,
     notices: Notices,
     /// It was here before us: what it shows first is not news.
     found: bool,
@@ -108,6 +115,8 @@ impl Keeper {
             retry_after: FIRST_RETRY,
             face: 0,
             considered: None,
+            waking: false,
+            failed_wakes: VecDeque::new(),
             notices: Notices::default(),
             found,
         }
@@ -173,6 +182,7 @@ impl Keeper {
             // Somebody has added to it, and need not wait for the end of a retry.
             self.retry = now;
             self.retry_after = FIRST_RETRY;
+            self.failed_wakes.clear();
         }
         if before.queue_stopped.is_none() && self.standing.queue_stopped.is_some() {
             told.push(Told::Notice(Notice::Failed));
@@ -270,6 +280,7 @@ impl Keeper {
             return None;
         }
         let job = self.decide(now, camp_paused)?;
+        self.waking = job == Job::Feed && self.is_asleep();
         if job == Job::Answer {
             self.considered = Some(self.face);
         }
@@ -301,7 +312,8 @@ impl Keeper {
             return self.turn_end(now).map(Job::Finish);
         }
         let waits = queue.waiting > 0 && self.standing.queue_stopped.is_none() && !camp_paused;
-        if waits && (self.is_ready(now) || self.is_asleep()) {
+        let can_be_woken = self.is_asleep() && !self.is_worn_out();
+        if waits && (self.is_ready(now) || can_be_woken) {
             return Some(Job::Feed);
         }
         let timeout = self.standing.idle_timeout?;
@@ -354,9 +366,29 @@ impl Keeper {
             )
     }
 
+    /// It did not come up three times within a minute: a fourth time would be no different.
+    fn is_worn_out(&self) -> bool {
+        match (self.failed_wakes.front(), self.failed_wakes.back()) {
+            (Some(first), Some(last)) if self.failed_wakes.len() >= WAKES => {
+                last.saturating_sub(*first) <= WAKES_WITHIN
+            }
+            _ => false,
+        }
+    }
+
     /// A job has ended.
     pub(super) fn done(&mut self, now: Duration, done: &Done) {
         self.job = None;
+        if std::mem::take(&mut self.waking) {
+            if *done == Done::Fed(Fed::Sent) {
+                self.failed_wakes.clear();
+            } else {
+                self.failed_wakes.push_back(now);
+                if self.failed_wakes.len() > WAKES {
+                    self.failed_wakes.pop_front();
+                }
+            }
+        }
         let again = match done {
             Done::Settled => {
                 // If it runs still, it was somebody else who left.

@@ -49,6 +49,12 @@ impl Engine {
         })
     }
 
+    /// The same home with its settings as they are now; None where they are as they were.
+    pub(crate) fn reopened(&self) -> Result<Option<Self>, Error> {
+        let engine = Self::open(self.home.clone())?;
+        Ok((engine.config.settings != self.config.settings).then_some(engine))
+    }
+
     pub(crate) fn config(&self) -> &config::Loaded {
         &self.config
     }

@@ -6,7 +6,8 @@ use super::Error;
 use super::send::{Patience, await_ready};
 use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
-use crate::detect::{Draft, Key};
+use crate::detect::{Draft, Key, Screen};
+use crate::engine::steps::BANNER;
 use crate::model::{Activity, Title};
 use crate::tmux::{Shot, TmuxError};
 
@@ -14,6 +15,8 @@ use crate::tmux::{Shot, TmuxError};
 const ECHO: Duration = Duration::from_secs(10);
 /// A text in the box that is not known for ours, but stays: agents show some characters otherwise.
 const SOME_TEXT: Duration = Duration::from_secs(1);
+/// How long it may take to empty the input box.
+const EMPTYING: Duration = Duration::from_secs(10);
 /// How long a submitted prompt may take to leave the input box.
 const SUBMISSION: Duration = Duration::from_secs(10);
 /// A prompt must be gone for this long: an agent that draws itself anew hides its box for a moment.
@@ -22,29 +25,22 @@ const GONE: Duration = Duration::from_millis(300);
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
-/// What became of a prompt that was typed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Typed {
-    Submitted,
-    /// The agent is gone since: it was told to go, or it was taken away before it read anything.
-    Ended,
-}
-
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
     agent: &Watched<'_>,
     title: &Title,
     prompt: &str,
     patience: Patience,
-) -> Result<Typed, Error> {
+) -> Result<(), Error> {
     await_ready(agent, title, patience)?;
     type_in(agent, prompt)
 }
 
 /// Pastes the prompt into an agent that is ready, submits it and sees it go.
-pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error> {
+pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<(), Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
+    delivery.empty_the_box()?;
     let text = typeable(prompt);
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
@@ -52,15 +48,10 @@ pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Typed, Error>
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
     delivery.submit()?;
-    let seen = match agent.provider.verify() {
+    match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
         // Keys that go to an agent that has ended are swallowed without a word.
         Verify::None => delivery.shot().map(drop),
-    };
-    match seen {
-        Ok(()) => Ok(Typed::Submitted),
-        Err(Error::Tmux(TmuxError::NoPane(_))) => Ok(Typed::Ended),
-        Err(error) => Err(error),
     }
 }
 
@@ -80,6 +71,36 @@ impl Delivery<'_> {
             std::thread::sleep(BETWEEN_LOOKS);
         }
         Ok(())
+    }
+
+    /// What stands in the box would be sent along: a prompt that was interrupted before its answer is
+    /// put back there, and people leave half a sentence. Colours tell it from a placeholder.
+    fn empty_the_box(&self) -> Result<(), Error> {
+        let keys = self.agent.provider.clear_keys();
+        if keys.is_empty() {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let mut pressed: Option<(String, Instant)> = None;
+        while since.elapsed() < EMPTYING {
+            let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
+            let screen = Screen::new(&coloured).below(BANNER);
+            let Some(Draft::Text(_)) = self.agent.provider.draft(&screen) else {
+                return Ok(());
+            };
+            // Once for each line, and again where it was not taken in.
+            let again = pressed
+                .as_ref()
+                .is_none_or(|(seen, at)| *seen != coloured || at.elapsed() > SECOND_ENTER);
+            if again {
+                let names: Vec<String> = keys.iter().map(|key| key.name()).collect();
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                self.agent.server.press(self.agent.pane, &names)?;
+                pressed = Some((coloured, Instant::now()));
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Error::DraftInTheWay)
     }
 
     /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.

@@ -51,6 +51,8 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
+    #[error("something else stands in the agent's input box")]
+    DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
     #[error("there is nothing to send")]

@@ -80,7 +80,10 @@ impl Engine {
     ) -> Result<InstanceRecord, Error> {
         let operation = journal.plan.operation;
         work.operation = operation;
-        let outcome = drive(&mut journal, &mut work)?;
+        let outcome = drive(&mut journal, &mut work);
+        // Only now is it at rest for everyone who looks.
+        self.ring(Some(&work.record.id));
+        let outcome = outcome?;
         let title = work.record.title.clone();
         match outcome {
             Outcome::Committed => match work.refusal {

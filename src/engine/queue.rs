@@ -6,15 +6,16 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
-use super::delivery::{Typed, type_in};
-use super::send::{Patience, await_ready};
+use super::delivery::type_in;
+use super::send::{Patience, await_ready, was_taken_away};
 use super::watch::Watched;
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
-    TurnEnd,
+    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, State,
+    Title, TurnEnd,
 };
 use crate::store::InstanceDir;
+use crate::tmux::TmuxError;
 
 /// An agent that was just seen at its prompt is there still, or is busy with something else.
 const READY: Duration = Duration::from_secs(5);
@@ -135,13 +136,18 @@ impl Engine {
             return Ok(Fed::Nothing);
         };
         super::crash::place("queue:feed:sending");
-        match type_in(&agent, &prompt) {
-            Ok(Typed::Ended) if self.was_taken_away(&dir, &seat) => {
-                // Not read: it waits for the next life of the agent.
-                dir.change_queue(|queue| queue.put_back(number))?;
-                Ok(Fed::NotNow)
-            }
-            Ok(Typed::Submitted | Typed::Ended) => {
+        let typed = match type_in(&agent, &prompt) {
+            // It has ended of its own, and may have been told to: how is seen by its state.
+            Err(Error::Tmux(TmuxError::NoPane(_))) if !was_taken_away(&dir, &seat) => Ok(()),
+            Ok(()) if was_taken_away(&dir, &seat) => Err(Error::WrongState {
+                verb: "send to",
+                state: State::Pausing,
+                title: record.title.clone(),
+            }),
+            typed => typed,
+        };
+        match typed {
+            Ok(()) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
                     EventKind::QueueStarted,

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use super::delivery::{Typed, deliver};
+use super::delivery::deliver;
 use super::watch::{Found, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
+use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceRecord, Resting, Seat, State, Title};
 use crate::store::{InstanceDir, Loaded};
 use crate::tmux::TmuxError;
@@ -64,14 +65,16 @@ impl Engine {
             leader: Some(&seat.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         };
-        let typed = deliver(&agent, &record.title, prompt, patience)
-            .map_err(|error| self.or_state(error, &record))?;
-        if typed == Typed::Ended && self.was_taken_away(&dir, &seat) {
-            return Err(Error::WrongState {
-                verb: "send to",
-                state: self.show(record.id.as_str())?.state,
-                title: record.title,
-            });
+        match deliver(&agent, &record.title, prompt, patience) {
+            Err(error) => self.ended_of_its_own(error, &record)?,
+            Ok(()) if was_taken_away(&dir, &seat) => {
+                return Err(Error::WrongState {
+                    verb: "send to",
+                    state: self.show(record.id.as_str())?.state,
+                    title: record.title,
+                });
+            }
+            Ok(()) => {}
         }
         // It has arrived: that it is not in the log must not make anyone send it again.
         if let Err(error) = self.record_sent(&dir, &record, prompt) {
@@ -80,34 +83,45 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether an agent that has ended did so because somebody pauses, kills or restarts it: then what
-    /// was just typed was not read. One that ends by itself may have been told to.
-    pub(super) fn was_taken_away(&self, dir: &InstanceDir, seat: &Seat) -> bool {
-        match dir.load() {
-            Loaded::Known { record, journal } => {
-                journal.is_some_and(|journal| !journal.is_closed())
-                    || matches!(record.state, Resting::Paused | Resting::Killed)
-                    || record.seat.as_ref() != Some(seat)
-            }
-            Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
-        }
-    }
-
-    /// An agent that was taken away while a message waited for it (paused, killed by somebody else):
-    /// the state says more than that its pane is gone.
-    fn or_state(&self, error: Error, record: &InstanceRecord) -> Error {
-        let vanished = matches!(
-            error,
-            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) | Error::AgentDied { .. }
-        );
-        match self.show(record.id.as_str()) {
-            Ok(view) if vanished && view.state != State::Running => Error::WrongState {
+    /// An agent that is gone may have been told to go by what was sent. One that was taken away while
+    /// a message waited for it (paused, killed by somebody else) has not read it; then the state says
+    /// more than that its pane is gone.
+    fn ended_of_its_own(&self, error: Error, record: &InstanceRecord) -> Result<(), Error> {
+        let vanished = match &error {
+            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) => true,
+            Error::AgentDied { .. } => false,
+            _ => return Err(error),
+        };
+        let Ok(view) = self.show(record.id.as_str()) else {
+            return Err(error);
+        };
+        match view.state {
+            State::Completed | State::Failed if vanished => Ok(()),
+            State::Running => Err(error),
+            state => Err(Error::WrongState {
                 verb: "send to",
                 title: record.title.clone(),
-                state: view.state,
-            },
-            _ => error,
+                state,
+            }),
         }
+    }
+}
+
+/// Whether somebody pauses, kills or restarts the agent and does not wait for its turn any more: an
+/// agent that is told to go empties its input box, too, and what was typed last may not have been read.
+pub(super) fn was_taken_away(dir: &InstanceDir, seat: &Seat) -> bool {
+    match dir.load() {
+        Loaded::Known { record, journal } => {
+            let going = journal.is_some_and(|journal| {
+                let waits =
+                    journal.plan.operation == Operation::Pause && !journal.is_done(Step::Quiesce);
+                !journal.is_closed() && !waits
+            });
+            going
+                || matches!(record.state, Resting::Paused | Resting::Killed)
+                || record.seat.as_ref() != Some(seat)
+        }
+        Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
     }
 }
 

@@ -141,14 +141,6 @@ impl Queue {
         }
     }
 
-    /// It was not read, and waits again.
-    pub(crate) fn put_back(&mut self, number: u64) {
-        if let Some(entry) = self.entry(number) {
-            entry.state = QueueState::Waiting;
-            entry.started_at = None;
-        }
-    }
-
     /// Its turn is over, or will never be. A failure stops the queue. None where none was under way.
     pub(crate) fn finish(&mut self, end: TurnEnd, now: Timestamp) -> Option<u64> {
         let number = self.current()?.number;

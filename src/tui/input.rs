@@ -61,6 +61,10 @@ impl Input {
     }
 
     fn take(&mut self, byte: u8) -> Option<Event> {
+        if byte == ESC && self.is_waiting() && self.pending.len() == 1 {
+            // Two of them are two keys; the second may still begin something.
+            return Some(Event::Key(Key::plain(KeyCode::Esc)));
+        }
         self.pending.push(byte);
         if self.pasting {
             return self.end_paste();
@@ -157,8 +161,6 @@ fn escaped(rest: &[u8]) -> Read {
         [b'['] | [b'O'] => Read::Incomplete,
         [b'[', rest @ ..] => control_sequence(rest),
         [b'O', letter] => lettered(*letter, 1),
-        // Escape twice is escape: the second begins nothing.
-        [ESC] => key(KeyCode::Esc),
         rest => match read(rest) {
             Read::Event(Event::Key(key)) => Read::Event(Event::Key(Key { alt: true, ..key })),
             Read::Event(_) | Read::PasteStart | Read::Nothing => Read::Nothing,
@@ -289,6 +291,7 @@ mod tests {
             (b"\x03\x18p\x11", "ctrl-c ctrl-x p ctrl-q"),
             (b"\x1b\r\x1bb", "alt-enter alt-b"),
             (b"\x1b", "esc"),
+            (b"\x1b\x1b\x1b[A", "esc esc ↑"),
             (b"\x7f\x1b[H\x1b[4~", "backspace home end"),
             ("é日👍".as_bytes(), "é 日 👍"),
             (b"\x1b[15~\x1b[24~\x1bOP", "F5 F12 F1"),

@@ -321,6 +321,25 @@ pub(crate) fn tell_what_was_said(stage: &Stage) {
     assert_eq!(log().matches("I have read: the soup is hot").count(), 1);
 }
 
+/// A prompt arrives alone, whatever stands in the input box: half a sentence of a person, or what was
+/// interrupted before its answer.
+#[track_caller]
+pub(crate) fn take_a_prompt_alone(stage: &Stage) {
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:hang");
+    stage.model.request_with("model:hang");
+    stage.wait(&instance, "busy");
+    stage.press(&instance, &["Escape"]);
+    stage.wait(&instance, "idle");
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    stage.turn(&instance, "a whole one");
+    let asked = stage.model.request_with("a whole one");
+    assert_eq!(asked.prompt().trim(), "a whole one");
+}
+
 /// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes
 /// of a tab.
 #[track_caller]

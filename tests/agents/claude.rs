@@ -82,6 +82,11 @@ fn what_was_said_is_in_the_log() {
 }
 
 #[test]
+fn a_prompt_arrives_alone() {
+    acts::take_a_prompt_alone(&Stage::of("claude"));
+}
+
+#[test]
 fn two_of_one_repository() {
     acts::keep_two_apart(&Stage::of("claude"));
 }

@@ -43,6 +43,11 @@ fn a_large_prompt_is_exact() {
 }
 
 #[test]
+fn a_prompt_arrives_alone() {
+    acts::take_a_prompt_alone(&Stage::of("gemini"));
+}
+
+#[test]
 fn two_of_one_repository() {
     acts::keep_two_apart(&Stage::of("gemini"));
 }

@@ -165,6 +165,25 @@ fn every_command_answers_with_one_json_document() {
                 "summary",
             ],
         ),
+        (
+            vec!["queue", "speaks"],
+            vec!["counts", "entries", "instance", "stopped", "title"],
+        ),
+        (
+            vec!["timeout", "speaks", "off"],
+            vec!["id", "idle_timeout_s", "title"],
+        ),
+        (vec!["wait", "speaks", "--for", "idle"], INSTANCE.to_vec()),
+        (
+            vec!["daemon", "start"],
+            vec!["pid", "running", "started_at", "version", "watching"],
+        ),
+        (
+            vec!["daemon", "status"],
+            vec!["pid", "running", "started_at", "version", "watching"],
+        ),
+        (vec!["daemon", "stop"], vec!["already", "stopped"]),
+        (vec!["daemon", "unit", "systemd"], vec!["path", "text"]),
         (vec!["pause", "speaks"], vec!["instances"]),
         (vec!["pause", "speaks"], vec!["instances"]),
         (vec!["resume", "speaks"], vec!["instances"]),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::dice::Dice;
-use crate::post::{process, start, status};
+use crate::post::{process_if_any, start, status};
 use crate::support::terminal::Terminal;
 use crate::support::{Camp, Instance, until};
 
@@ -155,8 +155,9 @@ fn act(
             answer
         }
         _ => {
-            if status(camp)["running"] == true {
-                process(camp).kill();
+            // Somebody else may have done so a moment ago.
+            if let Some(daemon) = process_if_any(camp) {
+                daemon.kill();
             }
             camp.biv(["daemon", "start"]).run()
         }

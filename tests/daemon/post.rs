@@ -31,11 +31,15 @@ pub(crate) fn status(camp: &Camp) -> Value {
 }
 
 pub(crate) fn process(camp: &Camp) -> Process {
-    let pid = status(camp)["pid"].as_i64().expect("it runs");
-    Process {
+    process_if_any(camp).expect("it runs")
+}
+
+pub(crate) fn process_if_any(camp: &Camp) -> Option<Process> {
+    let pid = status(camp)["pid"].as_i64()?;
+    Some(Process {
         pid: i32::try_from(pid).unwrap(),
         command: "daemon".to_owned(),
-    }
+    })
 }
 
 /// All events so far, oldest first.

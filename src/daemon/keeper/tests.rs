@@ -371,3 +371,30 @@ fn without_autoyes_a_dialog_is_left_alone() {
     scene.shows(10, Activity::Approval);
     assert_eq!(scene.job(100), None);
 }
+
+#[test]
+fn three_failing_starts_within_a_minute_stop_a_loop() {
+    let asleep = || {
+        Scene::new(Standing {
+            state: State::Paused,
+            pause_reason: Some(PauseReason::Idle),
+            queue: queue(0, 1),
+            ..standing()
+        })
+    };
+    let mut scene = asleep();
+    for now in [0, 10, 20] {
+        assert_eq!(scene.job(now), Some(Job::Feed));
+        scene.keeper.done(at(now + 1), &Done::Fed(Fed::NotNow));
+    }
+    assert_eq!(scene.job(10_000), None);
+    // Somebody cares.
+    scene.stands(10_001, |standing| standing.queue = queue(0, 2));
+    assert_eq!(scene.job(10_001), Some(Job::Feed));
+    // Spread over more than a minute they are bad luck.
+    let mut scene = asleep();
+    for now in [0, 50, 100, 150] {
+        assert_eq!(scene.job(now), Some(Job::Feed));
+        scene.keeper.done(at(now + 1), &Done::Fed(Fed::NotNow));
+    }
+}

@@ -74,7 +74,7 @@ impl Work<'_> {
         let agent = self.watched(&server, &seat)?;
         let delivered = deliver(&agent, &self.record.title, &prompt, patience);
         match delivered {
-            Ok(_) => {
+            Ok(()) => {
                 // It has arrived; that it is not in the log is no reason to send it again.
                 if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
                     self.progress
@@ -88,6 +88,7 @@ impl Work<'_> {
                 error @ (Error::AgentDied { .. }
                 | Error::NeedsPerson { .. }
                 | Error::NotReady { .. }
+                | Error::DraftInTheWay
                 | Error::NotSubmitted),
             ) => {
                 self.refusal = Some(Error::PromptNotSent {

@@ -86,7 +86,7 @@ impl Work<'_> {
         });
         Ok(Facts::none()
             .with(fact::SEAT, &seat)
-            .with(fact::COMMAND, &plan.argv))
+            .with(fact::COMMAND, &plan.shown))
     }
 
     pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {

@@ -117,6 +117,17 @@ fn the_toggle_has_three_states() {
 }
 
 #[test]
+fn an_escape_that_a_letter_follows_closely_is_still_an_escape() {
+    let mut driver = camp_driver();
+    driver.press("? alt+D n");
+    assert_eq!(driver.state.dialog, None);
+    driver.press("N").write("a b").press("alt+b").write("x");
+    assert!(matches!(driver.state.dialog, Some(Dialog::New(_))));
+    driver.press("alt+q");
+    assert!(driver.state.quitting);
+}
+
+#[test]
 fn a_prefix_that_leads_nowhere_does_nothing() {
     let mut driver = camp_driver();
     driver.press("ctrl+x q");

@@ -17,7 +17,11 @@ use crate::config::{Key, KeyCode};
 pub(super) fn update(state: &mut State, message: Message) -> Vec<Call> {
     let mut calls = Vec::new();
     match message {
-        Message::Typed(Event::Key(key)) => press(state, key, &mut calls),
+        Message::Typed(Event::Key(key)) => {
+            for key in apart(state, key) {
+                press(state, key, &mut calls);
+            }
+        }
         Message::Typed(Event::Paste(text)) => dialogs::paste(state, &text),
         Message::Typed(Event::Mouse(mouse)) => mouse::mouse(state, mouse, &mut calls),
         Message::Resized { columns, rows } => {
@@ -35,6 +39,17 @@ pub(super) fn update(state: &mut State, message: Message) -> Vec<Call> {
     }
     upkeep::upkeep(state, &mut calls);
     calls
+}
+
+/// Escape and a letter that come together are alt and that letter, which mostly means nothing here:
+/// then they are what was pressed quickly, one after the other.
+fn apart(state: &State, key: Key) -> Vec<Key> {
+    let edits = matches!(key.code, KeyCode::Char('b' | 'f'));
+    let letter = matches!(key.code, KeyCode::Char(_));
+    if !key.alt || !letter || edits || state.keymap.meaning(&[key]) != Meaning::Nothing {
+        return vec![key];
+    }
+    vec![Key::plain(KeyCode::Esc), Key { alt: false, ..key }]
 }
 
 fn press(state: &mut State, key: Key, calls: &mut Vec<Call>) {
