@@ -183,6 +183,12 @@ impl Engine {
             }
             return Ok(AutoyesAnswer::of(AutoyesOutcome::Manual, &ruling, &[]));
         }
+        // An agent that asks by its hook is answered there: its dialog may still be on the screen when
+        // that is done, and a key would land in whatever comes next.
+        if self.store.instance(&record.id).heard().is_some() {
+            let reason = "its hook is answered, not its screen";
+            return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
+        }
         let halt = allowed(
             &past(&entries),
             now(),
