@@ -32,7 +32,7 @@ impl Heard {
     pub(crate) const FORMAT: u32 = 1;
 
     /// The same word by someone who knows what was told before it.
-    fn after(mut self, known: Heard) -> Self {
+    fn after(mut self, known: Self) -> Self {
         self.earlier = known.earlier;
         if self.session.is_none() {
             self.session = known.session;
