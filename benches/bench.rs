@@ -93,8 +93,6 @@ fn listing(bench: &mut Bench) {
         10.0,
         "ms",
     ));
-    let cpu = median_ms(15, || support::cpu(|| camp.biv(&["list"])));
-    bench.row(Row::below("list-10-cpu", "the same, CPU", cpu, 10.0, "ms"));
     camp.multiply_records(990);
     let thousand = median_ms(9, || timed(|| camp.biv(&["list"])));
     bench.row(Row::below(

@@ -22,29 +22,6 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     started.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Milliseconds of CPU that the processes started by something take.
-pub(crate) fn cpu<T>(work: impl FnOnce() -> T) -> f64 {
-    let before = children_cpu();
-    work();
-    children_cpu() - before
-}
-
-/// User and system time of all ended children, from this process's own line in `/proc`.
-fn children_cpu() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or("")
-        .split_whitespace()
-        .collect();
-    let ticks: f64 = [13, 14]
-        .iter()
-        .filter_map(|at| fields.get(*at)?.parse::<f64>().ok())
-        .sum();
-    ticks * 10.0
-}
-
 /// User and system time of a process and of those of its children that have ended, in milliseconds.
 pub(crate) fn cpu_of(pid: u32) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! The daemon: it owns time and watching, never state.
 //!
-//! Everything that it does is an engine verb that a person could have asked for. One [`Keeper`] for
+//! Everything that it does is an engine verb that a person could have asked for. One `Keeper` for
 //! each instance decides, without effects, from what the watcher has seen and what time it is; the
-//! loop in [`run`] carries out what they decide, each instance's in order, none waiting for another.
+//! loop in [`mod@run`] carries out what they decide, each instance's in order, none waiting for another.
 //! Threads and `poll`, no async runtime: ARCHITECTURE.md says why.
 
 mod client;

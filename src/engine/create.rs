@@ -251,8 +251,17 @@ impl Engine {
             .base
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
-        // `HEAD` means that of the checkout the user stands in.
-        let commit = match repository.resolve_in(&asked.directory, &base)? {
+        // Two questions that do not depend on each other cost one wait.
+        let (invented, resolved) = std::thread::scope(|scope| {
+            let invented = asked
+                .branch
+                .is_none()
+                .then(|| scope.spawn(|| self.choose_branch(repository, title, id)));
+            // `HEAD` means that of the checkout the user stands in.
+            let resolved = repository.resolve_in(&asked.directory, &base);
+            (invented.and_then(|asked| asked.join().ok()), resolved)
+        });
+        let commit = match resolved? {
             Some(commit) => commit,
             None if !repository.has_commits()? => {
                 return Err(Error::NoCommits {
@@ -290,7 +299,10 @@ impl Engine {
                         repository.validate_branch_name(name)?;
                         name.clone()
                     }
-                    None => self.choose_branch(repository, title, id)?,
+                    None => match invented {
+                        Some(invented) => invented?,
+                        None => self.choose_branch(repository, title, id)?,
+                    },
                 };
                 let branch = made(&name, true);
                 let start_commit = commit.clone();
@@ -315,7 +327,9 @@ impl Engine {
                 adopted: false,
             },
             session_ref: None,
-            facts: Facts::none().with(fact::WORKTREE_PLAN, &plan),
+            facts: Facts::none()
+                .with(fact::WORKTREE_PLAN, &plan)
+                .with(fact::REPOSITORY, repository),
         })
     }
 

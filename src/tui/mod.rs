@@ -3,7 +3,7 @@
 //! [`state`] is plain data, [`update`] a function from what has happened to what is to be done, and
 //! [`view`] one from the state to the screen: neither knows a clock, a file or a process. What is to be
 //! done is carried out by threads ([`work`]), and what goes on elsewhere is brought by [`feed`]; the
-//! loop in [`run`] only sleeps, takes in and draws. So nothing that git, tmux or an agent does can hold
+//! loop in [`mod@run`] only sleeps, takes in and draws. So nothing that git, tmux or an agent does can hold
 //! up a key, and every screen can be tested without a terminal.
 
 mod dialog;

@@ -24,6 +24,8 @@ pub(super) mod fact {
     pub(in crate::engine) const PAUSE: &str = "pause";
     /// What was asked of a kill.
     pub(in crate::engine) const KILL: &str = "kill";
+    /// Where it is made, as git was asked before.
+    pub(in crate::engine) const REPOSITORY: &str = "repository";
     pub(in crate::engine) const WORKTREE_PLAN: &str = "worktree-plan";
     pub(in crate::engine) const WORKTREE: &str = "worktree";
     pub(in crate::engine) const SESSION_REF: &str = "session-ref";

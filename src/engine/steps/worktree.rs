@@ -53,6 +53,9 @@ impl Work<'_> {
         let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
             return Ok(Facts::none());
         };
+        if let Some(known) = facts.read::<Repo>(fact::REPOSITORY) {
+            self.repository.get_or_init(|| known);
+        }
         let repository = self.repository()?;
         if let Some(parent) = plan.path.parent() {
             std::fs::create_dir_all(parent).map_err(Error::files("make", parent))?;

@@ -1,6 +1,6 @@
 //! One lasting conversation with the server, in tmux's control mode.
 //!
-//! [`Parser`] and [`line`] know the language and do nothing; [`Client`] talks. The client carries no
+//! `Parser` and [`mod@line`] know the language and do nothing; [`Client`] talks. The client carries no
 //! output of panes (a stalled reader of that wedges the whole server) and influences no sizes.
 
 mod client;
