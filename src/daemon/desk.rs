@@ -1,5 +1,7 @@
 //! The daemon's loop: mail in, keepers decide, engine verbs out.
 
+mod errands;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -16,7 +18,7 @@ use super::wire::{Answer, Doing, Hello, Request, Status};
 use crate::engine::{
     Engine, Error, Events, Notification, Present, Roster, Sight, Watcher, hurried,
 };
-use crate::model::{InstanceId, PauseReason, State};
+use crate::model::{InstanceId, State};
 
 /// Behind the bells: what was missed is found by looking at the files now and then.
 const SCAN: Duration = Duration::from_secs(30);
@@ -378,109 +380,6 @@ impl Desk {
                 log(&trouble);
             }
         });
-    }
-
-    /// What concerns all of them.
-    fn errands(&mut self, now: Duration) {
-        if self.stopping.is_some() {
-            return;
-        }
-        let limits = &self.engine.config().settings.limits;
-        let running = self
-            .keepers
-            .values()
-            .filter(|keeper| keeper.is_running())
-            .count();
-        let crowded = running > usize::try_from(limits.active).unwrap_or(usize::MAX);
-        if crowded && !self.crowded {
-            self.engine.tell_crowded(running);
-            log(&format!("{running} agents run, more than limits.active"));
-        }
-        self.crowded = crowded;
-        if now >= self.compact && !self.compacting {
-            self.compact = now + hurried(COMPACT);
-            self.compacting = true;
-            self.compact_all(now);
-        }
-        if limits.memory > 0 && now >= self.measure && !self.measuring {
-            self.measure = now + hurried(MEASURE);
-            self.measuring = true;
-            self.measure_all();
-        }
-    }
-
-    fn make_round(&mut self) {
-        if self.round != Errand::None {
-            self.round = Errand::Again;
-            return;
-        }
-        self.round = Errand::UnderWay;
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
-        spawn("round", move || {
-            let troubles = match engine.settle_everyone() {
-                Ok(troubles) => troubles,
-                Err(error) => vec![error.to_string()],
-            };
-            drop(mail.send(Mail::Rounded(troubles)));
-        });
-    }
-
-    fn compact_all(&self, now: Duration) {
-        let resting: Vec<(InstanceId, Option<Duration>)> = self
-            .keepers
-            .iter()
-            .map(|(id, keeper)| (id.clone(), keeper.idle_for(now)))
-            .collect();
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
-        spawn("compact", move || {
-            let troubles = resting
-                .iter()
-                .filter_map(|(id, idle)| {
-                    let error = engine.compact_if_due(id.as_str(), *idle).err()?;
-                    Some(format!("{id}: {error}"))
-                })
-                .collect();
-            drop(mail.send(Mail::Compacted(troubles)));
-        });
-    }
-
-    fn measure_all(&self) {
-        let running: Vec<InstanceId> = self
-            .keepers
-            .iter()
-            .filter(|(_, keeper)| keeper.is_running())
-            .map(|(id, _)| id.clone())
-            .collect();
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
-        spawn("measure", move || {
-            let bytes = engine.memory_of_all(&running);
-            drop(mail.send(Mail::Measured(bytes)));
-        });
-    }
-
-    /// Too much memory: the one that has been idle for longest goes to sleep. If that is not
-    /// enough, the next measurement tells.
-    fn relieve(&mut self, bytes: u64) {
-        if bytes <= self.engine.config().settings.limits.memory || self.stopping.is_some() {
-            return;
-        }
-        let now = self.now();
-        let mut idle: Vec<(Duration, InstanceId)> = self
-            .keepers
-            .iter()
-            .filter_map(|(id, keeper)| Some((keeper.idle_for(now)?, id.clone())))
-            .collect();
-        idle.sort();
-        for (_, id) in idle.into_iter().rev() {
-            if let Some(keeper) = self.keepers.get_mut(&id)
-                && let Some(job) = keeper.suspend(now, PauseReason::Resource)
-            {
-                if jobs::start(&self.engine, &self.mail, &id, job) {
-                    self.jobs += 1;
-                }
-                return;
-            }
-        }
     }
 
     fn pass_events_on(&mut self) {

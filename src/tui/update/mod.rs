@@ -3,7 +3,10 @@
 mod actions;
 mod arrivals;
 mod dialogs;
+mod looking;
 mod mouse;
+mod questions;
+mod toasts;
 mod upkeep;
 
 use super::dialog::Dialog;

@@ -2,7 +2,7 @@
 
 use ratatui::layout::Position;
 
-use super::{actions, upkeep};
+use super::{looking, upkeep};
 use crate::tui::dialog::Dialog;
 use crate::tui::input::{Mouse, MouseKind};
 use crate::tui::layout::areas;
@@ -36,12 +36,12 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, _calls: &mut Vec<Call>) {
         }
         MouseKind::Press if areas.tabs.contains(at) => {
             if let Some(tab) = tab_at(mouse.column - areas.tabs.x, areas.tabs.width) {
-                actions::select_tab(state, tab);
+                looking::select_tab(state, tab);
             }
         }
         MouseKind::Press => state.toasts.retain(|toast| toast.until.is_none()),
-        MouseKind::WheelUp if areas.page.contains(at) => actions::scroll(state, true, 3),
-        MouseKind::WheelDown if areas.page.contains(at) => actions::scroll(state, false, 3),
+        MouseKind::WheelUp if areas.page.contains(at) => looking::scroll(state, true, 3),
+        MouseKind::WheelDown if areas.page.contains(at) => looking::scroll(state, false, 3),
         MouseKind::WheelUp => upkeep::step(state, -1),
         MouseKind::WheelDown => upkeep::step(state, 1),
     }

@@ -1,0 +1,94 @@
+//! Actions that change what is looked at, and nothing else.
+
+use super::upkeep;
+use crate::tui::layout::areas;
+use crate::tui::state::{State, Tab};
+
+pub(super) fn mark(state: &mut State) {
+    let Some(id) = state.current().map(|view| view.id.clone()) else {
+        return;
+    };
+    if !state.marks.remove(&id) {
+        state.marks.insert(id);
+    }
+    upkeep::step(state, 1);
+}
+
+pub(super) fn turn_tab(state: &mut State, by: usize) {
+    let at = Tab::ALL
+        .iter()
+        .position(|tab| *tab == state.tab)
+        .unwrap_or(0);
+    if let Some(tab) = Tab::ALL.get((at + by) % Tab::ALL.len()) {
+        select_tab(state, *tab);
+    }
+}
+
+pub(super) fn select_tab(state: &mut State, tab: Tab) {
+    if state.tab != tab {
+        state.tab = tab;
+        state.scroll = 0;
+    }
+}
+
+/// Up in a preview and a conversation is back in time; in the others it is towards the top.
+pub(super) fn scroll(state: &mut State, up: bool, by: usize) {
+    let from_end = matches!(state.tab, Tab::Preview | Tab::Conversation);
+    state.scroll = if up == from_end {
+        state.scroll.saturating_add(by)
+    } else {
+        state.scroll.saturating_sub(by)
+    };
+}
+
+pub(super) fn page_height(state: &State) -> usize {
+    let areas = areas(state.columns, state.rows, state.list_rows().len());
+    usize::from(areas.page.height.saturating_sub(1)).max(1)
+}
+
+pub(super) fn file(state: &mut State, forward: bool) {
+    if state.tab != Tab::Diff {
+        select_tab(state, Tab::Diff);
+        return;
+    }
+    let Some((_, page)) = &state.page.diff else {
+        return;
+    };
+    let current = page.file_at(state.scroll).unwrap_or(0);
+    let wanted = match forward {
+        true => (current + 1).min(page.files.len().saturating_sub(1)),
+        // Within a file, back is to its beginning.
+        false
+            if page
+                .files
+                .get(current)
+                .is_some_and(|file| file.line < state.scroll) =>
+        {
+            current
+        }
+        false => current.saturating_sub(1),
+    };
+    if let Some(file) = page.files.get(wanted) {
+        state.scroll = file.line;
+    }
+}
+
+/// All repositories, then one after the other.
+pub(super) fn turn_scope(state: &mut State) {
+    let repositories: Vec<_> = state
+        .repositories()
+        .iter()
+        .map(|path| path.to_path_buf())
+        .collect();
+    let next = match &state.scope {
+        None => state
+            .current()
+            .map(|view| view.repo.clone())
+            .or_else(|| repositories.first().cloned()),
+        Some(scope) => {
+            let at = repositories.iter().position(|path| path == scope);
+            at.and_then(|at| repositories.get(at + 1).cloned())
+        }
+    };
+    state.scope = next;
+}

@@ -1,0 +1,166 @@
+//! Actions that open a question or a form first.
+
+use crate::model::{InstanceId, State as InstanceState};
+use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm};
+use crate::tui::editor::Editor;
+use crate::tui::message::Call;
+use crate::tui::state::{State, ToastKind};
+
+fn titles(state: &State, ids: &[InstanceId]) -> String {
+    let titles: Vec<String> = ids
+        .iter()
+        .filter_map(|id| state.by_id(id))
+        .map(|view| format!("`{}`", view.title))
+        .collect();
+    match titles.as_slice() {
+        [] | [_] | [_, _] | [_, _, _] => titles.join(", "),
+        [first, second, rest @ ..] => format!("{first}, {second} and {} more", rest.len()),
+    }
+}
+
+pub(super) fn ask(state: &mut State, question: impl Fn(&State, Vec<InstanceId>) -> Confirm) {
+    let targets = state.targets();
+    if targets.is_empty() {
+        state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+        return;
+    }
+    state.dialog = Some(Dialog::Confirm(question(state, targets)));
+}
+
+pub(super) fn kill_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+    Confirm {
+        question: format!("Kill {}?", titles(state, &ids)),
+        details: vec!["The work is saved first and can be brought back.".to_owned()],
+        option: Some(("delete the branch too, if biv made it", false)),
+        on_yes: OnYes::Kill(ids),
+    }
+}
+
+pub(super) fn restart_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+    let whose = if ids.len() == 1 {
+        "Its conversation ends"
+    } else {
+        "Their conversations end"
+    };
+    Confirm {
+        question: format!("Start {} afresh?", titles(state, &ids)),
+        details: vec![format!("{whose} here; the work stays.")],
+        option: None,
+        on_yes: OnYes::Restart(ids),
+    }
+}
+
+pub(super) fn push_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+    let branches: Vec<String> = ids
+        .iter()
+        .filter_map(|id| state.by_id(id)?.branch.clone())
+        .take(3)
+        .collect();
+    Confirm {
+        question: format!("Push the branch of {}?", titles(state, &ids)),
+        details: vec![
+            branches.join(", "),
+            "What is committed leaves this machine; what is not stays here.".to_owned(),
+        ],
+        option: None,
+        on_yes: OnYes::Push(ids),
+    }
+}
+
+pub(super) fn ask_pause_all(state: &mut State) {
+    let running = state
+        .instances
+        .iter()
+        .filter(|view| state.shown(view).0 == InstanceState::Running)
+        .count();
+    state.dialog = Some(Dialog::Confirm(Confirm {
+        question: match running {
+            1 => "Pause the one that is running?".to_owned(),
+            _ => format!("Pause all {running} that are running?"),
+        },
+        details: vec!["Each finishes its turn; all can be resumed together.".to_owned()],
+        option: None,
+        on_yes: OnYes::PauseAll,
+    }));
+}
+
+pub(super) fn open_send(state: &mut State) {
+    let to = state.targets();
+    if to.is_empty() {
+        state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+        return;
+    }
+    state.dialog = Some(Dialog::Send(SendForm {
+        titles: titles(state, &to),
+        to,
+        prompt: Editor::many_lines(),
+    }));
+}
+
+/// The form for a new one: in the repository of the selected instance, or where the UI was started.
+pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Call>) {
+    let mut repositories: Vec<_> = Vec::new();
+    let here = state
+        .surroundings
+        .as_ref()
+        .and_then(|surroundings| surroundings.repository.clone().ok());
+    let nearest = [
+        state.scope.clone(),
+        here,
+        state.current().map(|view| view.repo.clone()),
+    ];
+    let others = state
+        .repositories()
+        .into_iter()
+        .map(|path| Some(path.to_path_buf()));
+    for path in nearest.into_iter().chain(others).flatten() {
+        if !repositories.contains(&path) {
+            repositories.push(path);
+        }
+    }
+    if repositories.is_empty() {
+        let words = match &state.surroundings {
+            Some(surroundings) => match &surroundings.repository {
+                Err(reason) => format!("There is no repository to work in: {reason}"),
+                Ok(_) => String::new(),
+            },
+            None => "Still looking around; try again in a moment.".to_owned(),
+        };
+        state.toast_with_hint(
+            ToastKind::Bad,
+            words,
+            "start `biv` inside a repository; `git init` makes one".to_owned(),
+        );
+        calls.push(Call::Survey);
+        return;
+    }
+    state.dialog = Some(Dialog::New(Box::new(NewForm {
+        field: if with_prompt {
+            Field::Prompt
+        } else {
+            Field::Title
+        },
+        title: Editor::one_line(""),
+        prompt: with_prompt.then(Editor::many_lines),
+        agents: agents(state),
+        agent: 0,
+        base: Editor::one_line(&state.settings.new.base),
+        repositories,
+        repository: 0,
+        autoyes: false,
+    })));
+}
+
+/// What is installed, with the one that `biv new` would take first.
+fn agents(state: &State) -> Vec<String> {
+    let Some(surroundings) = &state.surroundings else {
+        return Vec::new();
+    };
+    let mut agents: Vec<_> = surroundings
+        .agents
+        .iter()
+        .filter(|agent| agent.installed)
+        .collect();
+    agents.sort_by_key(|agent| !agent.default);
+    agents.into_iter().map(|agent| agent.name.clone()).collect()
+}

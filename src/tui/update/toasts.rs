@@ -1,0 +1,45 @@
+//! Words in a corner of the screen.
+
+use std::time::Duration;
+
+use crate::tui::state::{State, Toast, ToastKind};
+
+/// How long they stay; errors are read more slowly.
+const NOTE: Duration = Duration::from_secs(5);
+const ERROR: Duration = Duration::from_secs(15);
+
+impl State {
+    pub(in crate::tui) fn toast(&mut self, kind: ToastKind, text: String) {
+        self.add_toast(kind, text, Vec::new(), true);
+    }
+
+    pub(in crate::tui) fn toast_with_hint(&mut self, kind: ToastKind, text: String, hint: String) {
+        self.add_toast(kind, text, vec![hint], true);
+    }
+
+    /// One that stays until the next key.
+    pub(in crate::tui) fn toast_sticky(&mut self, kind: ToastKind, text: String) {
+        self.add_toast(kind, text, Vec::new(), false);
+    }
+
+    pub(in crate::tui) fn add_toast(
+        &mut self,
+        kind: ToastKind,
+        text: String,
+        hints: Vec<String>,
+        passes: bool,
+    ) {
+        let stays = if kind == ToastKind::Bad { ERROR } else { NOTE };
+        let toast = Toast {
+            kind,
+            text,
+            hints,
+            until: passes.then(|| self.now.plus(stays)),
+        };
+        self.toasts.retain(|known| known.text != toast.text);
+        self.toasts.push(toast);
+        // More than a few are read by nobody.
+        let excess = self.toasts.len().saturating_sub(4);
+        self.toasts.drain(..excess);
+    }
+}
