@@ -102,6 +102,11 @@ impl Catalog {
         })
     }
 
+    /// The one that runs any command.
+    pub(crate) fn plain(&self) -> Result<&Provider, UnknownAgent> {
+        self.require(NEVER_DEFAULT)
+    }
+
     /// The configured agent, else the first of the built-in ones that is installed.
     pub(crate) fn default_agent(
         &self,

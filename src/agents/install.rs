@@ -17,6 +17,11 @@ impl Provider {
         program(self.file.command.first()?, host)
     }
 
+    /// Whether it runs whatever it is given, as a shell does.
+    pub(crate) fn takes_its_command(&self) -> bool {
+        self.file.command_from_args
+    }
+
     /// The program that a launch with these arguments runs, and where it is.
     pub(crate) fn program(&self, extra_args: &[String], host: &Host) -> (String, Option<PathBuf>) {
         let from_args = extra_args.first().filter(|_| self.file.command_from_args);

@@ -10,7 +10,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use super::words::{BOLD, DIM, RESET};
 use crate::engine::{Engine, Entry, Log, LogFrom, Speaker};
-use crate::model::{printable, printable_line};
+use crate::model::printable;
 
 /// How often it is looked for something new.
 const PROBE: Duration = Duration::from_millis(300);
@@ -93,7 +93,7 @@ fn told(entry: &Entry, shown: usize) -> String {
         Speaker::Assistant => "agent".to_owned(),
         Speaker::System if entry.is_summary() => "summary".to_owned(),
         Speaker::System => "note".to_owned(),
-        Speaker::Tool => tool(entry),
+        Speaker::Tool => entry.tool_line(),
     };
     let failed = if entry.has_failed() { " (failed)" } else { "" };
     let mut text = format!(
@@ -121,16 +121,6 @@ fn told(entry: &Entry, shown: usize) -> String {
         }
     }
     text
-}
-
-fn tool(entry: &Entry) -> String {
-    let name = entry
-        .tool()
-        .map_or_else(|| "output".to_owned(), printable_line);
-    match entry.text("subject") {
-        Some(subject) => format!("{name} {}", printable_line(subject)),
-        None => name,
-    }
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ mod pause;
 mod peek;
 mod policy;
 mod progress;
+mod prompt;
 mod queue;
 mod restart;
 mod resume;

@@ -1,7 +1,6 @@
 //! `biv queue`
 
 use std::fmt::Write;
-use std::io::Read;
 
 use clap::Args;
 
@@ -9,7 +8,7 @@ use super::context::CommandResult;
 use super::daemon::ensure;
 use super::instance::InstanceArg;
 use super::output::Output;
-use super::report::Report;
+use super::prompt;
 use super::words::{DIM, RESET, shown_queue};
 use crate::engine::{Engine, QueueView};
 use crate::model::{QueueState, printable_line};
@@ -40,7 +39,7 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         let prompts = args
             .prompts
             .iter()
-            .map(|prompt| read(prompt))
+            .map(|prompt| prompt::given(prompt))
             .collect::<Result<_, _>>()?;
         view = Some(engine.enqueue(given, prompts)?);
         // Only the daemon feeds it.
@@ -51,23 +50,6 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         None => engine.queue(given)?,
     };
     Ok(output.result(&view, || describe(&view)))
-}
-
-fn read(prompt: &str) -> Result<String, Report> {
-    if prompt != "-" {
-        return Ok(prompt.to_owned());
-    }
-    let mut text = String::new();
-    std::io::stdin()
-        .read_to_string(&mut text)
-        .map_err(|error| {
-            Report::failed(
-                "no_prompt",
-                format!("the prompt cannot be read: {error}"),
-                "give UTF-8 text on standard input",
-            )
-        })?;
-    Ok(text.strip_suffix('\n').unwrap_or(&text).to_owned())
 }
 
 fn describe(view: &QueueView) -> String {

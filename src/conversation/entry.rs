@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::tasks::Todo;
-use crate::model::Timestamp;
+use crate::model::{Timestamp, printable_line};
 
 /// One line of a conversation: `{"timestamp","type","content","metadata"}`.
 ///
@@ -89,6 +89,17 @@ impl Entry {
 
     pub(crate) fn tool(&self) -> Option<&str> {
         self.text("tool")
+    }
+
+    /// What was used and on what, in one line for people.
+    pub(crate) fn tool_line(&self) -> String {
+        let name = self
+            .tool()
+            .map_or_else(|| "output".to_owned(), printable_line);
+        match self.text("subject") {
+            Some(subject) => format!("{name} {}", printable_line(subject)),
+            None => name,
+        }
     }
 
     pub(crate) fn phase(&self) -> Phase {

@@ -8,7 +8,6 @@ use serde_json::json;
 use super::core::now;
 use super::delivery::type_in;
 use super::send::{Patience, await_ready, was_taken_away};
-use super::watch::Watched;
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
     EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, State,
@@ -114,20 +113,11 @@ impl Engine {
             return Ok(Fed::NotNow);
         };
         let server = self.server_of(&record);
-        let provider = self.provider_of(&record)?;
         let patience = Patience {
             starting: READY,
             busy: Some(READY),
         };
-        let agent = Watched {
-            server: &server,
-            pane: &seat.pane,
-            provider,
-            dir: &dir,
-            host: &self.host,
-            leader: Some(&seat.agent),
-            since: Some(record.resumed_at.unwrap_or(record.created_at)),
-        };
+        let agent = self.watched(&server, &dir, &record, &seat)?;
         if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }

@@ -51,20 +51,11 @@ impl Engine {
         };
         let _typing = dir.lock_typing(TYPING_WAIT)?;
         let server = self.server_of(&record);
-        let provider = self.provider_of(&record)?;
         let patience = Patience {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        let agent = Watched {
-            server: &server,
-            pane: &seat.pane,
-            provider,
-            dir: &dir,
-            host: &self.host,
-            leader: Some(&seat.agent),
-            since: Some(record.resumed_at.unwrap_or(record.created_at)),
-        };
+        let agent = self.watched(&server, &dir, &record, &seat)?;
         match deliver(&agent, &record.title, prompt, patience) {
             Err(error) => self.ended_of_its_own(error, &record)?,
             Ok(()) if was_taken_away(&dir, &seat) => {

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::Error;
 use super::core::now;
 use super::word::word;
+use super::{Engine, Error};
 use crate::agents::{Host, Provider};
 use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
 use crate::engine::steps::BANNER;
-use crate::model::{Activity, Timestamp};
+use crate::model::{Activity, InstanceRecord, Seat, Timestamp};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Server, Shot};
@@ -39,6 +39,27 @@ pub(super) struct Watched<'a> {
     pub leader: Option<&'a Identity>,
     /// When it was started; None: just now.
     pub since: Option<Timestamp>,
+}
+
+impl Engine {
+    /// An agent that has sat in its pane for a while.
+    pub(super) fn watched<'a>(
+        &'a self,
+        server: &'a Server,
+        dir: &'a InstanceDir,
+        record: &'a InstanceRecord,
+        seat: &'a Seat,
+    ) -> Result<Watched<'a>, Error> {
+        Ok(Watched {
+            server,
+            pane: &seat.pane,
+            provider: self.provider_of(record)?,
+            dir,
+            host: &self.host,
+            leader: Some(&seat.agent),
+            since: Some(record.resumed_at.unwrap_or(record.created_at)),
+        })
+    }
 }
 
 impl Watched<'_> {

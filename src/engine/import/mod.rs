@@ -172,11 +172,11 @@ impl Engine {
             name.to_string_lossy().into_owned()
         });
         match name.as_deref().and_then(|name| self.catalog.find(name)) {
-            Some(provider) if provider.name() != "shell" => {
+            Some(provider) if !provider.takes_its_command() => {
                 words.remove(0);
                 Ok((provider, words))
             }
-            _ => Ok((self.catalog.require("shell")?, words)),
+            _ => Ok((self.catalog.plain()?, words)),
         }
     }
 

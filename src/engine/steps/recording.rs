@@ -12,7 +12,7 @@ use crate::engine::pause::PauseOptions;
 use crate::git::{ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState,
+    EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState, Timestamp,
 };
 use crate::process::stop_tree;
 
@@ -86,15 +86,7 @@ impl Work<'_> {
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;
-        let mut run = self.dir.run(&self.record.run)?;
-        run.state = RunState::Paused;
-        run.paused_at = Some(at);
-        run.pause_reason = Some(PauseReason::User);
-        run.provider_session_ref
-            .clone_from(&self.record.session_ref);
-        run.resumable = self.is_resumable();
-        run.updated_at = at;
-        self.dir.save_run(&run)?;
+        self.rest_run(at, PauseReason::User)?;
         self.engine.emit(
             EventKind::Created,
             &self.record,
@@ -106,6 +98,19 @@ impl Work<'_> {
             json!({ "reason": PauseReason::User, "imported": true }),
         );
         Ok(Facts::none())
+    }
+
+    /// The run of an instance that rests from now on.
+    fn rest_run(&self, at: Timestamp, reason: PauseReason) -> Result<(), Error> {
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Paused;
+        run.paused_at = Some(at);
+        run.pause_reason = Some(reason);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
+        run.updated_at = at;
+        Ok(self.dir.save_run(&run)?)
     }
 
     fn record_paused(&mut self, facts: &Facts) -> Result<Facts, Error> {
@@ -135,15 +140,7 @@ impl Work<'_> {
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;
-        let mut run = self.dir.run(&self.record.run)?;
-        run.state = RunState::Paused;
-        run.paused_at = Some(at);
-        run.pause_reason = Some(options.reason);
-        run.provider_session_ref
-            .clone_from(&self.record.session_ref);
-        run.resumable = self.is_resumable();
-        run.updated_at = at;
-        self.dir.save_run(&run)?;
+        self.rest_run(at, options.reason)?;
         self.engine.emit(
             EventKind::Paused,
             &self.record,

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::paint::{lines as paint_lines, styled};
 use crate::engine::{Entry, Speaker};
-use crate::model::{printable, printable_line};
+use crate::model::printable;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
 
@@ -57,7 +57,7 @@ fn told(state: &State, entry: &Entry, width: usize, all: &mut Vec<Line<'static>>
         Speaker::Assistant => ("agent".to_owned(), theme.strong),
         Speaker::System if entry.is_summary() => ("summary".to_owned(), theme.needs_you),
         Speaker::System => ("note".to_owned(), theme.dim),
-        Speaker::Tool => (tool(entry), theme.dim),
+        Speaker::Tool => (entry.tool_line(), theme.dim),
     };
     let time = entry.timestamp.local_second();
     let time = time.get(11..16).unwrap_or_default().to_owned();
@@ -97,15 +97,5 @@ fn told(state: &State, entry: &Entry, width: usize, all: &mut Vec<Line<'static>>
             format!("  … +{} lines", total - limit),
             theme.dim,
         )));
-    }
-}
-
-fn tool(entry: &Entry) -> String {
-    let name = entry
-        .tool()
-        .map_or_else(|| "output".to_owned(), printable_line);
-    match entry.text("subject") {
-        Some(subject) => format!("{name} {}", printable_line(subject)),
-        None => name,
     }
 }
