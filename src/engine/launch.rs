@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::socket;
 use crate::model::InstanceId;
 use crate::process::Command;
+use crate::tmux::let_this_pane_go;
 
 /// How long the launcher has to report; it does next to nothing before that.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -165,17 +166,17 @@ impl Waiting {
 /// The launcher itself: the program of every pane until it becomes the agent.
 pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     // Our directory is the one of the socket: the server runs there.
-    let Ok(stream) = UnixStream::connect(Path::new(socket)) else {
-        return ExitCode::FAILURE;
-    };
-    match follow_orders(&stream) {
-        Ok(never) => match never {},
-        Err(problem) => {
+    if let Ok(stream) = UnixStream::connect(Path::new(socket)) {
+        match follow_orders(&stream) {
+            Ok(never) => match never {},
             // If nobody listens any more there is nobody to tell.
-            drop((&stream).write_all(format!("{problem}\n").as_bytes()));
-            ExitCode::FAILURE
+            Err(problem) => drop((&stream).write_all(format!("{problem}\n").as_bytes())),
         }
     }
+    // A server does what it was asked also when the asker was killed meanwhile, and may do so after
+    // the operation was taken back: then nobody else knows of this session.
+    let_this_pane_go();
+    ExitCode::FAILURE
 }
 
 fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String> {

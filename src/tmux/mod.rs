@@ -24,5 +24,5 @@ pub(crate) use error::TmuxError;
 pub(crate) use harmless::harmless;
 pub(crate) use pane::{Death, Pane};
 pub(crate) use screen::Shot;
-pub(crate) use server::{HUB, Server, SessionOptions, raise_file_limit};
+pub(crate) use server::{HUB, Server, SessionOptions, let_this_pane_go, raise_file_limit};
 pub(crate) use version::Version;

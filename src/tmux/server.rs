@@ -124,12 +124,17 @@ impl Server {
                 .args([";", "set-option", "-t", &target, "--", option])
                 .arg(literal(value.as_ref()));
         }
-        // The last session of a server that is just going down takes the new one with it.
         let mut attempts = 3;
         let answer = loop {
+            attempts -= 1;
             match command.text() {
-                Err(Failure::Status { message, .. }) if attempts > 1 && no_server(&message) => {
-                    attempts -= 1;
+                // The last session of a server that is just going down takes the new one with it.
+                Err(Failure::Status { message, .. }) if attempts > 0 && no_server(&message) => {}
+                // One that was asked for by somebody who was killed, and that came late.
+                Err(Failure::Status { message, .. })
+                    if attempts > 0 && message.contains("duplicate session") =>
+                {
+                    self.close_session(options.instance)?;
                 }
                 other => break other.map_err(not_installed)?,
             }
@@ -428,6 +433,22 @@ fn no_server(message: &str) -> bool {
     ]
     .iter()
     .any(|words| message.contains(words))
+}
+
+/// Called by the program of a pane: the pane, and a session that holds nothing else, goes when the
+/// program does, and leaves no last words behind.
+pub(crate) fn let_this_pane_go() {
+    let Some(pane) = std::env::var_os("TMUX_PANE") else {
+        return;
+    };
+    let gone = Command::new("tmux")
+        .args(["-N", "set-option", "-p", "-t"])
+        .arg(pane)
+        .args(["remain-on-exit", "off"])
+        .deadline(DEADLINE)
+        .output();
+    // A server that is gone has taken the pane along.
+    drop(gone);
 }
 
 /// Each agent costs the server descriptors; the usual soft limit ends at some 300 agents, and a

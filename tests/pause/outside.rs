@@ -120,3 +120,33 @@ fn an_agent_that_outlives_its_server_is_not_joined_by_another() {
     assert_eq!(alive(), 0);
     assert_eq!(ground.losses(&["failed"]), Vec::<String>::new());
 }
+
+/// A server does what it was asked also when the asker is dead, and it may do so late: after the
+/// operation was taken back.
+#[test]
+fn a_session_that_comes_when_nobody_wants_it_any_more_goes_by_itself() {
+    let ground = Ground::made(&state("mixed"));
+    let other = ground
+        .camp
+        .start_shell(&ground.camp.repository("other"), "other", "cat");
+    drop(ground.biv(&["pause"]).ok());
+    let session = format!("biv-{}", ground.instance.id);
+    let gate = format!("launch-{}.sock", ground.instance.id);
+    let biv = env!("CARGO_BIN_EXE_biv");
+    let opened = ground.camp.tmux(&[
+        "new-session",
+        "-d",
+        "-s",
+        &session,
+        "--",
+        biv,
+        "__launch",
+        &gate,
+    ]);
+    assert!(opened.status.success(), "{opened:?}");
+    until("its launcher has found nobody and is gone", || {
+        !ground.camp.sessions().contains(&session)
+    });
+    assert_eq!(ground.losses(&["paused"]), Vec::<String>::new());
+    ground.camp.kill(&other);
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::ground::Ground;
-use crate::support::{Camp, Instance};
+use crate::support::{Camp, Instance, eventually};
 
 impl Ground {
     /// Everything that is wrong with an instance that ought to be at rest now.
@@ -128,10 +128,16 @@ pub(crate) fn unrest(camp: &Camp, instance: &Instance) -> Vec<String> {
         wrong.push(format!("{state}, and these live: {agents:?}"));
     }
     let session = shown["tmux_session"].as_str().unwrap_or("").to_owned();
-    let sessions = camp.sessions();
-    let open = sessions.iter().filter(|name| **name == session).count();
     let lasting = ["completed", "failed"].contains(&state.as_str());
-    if open != wanted && !(lasting && open <= 1) {
+    let mut sessions = Vec::new();
+    // A server may open a session after the one who asked for it was killed; its launcher then finds
+    // that nobody wants it, and takes it away.
+    let settled = eventually(|| {
+        sessions = camp.sessions();
+        let open = sessions.iter().filter(|name| **name == session).count();
+        open == wanted || (lasting && open <= 1)
+    });
+    if !settled {
         wrong.push(format!("{state}, with the sessions {sessions:?}"));
     }
     let doctor = camp.biv(["doctor", "--json"]).run().json();

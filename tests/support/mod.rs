@@ -14,4 +14,4 @@ pub(crate) use camp::{Call, Camp};
 pub(crate) use instance::Instance;
 pub(crate) use processes::{Process, processes_with};
 pub(crate) use repository::Repository;
-pub(crate) use wait::{until, until_told};
+pub(crate) use wait::{eventually, until, until_told};

@@ -12,6 +12,20 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
     until_told(|| what.to_owned(), || holds().then_some(()));
 }
 
+/// Whether the condition comes to hold.
+pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if holds() {
+            return true;
+        }
+        if Instant::now() > deadline {
+            return false;
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
 /// Looks again and again until there is something; what is told of a failure is found out when it
 /// happens.
 #[track_caller]
