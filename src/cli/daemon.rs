@@ -12,7 +12,7 @@ use super::words;
 use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
 use crate::engine::Engine;
 
-/// The daemon: watches agents, feeds queues, suspends idle agents, notifies
+/// Run, start, stop or look at the daemon, which watches agents and feeds queues
 #[derive(Debug, Args)]
 pub(super) struct DaemonArgs {
     #[command(subcommand)]

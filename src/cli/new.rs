@@ -156,7 +156,7 @@ pub(super) fn announce(
             view.state.name(),
             view.agent,
             words::tilde(&view.worktree),
-            view.id,
+            words::called(view),
         )
     });
     if attach {

@@ -7,6 +7,7 @@ use super::context::CommandResult;
 use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::StepLine;
+use super::words;
 use crate::engine::{Asked, Engine, OnConflict, ResumeOptions, Told};
 
 /// Bring a paused instance back exactly as it was
@@ -50,7 +51,7 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         match &asked {
             Asked::Done(view) => output.say(&format!(
                 "Resumed `{title}`. Attach with: biv attach {}",
-                view.id
+                words::called(view)
             )),
             Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
         }

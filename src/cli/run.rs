@@ -14,6 +14,7 @@ use super::new::{NewArgs, create};
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
+use super::words;
 use crate::engine::{Engine, InstanceView, LogFrom, PauseOptions};
 use crate::model::{Activity, PauseReason, State};
 
@@ -22,7 +23,7 @@ const PROBE: Duration = Duration::from_millis(150);
 /// A turn that has not begun by then has ended already, or the agent shows no sign of it.
 const BEGINNING: Duration = Duration::from_secs(3);
 
-/// Like `new`, in the foreground: show what the agent does until its turn ends. Ctrl+C pauses it
+/// Start an agent in the foreground and show what it does until its turn ends; Ctrl+C pauses it
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
@@ -128,8 +129,7 @@ fn pause(
             &mut StepLine::new(output, given),
         )?;
     }
-    let title = shlex::try_quote(&view.title.to_string())
-        .map_or_else(|_| given.to_owned(), std::borrow::Cow::into_owned);
+    let title = words::called(view);
     output.say(&format!(
         "Paused. Resume with: biv resume {title}\nRestart with: biv restart {title}"
     ));
@@ -153,7 +153,8 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
         };
         output.say(&format!(
             "`{}` {state}; `biv attach {}` goes on with it",
-            view.title, view.id
+            view.title,
+            words::called(view)
         ));
     }
     match view.state {
