@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::json;
 
 use crate::config::ConfigError;
-use crate::engine::{Error, GitError, StoreError, TmuxError};
+use crate::engine::{Camp, Error, GitError, StoreError, TmuxError};
 use crate::lifecycle::Operation;
 use crate::model::{State, Title};
 
@@ -47,6 +47,23 @@ impl Report {
             exit: 1,
             ..Self::usage(message, hint)
         }
+    }
+
+    /// Where some of the camp could not be brought into a state: which, and why.
+    pub(crate) fn not_all(camp: &Camp, state: &str) -> Option<Self> {
+        let first = camp.failures.first()?;
+        let causes = camp
+            .failures
+            .iter()
+            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+        Some(Self {
+            causes: causes.collect(),
+            ..Self::failed(
+                "camp",
+                format!("not all could be {state}"),
+                format!("mend `{}` and say it again", first.title),
+            )
+        })
     }
 }
 

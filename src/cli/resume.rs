@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::StepLine;
@@ -48,6 +49,7 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         let asked = engine.resume(given, &options, &mut progress)?;
         drop(progress);
         let title = &asked.view().title;
+        ensure_for(asked.view(), engine, output);
         match &asked {
             Asked::Done(view) => output.say(&format!(
                 "Resumed `{title}`. Attach with: biv attach {}",

@@ -9,6 +9,7 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::log::print_all;
 use super::new::{NewArgs, create};
 use super::output::Output;
@@ -22,6 +23,8 @@ use crate::model::{Activity, PauseReason, State};
 const PROBE: Duration = Duration::from_millis(150);
 /// A turn that has not begun by then has ended already, or the agent shows no sign of it.
 const BEGINNING: Duration = Duration::from_secs(3);
+/// A dialog that autoyes has not answered by then is the user's.
+const ANSWER: Duration = Duration::from_secs(5);
 
 /// Start an agent in the foreground and show what it does until its turn ends; Ctrl+C pauses it
 #[derive(Debug, Args)]
@@ -37,8 +40,15 @@ pub(super) fn run(args: RunArgs, engine: &Engine, output: &Output) -> CommandRes
             "give it with -p, or use `biv new` to start without one",
         ));
     }
+    if args.new.start.attach {
+        return Err(Report::usage(
+            "`biv run` shows the conversation itself, so it does not attach",
+            "use `biv new --attach`, or `biv attach` from another terminal",
+        ));
+    }
     let interrupts = Interrupts::listen();
     let view = create(args.new, engine, output)?;
+    ensure_for(&view, engine, output);
     output.say(&format!(
         "`{}` works on {}",
         view.title,
@@ -66,6 +76,7 @@ fn follow(
     let mut log = engine.log(view.id.as_str(), LogFrom::Start)?;
     let started = Instant::now();
     let mut has_worked = false;
+    let mut asked: Option<Instant> = None;
     loop {
         if interrupts.count() > 0 {
             return Ok(Ended::Interrupted);
@@ -78,9 +89,16 @@ fn follow(
         has_worked |= now.activity == Some(Activity::Busy);
         let at_rest =
             now.activity != Some(Activity::Busy) && (has_worked || started.elapsed() > BEGINNING);
+        if now.activity != Some(Activity::Approval) {
+            asked = None;
+        }
+        // What autoyes answers is no end of the turn.
+        let may_be_answered = now.autoyes
+            && now.activity == Some(Activity::Approval)
+            && asked.get_or_insert_with(Instant::now).elapsed() < ANSWER;
         if now.state != State::Running
             || !goes_on
-            || (at_rest && now.activity != Some(Activity::Unknown))
+            || (at_rest && !may_be_answered && now.activity != Some(Activity::Unknown))
         {
             return Ok(Ended::TurnOver);
         }
