@@ -26,9 +26,11 @@
 
 mod call;
 mod checkout;
+mod cleaned;
 mod diff;
 mod digest;
 mod disk;
+mod draft;
 mod error;
 mod guard;
 mod import;
@@ -41,6 +43,7 @@ mod pack;
 mod parking;
 mod preflight;
 mod push;
+mod read_ahead;
 mod refill;
 mod repository;
 mod retention;
@@ -64,10 +67,12 @@ pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
 };
 pub(crate) use preflight::{Unsavable, Why, preflight};
+pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::{PowerCut, refill, settle_refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
-pub(crate) use snapshot::{SnapshotFact, take_snapshot};
+pub(crate) use snapshot::{Label, SnapshotFact, Taken, take_snapshot};
+pub(crate) use survey::Seen;
 pub(crate) use thin::{ThinPolicy, is_thinned, thin};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{

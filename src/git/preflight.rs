@@ -6,19 +6,20 @@ use std::path::{Path, PathBuf};
 
 use super::call::bytes_to_path;
 use super::disk::free_bytes;
+use super::read_ahead::{ReadAhead, read_ahead};
 use super::survey::{Depth, Stamp, Survey, survey};
 use super::{Checkout, GitError, Repo};
 
 /// Kept free beyond what a snapshot takes.
 const RESERVE: u64 = 64 << 20;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Preflight {
     pub unsavable: Vec<Unsavable>,
-    /// How much a snapshot will read: changed and untracked files.
-    pub bytes: u64,
     /// Set if the disk is too full for a snapshot.
     pub shortage: Option<Shortage>,
+    /// The snapshot, which is being read already where that makes sense.
+    pub ahead: Option<ReadAhead>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,8 +69,8 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
             });
             return Ok(Preflight {
                 unsavable,
-                bytes: 0,
                 shortage: None,
+                ahead: None,
             });
         }
         Err(error) => return Err(error),
@@ -92,10 +93,15 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
     }
     let needed = 2 * bytes + RESERVE;
     let free = free_bytes(repo.common_dir())?;
+    let shortage = (free < needed).then_some(Shortage { needed, free });
+    let ahead = match &shortage {
+        None => read_ahead(repo, checkout, found),
+        Some(_) => None,
+    };
     Ok(Preflight {
         unsavable,
-        bytes,
-        shortage: (free < needed).then_some(Shortage { needed, free }),
+        shortage,
+        ahead,
     })
 }
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
@@ -121,9 +122,46 @@ pub(super) struct Survey {
     pub nested: Vec<Vec<u8>>,
     /// A digest of all stamps seen.
     pub evidence: String,
+    /// When it was begun, and the last change of any file or directory that was seen.
+    begun: SystemTime,
+    newest: Time,
 }
 
+/// Seconds and nanoseconds since 1970, as files have them.
+type Time = (i64, u32);
+
+/// Two changes of a file within one tick of its filesystem's clock look like one.
+const TICK: Duration = Duration::from_secs(2);
+
 impl Survey {
+    /// Whether every later change of what was seen shows in its stamp.
+    pub(super) fn is_settled(&self) -> bool {
+        let begun = self.begun.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let settled = begun.saturating_sub(TICK);
+        self.newest < (settled.as_secs().cast_signed(), settled.subsec_nanos())
+    }
+
+    /// Asks git for what a survey of [`Depth::Files`] has left out.
+    pub(super) fn complete(&mut self, checkout: &Checkout) -> Result<(), GitError> {
+        let (head, branch, staged) = staged(checkout)?;
+        self.head = head;
+        self.branch = branch;
+        self.staged = staged.unwrap_or_else(|| everything(&self.index));
+        Ok(())
+    }
+
+    /// What it takes to know this checkout again.
+    pub(super) fn seen(&self) -> Seen {
+        let untracked = self.untracked.iter().map(|found| found.path.clone());
+        Seen {
+            tracked: in_worktree(&self.index)
+                .map(|entry| entry.path.clone())
+                .collect(),
+            untracked: untracked.collect(),
+            evidence: self.evidence.clone(),
+        }
+    }
+
     /// Forgets files that cannot be read in peace; the digest then fits nothing.
     pub(super) fn leave_out(&mut self, paths: &[PathBuf]) {
         let stays = |found: &Found| !paths.contains(&super::call::bytes_to_path(&found.path));
@@ -143,17 +181,19 @@ pub(super) enum Depth {
 
 pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<Survey, GitError> {
     std::thread::scope(|scope| {
+        let begun = SystemTime::now();
         let others = scope.spawn(|| untracked(checkout));
         let staged = scope.spawn(move || match depth {
             Depth::All => staged(checkout),
             Depth::Files => Ok((None, None, Some(Vec::new()))),
         });
+        let own = own_stamps(checkout)?;
         let index = Index::read(repo, checkout)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         let tracked: Vec<&Entry> = in_worktree(&index).collect();
         let paths: Vec<&[u8]> = tracked.iter().map(|entry| entry.path.as_slice()).collect();
-        let (stamps, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+        let (stamps, mut seen) = look_at_all(&checkout.dir, &paths)?;
         for (entry, stamp) in tracked.into_iter().zip(stamps) {
             match stamp {
                 Some(stamp) if stamp.is_file() || stamp.is_symlink() => {
@@ -171,8 +211,8 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
         }
         let (others, nested) = join(others)?;
         let paths: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
-        let (stamps, seen) = look_at_all(&checkout.dir, &paths)?;
-        evidence.add_all(seen);
+        let (stamps, others_seen) = look_at_all(&checkout.dir, &paths)?;
+        seen.add(others_seen);
         // Gone since it was listed is as good as never there.
         let untracked = others
             .into_iter()
@@ -181,7 +221,9 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
             .collect();
         let (head, branch, staged) = join(staged)?;
         Ok(Survey {
-            evidence: close(evidence, checkout)?,
+            evidence: closed(seen.digest, &own),
+            begun,
+            newest: seen.newest,
             head,
             branch,
             staged: staged.unwrap_or_else(|| everything(&index)),
@@ -194,33 +236,71 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
     })
 }
 
-/// The digest that [`survey`] would find now if the same paths were untracked.
-pub(super) fn evidence(
-    repo: &Repo,
-    checkout: &Checkout,
-    untracked: &[Vec<u8>],
-) -> Result<String, GitError> {
-    let index = Index::read(repo, checkout)?;
-    let paths: Vec<&[u8]> = in_worktree(&index)
-        .map(|entry| entry.path.as_slice())
-        .collect();
-    let (_, mut evidence) = look_at_all(&checkout.dir, &paths)?;
-    let paths: Vec<&[u8]> = untracked.iter().map(Vec::as_slice).collect();
-    let (_, seen) = look_at_all(&checkout.dir, &paths)?;
-    evidence.add_all(seen);
-    close(evidence, checkout)
+/// A checkout as it was once seen: looking at the same places again tells whether it is as it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    tracked: Vec<Vec<u8>>,
+    untracked: Vec<Vec<u8>>,
+    evidence: String,
 }
 
-fn close(mut evidence: Quick, checkout: &Checkout) -> Result<String, GitError> {
+impl Seen {
+    /// From what is written down of it. The index says what was tracked; if it is not the same any
+    /// more, that shows.
+    pub(super) fn again(
+        repo: &Repo,
+        checkout: &Checkout,
+        untracked: Vec<Vec<u8>>,
+        evidence: &str,
+    ) -> Result<Self, GitError> {
+        let index = Index::read(repo, checkout)?;
+        Ok(Self {
+            tracked: in_worktree(&index)
+                .map(|entry| entry.path.clone())
+                .collect(),
+            untracked,
+            evidence: evidence.to_owned(),
+        })
+    }
+
+    /// Whether exactly these paths were untracked.
+    pub(super) fn has_untracked(&self, paths: &[Vec<u8>]) -> bool {
+        self.untracked == paths
+    }
+
+    /// Whether nobody has touched anything since, wherever the checkout lies now.
+    pub(crate) fn is_now(&self, checkout: &Checkout) -> Result<bool, GitError> {
+        let own = own_stamps(checkout)?;
+        let paths = |paths: &[Vec<u8>]| {
+            let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+            Ok::<_, GitError>(look_at_all(&checkout.dir, &paths)?.1)
+        };
+        let mut seen = paths(&self.tracked)?;
+        seen.add(paths(&self.untracked)?);
+        Ok(closed(seen.digest, &own) == self.evidence)
+    }
+}
+
+/// The stamps of git's own files. Taken before they are read: one that is replaced meanwhile must not
+/// pass for the one that was read.
+fn own_stamps(checkout: &Checkout) -> Result<Vec<Stamp>, GitError> {
+    let mut stamps = Vec::new();
     for file in ["index", "HEAD"] {
         let path = checkout.git_dir.join(file);
         match rustix::fs::lstat(&path) {
-            Ok(stat) => Stamp::of(&stat).add_to(&mut evidence),
+            Ok(stat) => stamps.push(Stamp::of(&stat)),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(GitError::reading(&path)(errno.into())),
         }
     }
-    Ok(evidence.text())
+    Ok(stamps)
+}
+
+fn closed(mut evidence: Quick, own: &[Stamp]) -> String {
+    for stamp in own {
+        stamp.add_to(&mut evidence);
+    }
+    evidence.text()
 }
 
 /// Each path of the index that stands for a file, once.
@@ -255,9 +335,9 @@ pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bo
 
 /// Looks at many sorted paths in a few threads; always cut at the same places, so that the digest
 /// depends on nothing but what was seen.
-fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Sum), GitError> {
     const THREADS: usize = 4;
-    let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
+    let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Sum), GitError> {
         let mut sight = Sight::open(dir)?;
         let stamps = part
             .iter()
@@ -275,14 +355,40 @@ fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Quick
             .map(|part| scope.spawn(move || look(part)))
             .collect();
         let mut stamps = Vec::with_capacity(paths.len());
-        let mut seen = Quick::new();
+        let mut seen = Sum::new();
         for worker in workers {
-            let (part, digest) = join(worker)?;
+            let (part, sum) = join(worker)?;
             stamps.extend(part);
-            seen.add_all(digest);
+            seen.add(sum);
         }
         Ok((stamps, seen))
     })
+}
+
+/// What all stamps that were seen come to.
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    digest: Quick,
+    newest: Time,
+}
+
+impl Sum {
+    fn new() -> Self {
+        Self {
+            digest: Quick::new(),
+            newest: (0, 0),
+        }
+    }
+
+    fn see(&mut self, stamp: &Stamp) {
+        stamp.add_to(&mut self.digest);
+        self.newest = self.newest.max(stamp.ctime);
+    }
+
+    fn add(&mut self, other: Self) {
+        self.digest.add_all(other.digest);
+        self.newest = self.newest.max(other.newest);
+    }
 }
 
 /// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it
@@ -291,22 +397,22 @@ pub(super) struct Sight {
     /// The directories from the top to that of the last path: length of the path, handle.
     open: Vec<(usize, Option<OwnedFd>)>,
     dir: Vec<u8>,
-    seen: Quick,
+    seen: Sum,
 }
 
 impl Sight {
     pub(super) fn open(top: &Path) -> Result<Self, GitError> {
         let handle = open(top, DIRECTORY, Mode::empty())
             .map_err(|errno| GitError::reading(top)(errno.into()))?;
-        let mut seen = Quick::new();
+        let mut seen = Sum::new();
         if let Ok(stat) = rustix::fs::fstat(&handle) {
             // Parking renames the top, which changes its ctime and nothing else.
             let top = Stamp::of(&stat);
-            Stamp {
+            seen.see(&Stamp {
                 ctime: (0, 0),
                 ..top
-            }
-            .add_to(&mut seen);
+            });
+            seen.newest = top.ctime;
         }
         Ok(Self {
             open: vec![(0, Some(handle))],
@@ -331,8 +437,8 @@ impl Sight {
             _ => None,
         };
         match &found {
-            Some(stamp) => stamp.add_to(&mut self.seen),
-            None => self.seen.add(u64::MAX),
+            Some(stamp) => self.seen.see(stamp),
+            None => self.seen.digest.add(u64::MAX),
         }
         Ok(found)
     }
@@ -368,7 +474,7 @@ impl Sight {
                 && let Ok(stat) = rustix::fs::fstat(handle)
             {
                 // A name that came or went shows in its directory's time.
-                Stamp::of(&stat).add_to(&mut self.seen);
+                self.seen.see(&Stamp::of(&stat));
             }
             self.open.push((end, handle));
             from = end;
@@ -478,7 +584,9 @@ fn everything(index: &Index) -> Vec<Staged> {
         .collect()
 }
 
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T, GitError>>) -> Result<T, GitError> {
+pub(super) fn join<T>(
+    thread: std::thread::ScopedJoinHandle<'_, Result<T, GitError>>,
+) -> Result<T, GitError> {
     thread.join().unwrap_or_else(|_| {
         Err(GitError::Call(Failure::Start {
             program: "git".to_owned(),
