@@ -14,9 +14,9 @@
 //! every remaining byte as objects, proves each by reading it back, and only then deletes it.
 //!
 //! Why the snapshot stores untracked files although the parked directory has them: a second copy
-//! against a mishap with that directory, and one that a person can apply as a stash without us. Measured with 20,000 tracked, 5,000 untracked and 30,000 ignored files that copy costs
-//! about a third of a pause, once it is written as one pack ([`pack`]); a pause stays an order of
-//! magnitude quicker than `git stash -u` and `git worktree remove` on a disk, whatever is ignored.
+//! against a mishap with that directory, and one that a person can apply as a stash without us. It is
+//! written as one pack ([`pack`]) and read while the agent is still being brought to rest
+//! ([`read_ahead`]); what a pause costs beside the same work by git is a row of `scripts/bench`.
 //!
 //! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill()`] (no-op unless thinned),
 //! [`plan_merge`] and [`apply_merge`] on the parked checkout if the branch was moved, [`unpark`],
@@ -47,6 +47,7 @@ mod read_ahead;
 mod refill;
 mod repository;
 mod retention;
+mod sight;
 mod snapshot;
 mod survey;
 mod thin;

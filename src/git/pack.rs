@@ -13,7 +13,8 @@ use super::call::bytes_to_path;
 use super::digest::checksum;
 use super::import::open;
 use super::index::hex;
-use super::survey::{Found, Stamp};
+use super::sight::Stamp;
+use super::survey::Found;
 use super::{GitError, Repo};
 
 /// Fewer are not worth a pack of their own.

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use super::call::bytes_to_path;
 use super::disk::free_bytes;
 use super::read_ahead::{ReadAhead, read_ahead};
-use super::survey::{Depth, Stamp, Survey, survey};
+use super::sight::Stamp;
+use super::survey::{Depth, Survey, survey};
 use super::{Checkout, GitError, Repo};
 
 /// Kept free beyond what a snapshot takes.

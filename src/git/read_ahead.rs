@@ -10,8 +10,9 @@ use std::thread::JoinHandle;
 
 use super::draft::Draft;
 use super::guard::admin_files;
+use super::sight::join;
 use super::snapshot::{Label, Taken, Written, write};
-use super::survey::{Survey, join, untracked};
+use super::survey::{Survey, untracked};
 use super::{Checkout, GitError, Repo};
 
 /// A snapshot that is being read.
