@@ -125,6 +125,14 @@ impl Import {
                 unsettled: pack.unsettled,
             });
         }
+        // The copy of a large index, and a long manifest, cost git more than the same in files.
+        if !pack.is_empty() {
+            for (number, blob) in self.blobs.iter().enumerate() {
+                if let Content::Bytes(bytes) = blob {
+                    pack.add_blob(number, bytes);
+                }
+            }
+        }
         let stems: Vec<Option<String>> = self
             .commits
             .iter()

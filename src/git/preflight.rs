@@ -76,6 +76,7 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
         }
         Err(error) => return Err(error),
     };
+    let dirs = directories(&found);
     let mut bytes = 0;
     for file in found.changed.iter().chain(&found.untracked) {
         let path = bytes_to_path(&file.path);
@@ -89,9 +90,6 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
             }
         }
     }
-    for dir in directories(&found) {
-        special_files(&checkout.dir, &dir, &mut unsavable);
-    }
     let needed = 2 * bytes + RESERVE;
     let free = free_bytes(repo.common_dir())?;
     let shortage = (free < needed).then_some(Shortage { needed, free });
@@ -99,6 +97,9 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
         None => read_ahead(repo, checkout, found),
         Some(_) => None,
     };
+    for dir in dirs {
+        special_files(&checkout.dir, &dir, &mut unsavable);
+    }
     Ok(Preflight {
         unsavable,
         shortage,
