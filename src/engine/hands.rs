@@ -62,29 +62,23 @@ impl Hands {
         seat: &Seat,
         prompt: &str,
     ) -> Result<Typed, Error> {
-        let receipt = type_in(agent, prompt)?;
+        let taken = match type_in(agent, prompt)? {
+            Receipt::Taken => true,
+            // It may have been told to go by what was typed; then it has ended with a status.
+            Receipt::Gone => agent
+                .server
+                .death_of(agent.pane)?
+                .is_some_and(|death| death.signal.is_none() && death.status.is_some()),
+        };
         // What an agent shows that is being stopped proves nothing.
         let in_time = self.since.elapsed() < PATIENCE;
-        let certain = in_time || whereabouts(agent.dir, seat) == Whereabouts::Sits;
-        if receipt == Receipt::Taken && certain {
-            // Before anybody saves the conversation. It has arrived: that it is not in the log must not
-            // make anyone send it again.
-            let unrecorded = engine.record_sent(agent.dir, record, prompt).err();
-            return Ok(Typed { unrecorded });
-        }
-        drop(self);
-        // It may have been told to go by what was typed; then it has ended with a status of its own.
-        let ended = receipt == Receipt::Gone
-            && matches!(
-                engine.show(record.id.as_str())?.state,
-                State::Completed | State::Failed
-            )
-            && agent.dir.run(&record.run)?.exit_code.is_some();
-        if !ended {
+        if !taken || !(in_time || whereabouts(agent.dir, seat) == Whereabouts::Sits) {
             return Err(Error::NotKnown {
                 title: record.title.clone(),
             });
         }
+        // Before anybody saves the conversation. It has arrived: that it is not in the log must not make
+        // anyone send it again.
         Ok(Typed {
             unrecorded: engine.record_sent(agent.dir, record, prompt).err(),
         })
