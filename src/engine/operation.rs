@@ -2,7 +2,7 @@
 
 use super::core::now;
 use super::hands::await_no_hands;
-use super::steps::Work;
+use super::steps::{Foresight, Work};
 use super::{Engine, Error, Progress};
 use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
 use crate::model::{InstanceRecord, OperationId};
@@ -53,6 +53,20 @@ impl Engine {
         self.carry(dir, journal, Work::fresh(self, dir, record, progress))
     }
 
+    /// As [`Self::carry_out`], for one who has looked ahead.
+    pub(super) fn carry_out_foreseen(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        journal: Journal,
+        record: InstanceRecord,
+        foresight: Foresight,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        let work = Work::fresh(self, dir, record, progress).foreseeing(foresight);
+        self.carry(dir, journal, work)
+    }
+
     /// Takes up an operation whose process is gone: before its line it is taken back, after it
     /// carried on.
     pub(super) fn take_up(
@@ -81,7 +95,9 @@ impl Engine {
     ) -> Result<InstanceRecord, Error> {
         let operation = journal.plan.operation;
         work.operation = operation;
-        await_no_hands(dir);
+        if !operation.makes_instance() {
+            await_no_hands(dir);
+        }
         let outcome = drive(&mut journal, &mut work);
         // Only now is it at rest for everyone who looks.
         self.ring(Some(&work.record.id));
