@@ -8,6 +8,7 @@ mod claude;
 mod codex;
 mod demo;
 mod gemini;
+mod json_lines;
 mod lines;
 mod place;
 mod reading;
