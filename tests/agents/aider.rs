@@ -19,6 +19,26 @@ fn a_resumed_one_is_told_where_it_was() {
     assert!(told.contains("the tent is blue"), "{told}");
 }
 
+/// From its history in the worktree, without what another chat had left there.
+#[test]
+fn its_conversation_is_in_the_log() {
+    let stage = Stage::of("aider");
+    let history = "\n# aider chat started at 2026-01-02 03:04:05\n\n#### an old prompt  \n\nan old answer\n\n";
+    std::fs::write(
+        stage.repository.path.join(".aider.chat.history.md"),
+        history,
+    )
+    .unwrap();
+    stage.repository.commit("with an old history");
+    crate::acts::tell_what_was_said(&stage);
+    let log = stage.camp.biv(["log", "said"]).run().ok().stdout;
+    assert!(!log.contains("an old"), "{log}");
+    assert_eq!(log.matches("the soup is hot").count(), 2, "{log}");
+    let shown = stage.camp.biv(["show", "said", "--json"]).run().ok().json();
+    let action = &shown["pause"]["last_action"];
+    assert_eq!(*action, "said: I have read: the soup is hot", "{shown:#}");
+}
+
 #[test]
 fn a_pause_in_the_middle_of_an_answer() {
     let stage = Stage::of("aider");

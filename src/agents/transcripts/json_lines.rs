@@ -100,6 +100,7 @@ fn understand(
             found.retain(|entry| bookmark.is_new(entry));
             entries.append(&mut found);
         }
+        // These are no lines of JSON.
         TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {}
     }
 }

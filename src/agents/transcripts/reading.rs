@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::json_lines::JsonLines;
+use super::{aider, opencode};
 use crate::agents::TranscriptFormat;
 use crate::conversation::{Entry, stable_hash};
 use crate::model::Timestamp;
@@ -17,8 +18,23 @@ const CHECKED: u64 = 4096;
 /// The transcript of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TranscriptFile {
-    pub format: TranscriptFormat,
     pub path: PathBuf,
+    pub(super) form: Form,
+}
+
+/// How a transcript is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Form {
+    JsonLines(TranscriptFormat),
+    /// One session of a database.
+    Database {
+        session: String,
+    },
+    /// The chats of a worktree since then, and a file that tells when each prompt was typed.
+    Chats {
+        typed: PathBuf,
+        since: Timestamp,
+    },
 }
 
 /// How far a transcript was read.
@@ -32,6 +48,9 @@ pub(crate) struct Bookmark {
     pub(super) recent: Vec<u64>,
     /// For lines that have no time of their own.
     pub(super) last: Option<Timestamp>,
+    /// The place in a database, which has no offsets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) position: Option<opencode::Position>,
 }
 
 /// Whether a reading goes on or has to begin again.
@@ -45,7 +64,14 @@ pub(crate) enum Continuity {
 #[derive(Debug)]
 pub(crate) struct Reading {
     path: PathBuf,
-    lines: JsonLines,
+    reader: Reader,
+}
+
+#[derive(Debug)]
+enum Reader {
+    JsonLines(JsonLines),
+    Database(opencode::Session),
+    Chats(aider::Chat),
 }
 
 /// Some entries, and how far they reach.
@@ -66,31 +92,63 @@ impl TranscriptFile {
         now: Timestamp,
     ) -> std::io::Result<(Reading, Continuity)> {
         let fresh = Bookmark {
-            last: Some(now),
+            last: matches!(self.form, Form::JsonLines(_)).then_some(now),
             ..Bookmark::default()
         };
         let (bookmark, continuity) = match bookmark {
             None => (fresh, Continuity::Continues),
-            Some(bookmark) if check(&self.path, bookmark.offset)? == Some(bookmark.check) => {
-                (bookmark, Continuity::Continues)
-            }
+            Some(bookmark) if self.still_has(&bookmark)? => (bookmark, Continuity::Continues),
             Some(_) => (fresh, Continuity::Anew),
         };
-        let lines = JsonLines::open(self.format, &self.path, bookmark)?;
+        let reader = match &self.form {
+            Form::JsonLines(format) => {
+                Reader::JsonLines(JsonLines::open(*format, &self.path, bookmark)?)
+            }
+            Form::Database { session } => {
+                let session = opencode::Session::open(&self.path, session, bookmark);
+                Reader::Database(session.map_err(std::io::Error::other)?)
+            }
+            Form::Chats { typed, since } => {
+                Reader::Chats(aider::Chat::open(&self.path, typed, *since, bookmark, now)?)
+            }
+        };
         let path = self.path;
-        Ok((Reading { path, lines }, continuity))
+        Ok((Reading { path, reader }, continuity))
     }
 
     /// Whether there is anything behind the bookmark.
     pub(crate) fn has_more(&self, bookmark: &Bookmark) -> bool {
-        std::fs::metadata(&self.path).is_ok_and(|metadata| metadata.len() != bookmark.offset)
+        match &self.form {
+            // Whether there is more is told by reading it, and so is what is wrong.
+            Form::Database { session } => {
+                opencode::Session::open(&self.path, session, bookmark.clone())
+                    .and_then(|mut session| session.next())
+                    .map_or(true, |batch| batch.is_some())
+            }
+            Form::JsonLines(_) | Form::Chats { .. } => std::fs::metadata(&self.path)
+                .is_ok_and(|metadata| metadata.len() != bookmark.offset),
+        }
+    }
+
+    /// Whether it is still what was read up to there. In a database only what is behind the place counts.
+    fn still_has(&self, bookmark: &Bookmark) -> std::io::Result<bool> {
+        match self.form {
+            Form::Database { .. } => Ok(true),
+            Form::JsonLines(_) | Form::Chats { .. } => {
+                Ok(check(&self.path, bookmark.offset)? == Some(bookmark.check))
+            }
+        }
     }
 }
 
 impl Reading {
     /// The next entries; None at the end of what is written so far.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<Batch>> {
-        self.lines.next(&self.path)
+        match &mut self.reader {
+            Reader::JsonLines(lines) => lines.next(&self.path),
+            Reader::Database(session) => session.next().map_err(std::io::Error::other),
+            Reader::Chats(chat) => chat.next(&self.path),
+        }
     }
 }
 
