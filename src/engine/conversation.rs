@@ -83,6 +83,15 @@ impl Engine {
         Ok(conversation.save_imports(&lock, &mut imports)?)
     }
 
+    /// What the agent was asked last, by anyone.
+    pub(super) fn last_prompt(&self, dir: &InstanceDir, record: &InstanceRecord) -> Option<String> {
+        drop(self.import_conversation(dir, record));
+        let tailed = dir.conversation().tail(LOOKED_BACK).ok()?;
+        let mut entries = tailed.entries.into_iter().rev();
+        let asked = entries.find(|entry| entry.speaker == Speaker::User)?;
+        Some(asked.content)
+    }
+
     /// What the agent did last, has still to do, and where it stands. Nothing where nothing is known.
     pub(super) fn outlook(&self, dir: &InstanceDir, record: &InstanceRecord) -> Outlook {
         let Ok(tailed) = dir.conversation().tail(LOOKED_BACK) else {

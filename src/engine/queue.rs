@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
-use super::delivery::type_in;
+use super::delivery::{find_the_box_free, type_in};
 use super::send::{Patience, await_ready, was_taken_away};
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
@@ -121,12 +121,17 @@ impl Engine {
         if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }
+        // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
+        let last = || self.last_prompt(&dir, &record);
+        if find_the_box_free(&agent, &last).is_err() {
+            return Ok(Fed::NotNow);
+        }
         // Written down before the first key: it is never typed twice.
         let Some((number, prompt)) = dir.change_queue(|queue| queue.begin(now()))? else {
             return Ok(Fed::Nothing);
         };
         super::crash::place("queue:feed:sending");
-        let typed = match type_in(&agent, &prompt) {
+        let typed = match type_in(&agent, &prompt, &last) {
             // It has ended of its own, and may have been told to: how is seen by its state.
             Err(Error::Tmux(TmuxError::NoPane(_))) if !was_taken_away(&dir, &seat) => Ok(()),
             Ok(()) if was_taken_away(&dir, &seat) => Err(Error::WrongState {

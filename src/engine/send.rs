@@ -56,7 +56,8 @@ impl Engine {
             busy: None,
         };
         let agent = self.watched(&server, &dir, &record, &seat)?;
-        match deliver(&agent, &record.title, prompt, patience) {
+        let last = || self.last_prompt(&dir, &record);
+        match deliver(&agent, &record.title, prompt, patience, &last) {
             Err(error) => self.ended_of_its_own(error, &record)?,
             Ok(()) if was_taken_away(&dir, &seat) => {
                 return Err(Error::WrongState {

@@ -91,3 +91,12 @@ fn told_again(stage: &Stage, before: usize) -> String {
     assert_eq!(asked.len(), before + 1, "{}", stage.model.told());
     asked[before].prompt().to_owned()
 }
+
+#[test]
+fn half_a_sentence_of_a_person_stays() {
+    let stage = Stage::of("aider");
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    crate::acts::leave_a_draft_alone(&stage, &instance);
+}
