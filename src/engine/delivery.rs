@@ -47,6 +47,14 @@ pub(super) fn find_the_box_free(agent: &Watched<'_>, last: LastPrompt<'_>) -> Re
     Delivery { agent }.empty_the_box(last)
 }
 
+/// Whether a person has left something in the input box.
+pub(super) fn holds_a_draft(agent: &Watched<'_>, last: LastPrompt<'_>) -> Result<bool, Error> {
+    let delivery = Delivery { agent };
+    let screen = delivery.coloured()?;
+    let typed = matches!(agent.provider.draft(&screen), Some(Draft::Text(_)));
+    Ok(typed && !delivery.was_put_back(&screen, last))
+}
+
 /// Pastes the prompt into an agent that is ready, submits it and sees it go.
 pub(super) fn type_in(
     agent: &Watched<'_>,
@@ -102,10 +110,9 @@ impl Delivery<'_> {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let since = Instant::now();
         let mut first_seen: Option<(Draft, Instant)> = None;
-        let mut pressed: Option<(String, Instant)> = None;
+        let mut pressed: Option<(Screen, Instant)> = None;
         while since.elapsed() < EMPTYING {
-            let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
-            let screen = Screen::new(&coloured).below(BANNER);
+            let screen = self.coloured()?;
             let draft = match self.agent.provider.draft(&screen) {
                 Some(draft @ Draft::Text(_)) => draft,
                 _ => return Ok(()),
@@ -124,10 +131,10 @@ impl Delivery<'_> {
             // Once for each line, and again where it was not taken in.
             let again = pressed
                 .as_ref()
-                .is_none_or(|(seen, at)| *seen != coloured || at.elapsed() > SECOND_ENTER);
+                .is_none_or(|(seen, at)| *seen != screen || at.elapsed() > SECOND_ENTER);
             if again {
                 self.agent.server.press(self.agent.pane, &keys)?;
-                pressed = Some((coloured, Instant::now()));
+                pressed = Some((screen, Instant::now()));
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
@@ -218,6 +225,12 @@ impl Delivery<'_> {
             .collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         Ok(self.agent.server.press(self.agent.pane, &keys)?)
+    }
+
+    /// The screen as it is drawn: only colours tell what was typed from a placeholder.
+    fn coloured(&self) -> Result<Screen, Error> {
+        let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
+        Ok(Screen::new(&coloured).below(BANNER))
     }
 
     fn drafted(&self) -> Result<Option<Draft>, Error> {
