@@ -1,7 +1,7 @@
 //! An operation from its first line in the journal to its end.
 
 use super::core::now;
-use super::steps::Work;
+use super::steps::{Foresight, Work};
 use super::{Engine, Error, Progress};
 use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
 use crate::model::{InstanceRecord, OperationId};
@@ -50,6 +50,20 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<InstanceRecord, Error> {
         self.carry(dir, journal, Work::fresh(self, dir, record, progress))
+    }
+
+    /// As [`Self::carry_out`], for one who has looked ahead.
+    pub(super) fn carry_out_foreseen(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        journal: Journal,
+        record: InstanceRecord,
+        foresight: Foresight,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        let work = Work::fresh(self, dir, record, progress).foreseeing(foresight);
+        self.carry(dir, journal, work)
     }
 
     /// Takes up an operation whose process is gone: before its line it is taken back, after it

@@ -6,10 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::recover::Held;
-use super::steps::fact;
+use super::steps::{Foresight, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::config::WorktreeOnPause;
-use crate::git::{self, Checkout, Repo, Why};
+use crate::git::{self, Checkout, Why};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
 use crate::model::{EventKind, InstanceRecord, PauseReason, Resting};
 
@@ -66,7 +66,7 @@ impl Engine {
         }
         // Fresh files, of a build say, take the disk longer than the rest of a pause.
         git::begin_sync(&[&record.worktree.path, &record.repository.common_dir]);
-        self.refuse_what_cannot_be_kept(&record, options, progress)?;
+        let foresight = self.refuse_what_cannot_be_kept(&record, options, progress)?;
         self.withdraw_cancellation(&dir);
         self.emit(
             EventKind::Pausing,
@@ -74,7 +74,8 @@ impl Engine {
             json!({ "reason": options.reason }),
         );
         let facts = Facts::none().with(fact::PAUSE, options);
-        let record = self.operate(&lock, &dir, record, Plan::pause(), facts, progress)?;
+        let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
+        let record = self.carry_out_foreseen(&lock, &dir, journal, record, foresight, progress)?;
         Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
     }
 
@@ -119,14 +120,13 @@ impl Engine {
         record: &InstanceRecord,
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Result<(), Error> {
-        self.require_repository(record)?;
+    ) -> Result<Foresight, Error> {
+        let repository = self.require_repository(record)?;
         if !record.worktree.path.is_dir() {
             return Err(Error::WorktreeMissing {
                 path: record.worktree.path.clone(),
             });
         }
-        let repository = Repo::discover(&record.repository.root)?;
         let checkout = Checkout::live(&repository, &record.worktree.path)?;
         let preflight = git::preflight(&repository, &checkout)?;
         if preflight.shortage.is_some() {
@@ -153,7 +153,10 @@ impl Engine {
         for unsavable in &preflight.unsavable {
             progress.note(&format!("{} is kept on disk only", named(unsavable)));
         }
-        Ok(())
+        Ok(Foresight {
+            repository,
+            ahead: preflight.ahead,
+        })
     }
 }
 

@@ -250,7 +250,7 @@ impl Engine {
         let mut last_words = None;
         if let Some(pane) = pane {
             let server = self.server_of(record);
-            super::steps::archive(&server, &pane.id, dir)?;
+            super::steps::archive(&server, pane, dir)?;
             last_words = Some(super::peek::last_words(&server, &pane.id));
             farewell = self
                 .provider_of(record)?

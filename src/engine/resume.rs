@@ -113,19 +113,15 @@ impl Engine {
     }
 
     /// The repository must be the one that was recorded, at its recorded place.
-    pub(super) fn require_repository(&self, record: &InstanceRecord) -> Result<(), Error> {
+    pub(super) fn require_repository(&self, record: &InstanceRecord) -> Result<Repo, Error> {
         let recorded = &record.repository;
-        let found = Repo::discover(&recorded.root).ok();
-        let same = found
-            .as_ref()
-            .is_some_and(|found| found.common_dir() == recorded.common_dir);
-        if same {
-            return Ok(());
+        match Repo::discover(&recorded.root).ok() {
+            Some(found) if found.common_dir() == recorded.common_dir => Ok(found),
+            found => Err(Error::RepositoryMoved {
+                recorded: recorded.root.clone(),
+                found: found.map(|found| found.root().to_owned()),
+            }),
         }
-        Err(Error::RepositoryMoved {
-            recorded: recorded.root.clone(),
-            found: found.map(|found| found.root().to_owned()),
-        })
     }
 
     /// An agent that ended unseen may have left its reference behind. Gives back whether it is certain

@@ -62,13 +62,13 @@ impl Engine {
             worktree: WorktreeOnPause::Keep,
             reason,
         };
-        self.refuse_what_cannot_be_kept(&record, &options, &mut Silent)?;
+        let foresight = self.refuse_what_cannot_be_kept(&record, &options, &mut Silent)?;
         self.withdraw_cancellation(&dir);
         let facts = Facts::none().with(fact::PAUSE, &options);
         let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
         drop(absence);
         self.emit(EventKind::Pausing, &record, json!({ "reason": reason }));
-        self.carry_out(&lock, &dir, journal, record, &mut Silent)?;
+        self.carry_out_foreseen(&lock, &dir, journal, record, foresight, &mut Silent)?;
         Ok(Suspended::Done)
     }
 

@@ -101,7 +101,21 @@ impl Checkout {
 
     /// The branch that HEAD names, born or not; None when detached.
     pub(super) fn head_branch(&self) -> Result<Option<String>, GitError> {
-        super::repository::head_branch(self.git())
+        match self.head_file() {
+            Some(head) => Ok(head.strip_prefix("ref: refs/heads/").map(str::to_owned)),
+            None => super::repository::head_branch(self.git()),
+        }
+    }
+
+    /// What HEAD says, where it is a file that says it: a link does not, and where refs are kept in
+    /// tables it names what cannot be.
+    fn head_file(&self) -> Option<String> {
+        let path = self.git_dir.join("HEAD");
+        let plain = std::fs::symlink_metadata(&path).ok()?.is_file();
+        let text = std::fs::read_to_string(path).ok().filter(|_| plain)?;
+        let said = text.strip_suffix('\n')?;
+        let told = !said.ends_with(".invalid") && !said.contains(char::is_control);
+        told.then(|| said.to_owned())
     }
 
     pub(super) fn head_commit(&self) -> Result<Option<String>, GitError> {

@@ -55,7 +55,7 @@ const OWN: &[&str] = &[
 const NOT_STORED: &[&str] = &["modules", "lfs", "objects", "worktrees", "bivouac", "hooks"];
 
 /// A file of the admin directory: its relative path and content.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct AdminFile {
     pub path: Vec<u8>,
     pub content: Vec<u8>,

@@ -13,7 +13,8 @@ use std::time::Duration;
 use super::call::{EMAIL, NAME, bytes_to_path};
 use super::index::hex;
 use super::pack::{Pack, pack_files};
-use super::survey::{Found, Stamp};
+use super::sight::Stamp;
+use super::survey::Found;
 use super::tree::{Leaf, tree_of, unhex};
 use super::{GitError, Repo};
 use crate::model::Timestamp;
@@ -123,6 +124,14 @@ impl Import {
                 commits: Vec::new(),
                 unsettled: pack.unsettled,
             });
+        }
+        // The copy of a large index, and a long manifest, cost git more than the same in files.
+        if !pack.is_empty() {
+            for (number, blob) in self.blobs.iter().enumerate() {
+                if let Content::Bytes(bytes) = blob {
+                    pack.add_blob(number, bytes);
+                }
+            }
         }
         let stems: Vec<Option<String>> = self
             .commits

@@ -14,9 +14,9 @@
 //! every remaining byte as objects, proves each by reading it back, and only then deletes it.
 //!
 //! Why the snapshot stores untracked files although the parked directory has them: a second copy
-//! against a mishap with that directory, and one that a person can apply as a stash without us. Measured with 20,000 tracked, 5,000 untracked and 30,000 ignored files that copy costs
-//! about a third of a pause, once it is written as one pack ([`pack`]); a pause stays an order of
-//! magnitude quicker than `git stash -u` and `git worktree remove` on a disk, whatever is ignored.
+//! against a mishap with that directory, and one that a person can apply as a stash without us. It is
+//! written as one pack ([`pack`]) and read while the agent is still being brought to rest
+//! ([`read_ahead`]); what a pause costs beside the same work by git is a row of `scripts/bench`.
 //!
 //! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill()`] (no-op unless thinned),
 //! [`plan_merge`] and [`apply_merge`] on the parked checkout if the branch was moved, [`unpark`],
@@ -26,9 +26,11 @@
 
 mod call;
 mod checkout;
+mod cleaned;
 mod diff;
 mod digest;
 mod disk;
+mod draft;
 mod error;
 mod guard;
 mod import;
@@ -41,9 +43,11 @@ mod pack;
 mod parking;
 mod preflight;
 mod push;
+mod read_ahead;
 mod refill;
 mod repository;
 mod retention;
+mod sight;
 mod snapshot;
 mod survey;
 mod thin;
@@ -64,10 +68,12 @@ pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
 };
 pub(crate) use preflight::{Unsavable, Why, preflight};
+pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::{PowerCut, refill, settle_refill};
 pub(crate) use repository::Repo;
 pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
-pub(crate) use snapshot::{SnapshotFact, take_snapshot};
+pub(crate) use snapshot::{Label, SnapshotFact, Taken, take_snapshot};
+pub(crate) use survey::Seen;
 pub(crate) use thin::{ThinPolicy, is_thinned, thin};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{

@@ -11,8 +11,8 @@ use super::call::{SLOW, bytes_to_path, fields, require_version};
 use super::import::quoted;
 use super::index::{Index, SYMLINK};
 use super::objects::{Wanted, read_blobs};
+use super::sight::{Sight, Stamp};
 use super::snapshot::SnapshotFact;
-use super::survey::{Sight, Stamp};
 use super::{Checkout, GitError, Repo};
 
 /// What became of the branch while its worktree was away.

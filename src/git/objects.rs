@@ -1,4 +1,4 @@
-//! Reads the content of many blobs, a bounded amount at a time.
+//! Reads objects: many blobs, a bounded amount at a time, or a few by name.
 
 use super::{GitError, Repo};
 
@@ -32,21 +32,12 @@ pub(super) fn read_blobs(
             .iter()
             .map(|blob| format!("{}\n", blob.id))
             .collect();
-        let answers = repo
-            .git()
-            // The bytes themselves, whatever the user has put in their place.
-            .env("GIT_NO_REPLACE_OBJECTS", "1")
-            .args(["cat-file", "--batch", "--buffer"])
-            .stdin(questions)
-            .deadline(super::call::SLOW)
-            .run()?;
+        let answers = batch(repo, questions)?;
         let mut rest = answers.as_slice();
         for number in from..to {
-            let (blob, after) = one(rest).ok_or_else(|| GitError::Unexpected {
-                call: "git cat-file --batch".to_owned(),
-                answer: String::from_utf8_lossy(&rest[..rest.len().min(100)]).into_owned(),
-            })?;
-            take(number, blob)?;
+            let (object, after) = one(rest)?;
+            let blob = object.filter(|object| object.kind == "blob");
+            take(number, blob.map(|blob| blob.content))?;
             rest = after;
         }
         from = to;
@@ -54,17 +45,70 @@ pub(super) fn read_blobs(
     Ok(())
 }
 
-/// `<id> blob <size>\n<content>\n`, or `<id> missing\n`.
-fn one(answers: &[u8]) -> Option<(Option<&[u8]>, &[u8])> {
+/// An object that was asked for by name.
+#[derive(Debug)]
+pub(super) struct Named {
+    pub id: String,
+    pub content: Vec<u8>,
+}
+
+/// Each of the names' objects, None where it names nothing. Names hold no line breaks.
+pub(super) fn read_named<const N: usize>(
+    repo: &Repo,
+    names: [&str; N],
+) -> Result<[Option<Named>; N], GitError> {
+    let answers = batch(repo, names.map(|name| format!("{name}\n")).concat())?;
+    let mut rest = answers.as_slice();
+    let mut named = [const { None }; N];
+    for slot in &mut named {
+        let (object, after) = one(rest)?;
+        *slot = object.map(|object| Named {
+            id: object.id.to_owned(),
+            content: object.content.to_vec(),
+        });
+        rest = after;
+    }
+    Ok(named)
+}
+
+fn batch(repo: &Repo, questions: String) -> Result<Vec<u8>, GitError> {
+    Ok(repo
+        .git()
+        // The bytes themselves, whatever the user has put in their place.
+        .env("GIT_NO_REPLACE_OBJECTS", "1")
+        .args(["cat-file", "--batch", "--buffer"])
+        .stdin(questions)
+        .deadline(super::call::SLOW)
+        .run()?)
+}
+
+/// One answer.
+struct Object<'a> {
+    id: &'a str,
+    kind: &'a str,
+    content: &'a [u8],
+}
+
+/// The first answer, and what comes after it.
+fn one(answers: &[u8]) -> Result<(Option<Object<'_>>, &[u8]), GitError> {
+    parsed(answers).ok_or_else(|| GitError::Unexpected {
+        call: "git cat-file --batch".to_owned(),
+        answer: String::from_utf8_lossy(&answers[..answers.len().min(100)]).into_owned(),
+    })
+}
+
+/// `<id> <kind> <size>\n<content>\n`, or `<name> missing\n`.
+fn parsed(answers: &[u8]) -> Option<(Option<Object<'_>>, &[u8])> {
     let end = answers.iter().position(|byte| *byte == b'\n')?;
     let line = std::str::from_utf8(&answers[..end]).ok()?;
     let rest = &answers[end + 1..];
-    let mut words = line.split(' ').skip(1);
+    let mut words = line.split(' ');
+    let id = words.next()?;
     let kind = words.next()?;
     if kind == "missing" {
         return Some((None, rest));
     }
     let size: usize = words.next()?.parse().ok()?;
     let content = rest.get(..size)?;
-    Some(((kind == "blob").then_some(content), rest.get(size + 1..)?))
+    Some((Some(Object { id, kind, content }), rest.get(size + 1..)?))
 }

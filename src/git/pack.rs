@@ -13,7 +13,8 @@ use super::call::bytes_to_path;
 use super::digest::checksum;
 use super::import::open;
 use super::index::hex;
-use super::survey::{Found, Stamp};
+use super::sight::Stamp;
+use super::survey::Found;
 use super::{GitError, Repo};
 
 /// Fewer are not worth a pack of their own.
@@ -46,6 +47,15 @@ struct Entry {
 enum Kind {
     Tree = 2,
     Blob = 3,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Blob => "blob",
+        }
+    }
 }
 
 /// Packs those of the files for which that is worth it.
@@ -103,13 +113,27 @@ pub(super) fn pack_files(
 }
 
 impl Pack {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     pub(super) fn add_tree(&mut self, content: &[u8]) -> Vec<u8> {
-        let mut object = format!("tree {}\0", content.len()).into_bytes();
+        self.add(Kind::Tree, content)
+    }
+
+    /// Bytes that are no file, under the number of a question.
+    pub(super) fn add_blob(&mut self, position: usize, content: &[u8]) {
+        let id = self.add(Kind::Blob, content);
+        self.ids.insert(position, hex(&id));
+    }
+
+    fn add(&mut self, kind: Kind, content: &[u8]) -> Vec<u8> {
+        let mut object = format!("{} {}\0", kind.name(), content.len()).into_bytes();
         object.extend_from_slice(content);
         let id = checksum(&object, self.hash);
         self.entries.push(Entry {
             id: id.clone(),
-            bytes: stored(Kind::Tree, content),
+            bytes: stored(kind, content),
         });
         id
     }

@@ -6,19 +6,21 @@ use std::path::{Path, PathBuf};
 
 use super::call::bytes_to_path;
 use super::disk::free_bytes;
-use super::survey::{Depth, Stamp, Survey, survey};
+use super::read_ahead::{ReadAhead, read_ahead};
+use super::sight::Stamp;
+use super::survey::{Depth, Survey, survey};
 use super::{Checkout, GitError, Repo};
 
 /// Kept free beyond what a snapshot takes.
 const RESERVE: u64 = 64 << 20;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Preflight {
     pub unsavable: Vec<Unsavable>,
-    /// How much a snapshot will read: changed and untracked files.
-    pub bytes: u64,
     /// Set if the disk is too full for a snapshot.
     pub shortage: Option<Shortage>,
+    /// The snapshot, which is being read already where that makes sense.
+    pub ahead: Option<ReadAhead>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,12 +70,13 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
             });
             return Ok(Preflight {
                 unsavable,
-                bytes: 0,
                 shortage: None,
+                ahead: None,
             });
         }
         Err(error) => return Err(error),
     };
+    let dirs = directories(&found);
     let mut bytes = 0;
     for file in found.changed.iter().chain(&found.untracked) {
         let path = bytes_to_path(&file.path);
@@ -87,15 +90,20 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
             }
         }
     }
-    for dir in directories(&found) {
-        special_files(&checkout.dir, &dir, &mut unsavable);
-    }
     let needed = 2 * bytes + RESERVE;
     let free = free_bytes(repo.common_dir())?;
+    let shortage = (free < needed).then_some(Shortage { needed, free });
+    let ahead = match &shortage {
+        None => read_ahead(repo, checkout, found),
+        Some(_) => None,
+    };
+    for dir in dirs {
+        special_files(&checkout.dir, &dir, &mut unsavable);
+    }
     Ok(Preflight {
         unsavable,
-        bytes,
-        shortage: (free < needed).then_some(Shortage { needed, free }),
+        shortage,
+        ahead,
     })
 }
 

@@ -17,7 +17,7 @@ use super::disk::{device_of, parent, sync_dir, sync_filesystems};
 use super::index::Index;
 use super::manifest::{Item, Kind, Manifest, Source};
 use super::objects::{Wanted, read_blobs};
-use super::survey::Stamp;
+use super::sight::Stamp;
 use super::thin::{Marker, sources, stamp_of};
 use super::{Checkout, GitError, ParkingPlace, Repo};
 

@@ -2,87 +2,16 @@
 //! stat data alone, without a lock and without believing the flags that tell git to look away.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
 
 use super::call::{SLOW, fields};
 use super::digest::Quick;
-use super::index::{CachedStat, Entry, GITLINK, Index, SYMLINK};
+use super::index::{CachedStat, Entry, GITLINK, Index};
+use super::sight::{Stamp, Time, join, look_at_all};
 use super::{Checkout, GitError, Repo};
-use crate::process::Failure;
-
-/// A file as `lstat` shows it: equal stamps mean that nobody touched it in between.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Stamp {
-    pub inode: u64,
-    pub mode: u32,
-    pub links: u64,
-    pub uid: u32,
-    pub gid: u32,
-    pub size: u64,
-    pub mtime: (i64, u32),
-    pub ctime: (i64, u32),
-}
-
-impl Stamp {
-    /// Field types differ between systems; the casts only widen.
-    #[expect(clippy::unnecessary_cast, reason = "types differ by system")]
-    pub(super) fn of(stat: &Stat) -> Self {
-        Self {
-            inode: stat.st_ino as u64,
-            mode: stat.st_mode as u32,
-            links: stat.st_nlink as u64,
-            uid: stat.st_uid,
-            gid: stat.st_gid,
-            size: stat.st_size as u64,
-            mtime: (stat.st_mtime as i64, stat.st_mtime_nsec as u32),
-            ctime: (stat.st_ctime as i64, stat.st_ctime_nsec as u32),
-        }
-    }
-
-    pub(super) fn file_type(&self) -> FileType {
-        FileType::from_raw_mode(self.mode as _)
-    }
-
-    pub(super) fn is_file(&self) -> bool {
-        self.file_type() == FileType::RegularFile
-    }
-
-    pub(super) fn is_symlink(&self) -> bool {
-        self.file_type() == FileType::Symlink
-    }
-
-    pub(super) fn is_dir(&self) -> bool {
-        self.file_type() == FileType::Directory
-    }
-
-    fn tree_mode(&self) -> u32 {
-        if self.is_symlink() {
-            SYMLINK
-        } else if self.mode & 0o100 != 0 {
-            0o100_755
-        } else {
-            0o100_644
-        }
-    }
-
-    fn add_to(&self, seen: &mut Quick) {
-        for number in [
-            self.inode,
-            u64::from(self.mode),
-            self.size,
-            self.mtime.0 as u64,
-            u64::from(self.mtime.1),
-            self.ctime.0 as u64,
-            u64::from(self.ctime.1),
-        ] {
-            seen.add(number);
-        }
-    }
-}
 
 /// A path with what is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,9 +50,43 @@ pub(super) struct Survey {
     pub nested: Vec<Vec<u8>>,
     /// A digest of all stamps seen.
     pub evidence: String,
+    /// When it was begun, and the last change of any file or directory that was seen.
+    begun: SystemTime,
+    newest: Time,
 }
 
+/// Two changes of a file within one tick of its filesystem's clock look like one.
+const TICK: Duration = Duration::from_secs(2);
+
 impl Survey {
+    /// Whether every later change of what was seen shows in its stamp.
+    pub(super) fn is_settled(&self) -> bool {
+        let begun = self.begun.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let settled = begun.saturating_sub(TICK);
+        self.newest < (settled.as_secs().cast_signed(), settled.subsec_nanos())
+    }
+
+    /// Asks git for what a survey of [`Depth::Files`] has left out.
+    pub(super) fn complete(&mut self, checkout: &Checkout) -> Result<(), GitError> {
+        let (head, branch, staged) = staged(checkout)?;
+        self.head = head;
+        self.branch = branch;
+        self.staged = staged.unwrap_or_else(|| everything(&self.index));
+        Ok(())
+    }
+
+    /// What it takes to know this checkout again.
+    pub(super) fn seen(&self) -> Seen {
+        let untracked = self.untracked.iter().map(|found| found.path.clone());
+        Seen {
+            tracked: in_worktree(&self.index)
+                .map(|entry| entry.path.clone())
+                .collect(),
+            untracked: untracked.collect(),
+            evidence: self.evidence.clone(),
+        }
+    }
+
     /// Forgets files that cannot be read in peace; the digest then fits nothing.
     pub(super) fn leave_out(&mut self, paths: &[PathBuf]) {
         let stays = |found: &Found| !paths.contains(&super::call::bytes_to_path(&found.path));
@@ -143,17 +106,19 @@ pub(super) enum Depth {
 
 pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<Survey, GitError> {
     std::thread::scope(|scope| {
+        let begun = SystemTime::now();
         let others = scope.spawn(|| untracked(checkout));
         let staged = scope.spawn(move || match depth {
             Depth::All => staged(checkout),
             Depth::Files => Ok((None, None, Some(Vec::new()))),
         });
+        let own = own_stamps(checkout)?;
         let index = Index::read(repo, checkout)?;
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         let tracked: Vec<&Entry> = in_worktree(&index).collect();
         let paths: Vec<&[u8]> = tracked.iter().map(|entry| entry.path.as_slice()).collect();
-        let (stamps, mut evidence) = look_at_all(&checkout.dir, &paths)?;
+        let (stamps, mut seen) = look_at_all(&checkout.dir, &paths)?;
         for (entry, stamp) in tracked.into_iter().zip(stamps) {
             match stamp {
                 Some(stamp) if stamp.is_file() || stamp.is_symlink() => {
@@ -171,8 +136,8 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
         }
         let (others, nested) = join(others)?;
         let paths: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
-        let (stamps, seen) = look_at_all(&checkout.dir, &paths)?;
-        evidence.add_all(seen);
+        let (stamps, others_seen) = look_at_all(&checkout.dir, &paths)?;
+        seen.add(others_seen);
         // Gone since it was listed is as good as never there.
         let untracked = others
             .into_iter()
@@ -181,7 +146,9 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
             .collect();
         let (head, branch, staged) = join(staged)?;
         Ok(Survey {
-            evidence: close(evidence, checkout)?,
+            evidence: closed(seen.digest, &own),
+            begun,
+            newest: seen.newest,
             head,
             branch,
             staged: staged.unwrap_or_else(|| everything(&index)),
@@ -194,33 +161,71 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
     })
 }
 
-/// The digest that [`survey`] would find now if the same paths were untracked.
-pub(super) fn evidence(
-    repo: &Repo,
-    checkout: &Checkout,
-    untracked: &[Vec<u8>],
-) -> Result<String, GitError> {
-    let index = Index::read(repo, checkout)?;
-    let paths: Vec<&[u8]> = in_worktree(&index)
-        .map(|entry| entry.path.as_slice())
-        .collect();
-    let (_, mut evidence) = look_at_all(&checkout.dir, &paths)?;
-    let paths: Vec<&[u8]> = untracked.iter().map(Vec::as_slice).collect();
-    let (_, seen) = look_at_all(&checkout.dir, &paths)?;
-    evidence.add_all(seen);
-    close(evidence, checkout)
+/// A checkout as it was once seen: looking at the same places again tells whether it is as it was.
+#[derive(Debug, Clone)]
+pub(crate) struct Seen {
+    tracked: Vec<Vec<u8>>,
+    untracked: Vec<Vec<u8>>,
+    evidence: String,
 }
 
-fn close(mut evidence: Quick, checkout: &Checkout) -> Result<String, GitError> {
+impl Seen {
+    /// From what is written down of it. The index says what was tracked; if it is not the same any
+    /// more, that shows.
+    pub(super) fn again(
+        repo: &Repo,
+        checkout: &Checkout,
+        untracked: Vec<Vec<u8>>,
+        evidence: &str,
+    ) -> Result<Self, GitError> {
+        let index = Index::read(repo, checkout)?;
+        Ok(Self {
+            tracked: in_worktree(&index)
+                .map(|entry| entry.path.clone())
+                .collect(),
+            untracked,
+            evidence: evidence.to_owned(),
+        })
+    }
+
+    /// Whether exactly these paths were untracked.
+    pub(super) fn has_untracked(&self, paths: &[Vec<u8>]) -> bool {
+        self.untracked == paths
+    }
+
+    /// Whether nobody has touched anything since, wherever the checkout lies now.
+    pub(crate) fn is_now(&self, checkout: &Checkout) -> Result<bool, GitError> {
+        let own = own_stamps(checkout)?;
+        let paths = |paths: &[Vec<u8>]| {
+            let paths: Vec<&[u8]> = paths.iter().map(Vec::as_slice).collect();
+            Ok::<_, GitError>(look_at_all(&checkout.dir, &paths)?.1)
+        };
+        let mut seen = paths(&self.tracked)?;
+        seen.add(paths(&self.untracked)?);
+        Ok(closed(seen.digest, &own) == self.evidence)
+    }
+}
+
+/// The stamps of git's own files. Taken before they are read: one that is replaced meanwhile must not
+/// pass for the one that was read.
+fn own_stamps(checkout: &Checkout) -> Result<Vec<Stamp>, GitError> {
+    let mut stamps = Vec::new();
     for file in ["index", "HEAD"] {
         let path = checkout.git_dir.join(file);
         match rustix::fs::lstat(&path) {
-            Ok(stat) => Stamp::of(&stat).add_to(&mut evidence),
+            Ok(stat) => stamps.push(Stamp::of(&stat)),
             Err(Errno::NOENT) => {}
             Err(errno) => return Err(GitError::reading(&path)(errno.into())),
         }
     }
-    Ok(evidence.text())
+    Ok(stamps)
+}
+
+fn closed(mut evidence: Quick, own: &[Stamp]) -> String {
+    for stamp in own {
+        stamp.add_to(&mut evidence);
+    }
+    evidence.text()
 }
 
 /// Each path of the index that stands for a file, once.
@@ -251,140 +256,6 @@ pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bo
         && cached.size == stamp.size as u32
         // As young as the index itself: it may have been written to after git looked.
         && cached.mtime < written
-}
-
-/// Looks at many sorted paths in a few threads; always cut at the same places, so that the digest
-/// depends on nothing but what was seen.
-fn look_at_all(dir: &Path, paths: &[&[u8]]) -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
-    const THREADS: usize = 4;
-    let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Quick), GitError> {
-        let mut sight = Sight::open(dir)?;
-        let stamps = part
-            .iter()
-            .map(|path| sight.look(path))
-            .collect::<Result<Vec<_>, _>>()?;
-        Ok((stamps, sight.seen))
-    };
-    // Not worth a thread.
-    if paths.len() < 1000 {
-        return look(paths);
-    }
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = paths
-            .chunks(paths.len().div_ceil(THREADS))
-            .map(|part| scope.spawn(move || look(part)))
-            .collect();
-        let mut stamps = Vec::with_capacity(paths.len());
-        let mut seen = Quick::new();
-        for worker in workers {
-            let (part, digest) = join(worker)?;
-            stamps.extend(part);
-            seen.add_all(digest);
-        }
-        Ok((stamps, seen))
-    })
-}
-
-/// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it
-/// saw, directories included, in a digest.
-pub(super) struct Sight {
-    /// The directories from the top to that of the last path: length of the path, handle.
-    open: Vec<(usize, Option<OwnedFd>)>,
-    dir: Vec<u8>,
-    seen: Quick,
-}
-
-impl Sight {
-    pub(super) fn open(top: &Path) -> Result<Self, GitError> {
-        let handle = open(top, DIRECTORY, Mode::empty())
-            .map_err(|errno| GitError::reading(top)(errno.into()))?;
-        let mut seen = Quick::new();
-        if let Ok(stat) = rustix::fs::fstat(&handle) {
-            // Parking renames the top, which changes its ctime and nothing else.
-            let top = Stamp::of(&stat);
-            Stamp {
-                ctime: (0, 0),
-                ..top
-            }
-            .add_to(&mut seen);
-        }
-        Ok(Self {
-            open: vec![(0, Some(handle))],
-            dir: Vec::new(),
-            seen,
-        })
-    }
-
-    pub(super) fn look(&mut self, path: &[u8]) -> Result<Option<Stamp>, GitError> {
-        let cut = path.iter().rposition(|byte| *byte == b'/');
-        let dir = &path[..cut.unwrap_or(0)];
-        let name = &path[cut.map_or(0, |cut| cut + 1)..];
-        if self.dir != dir {
-            self.enter(dir)?;
-        }
-        let found = match self.open.last() {
-            Some((_, Some(handle))) => match statat(handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(stat) => Some(Stamp::of(&stat)),
-                Err(Errno::NOENT | Errno::NOTDIR) => None,
-                Err(errno) => return Err(unreadable(path, errno)),
-            },
-            _ => None,
-        };
-        match &found {
-            Some(stamp) => stamp.add_to(&mut self.seen),
-            None => self.seen.add(u64::MAX),
-        }
-        Ok(found)
-    }
-
-    fn enter(&mut self, dir: &[u8]) -> Result<(), GitError> {
-        while let Some((length, _)) = self.open.last() {
-            let above = *length == 0
-                || dir == &self.dir[..*length]
-                || (dir.starts_with(&self.dir[..*length]) && dir.get(*length) == Some(&b'/'));
-            if above {
-                break;
-            }
-            self.open.pop();
-        }
-        let mut from = self.open.last().map_or(0, |(length, _)| *length);
-        while from < dir.len() {
-            let start = if from == 0 { 0 } else { from + 1 };
-            let end = dir[start..]
-                .iter()
-                .position(|byte| *byte == b'/')
-                .map_or(dir.len(), |length| start + length);
-            let handle = match self.open.last() {
-                Some((_, Some(parent))) => {
-                    match openat(parent, &dir[start..end], DIRECTORY, Mode::empty()) {
-                        Ok(handle) => Some(handle),
-                        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
-                        Err(errno) => return Err(unreadable(&dir[..end], errno)),
-                    }
-                }
-                _ => None,
-            };
-            if let Some(handle) = &handle
-                && let Ok(stat) = rustix::fs::fstat(handle)
-            {
-                // A name that came or went shows in its directory's time.
-                Stamp::of(&stat).add_to(&mut self.seen);
-            }
-            self.open.push((end, handle));
-            from = end;
-        }
-        self.dir = dir.to_vec();
-        Ok(())
-    }
-}
-
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
-
-fn unreadable(path: &[u8], errno: Errno) -> GitError {
-    GitError::reading(super::call::bytes_to_path(path))(errno.into())
 }
 
 type FilesAndNested = (Vec<Vec<u8>>, Vec<Vec<u8>>);
@@ -476,13 +347,4 @@ fn everything(index: &Index) -> Vec<Staged> {
             content: Some((entry.mode, entry.id())),
         })
         .collect()
-}
-
-fn join<T>(thread: std::thread::ScopedJoinHandle<'_, Result<T, GitError>>) -> Result<T, GitError> {
-    thread.join().unwrap_or_else(|_| {
-        Err(GitError::Call(Failure::Start {
-            program: "git".to_owned(),
-            source: std::io::Error::other("a thread ended early"),
-        }))
-    })
 }

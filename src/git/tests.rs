@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::git::*;
+use crate::model::{InstanceId, Timestamp};
+
+mod ahead;
 mod basics;
 mod crash;
 #[path = "../../tests/support/fingerprint.rs"]
@@ -19,4 +23,23 @@ fn scratch() -> PathBuf {
     } else {
         std::env::temp_dir()
     }
+}
+
+fn now() -> Timestamp {
+    Timestamp::parse("2026-11-14T18:02:03Z").unwrap()
+}
+
+/// A snapshot, read in its own time.
+fn saved(
+    repo: &Repo,
+    checkout: &Checkout,
+    instance: &InstanceId,
+    number: u64,
+) -> Result<SnapshotFact, GitError> {
+    let label = Label {
+        instance,
+        number,
+        at: now(),
+    };
+    take_snapshot(repo, checkout, label, None).map(|taken| taken.fact)
 }

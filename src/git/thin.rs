@@ -18,8 +18,9 @@ use super::inventory::{forget_differing, inventory};
 use super::manifest::{Item, Kind, Manifest, Source, raw_number, raw_path};
 use super::objects::{Wanted, read_blobs};
 use super::retention::thinned_name;
+use super::sight::Stamp;
 use super::snapshot::SnapshotFact;
-use super::survey::{Found, Stamp};
+use super::survey::Found;
 use super::{Checkout, GitError, ParkingPlace, Repo};
 use crate::model::Timestamp;
 

@@ -8,9 +8,9 @@ use super::call::{SLOW, bytes_to_path};
 use super::import::quoted;
 use super::index::{Index, same_entries};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
-use super::objects::{Wanted, read_blobs};
+use super::objects::{Wanted, read_blobs, read_named};
 use super::snapshot::SnapshotFact;
-use super::survey::{Depth, Found, Survey, evidence, survey};
+use super::survey::{Depth, Found, Seen, Survey, survey};
 use super::thin::stamp_of;
 use super::{Checkout, GitError, Repo};
 
@@ -24,20 +24,22 @@ pub(crate) enum Verification {
 }
 
 /// Whether the checkout, wherever it lies now, is what the snapshot holds, and whether the
-/// snapshot is there.
+/// snapshot is there. `seen` is how it was, for one who saw it then.
 pub(crate) fn verify_snapshot(
     repo: &Repo,
     checkout: &Checkout,
     fact: &SnapshotFact,
+    seen: Option<&Seen>,
 ) -> Result<Verification, GitError> {
-    let manifest = Manifest::load(repo, &fact.extra)?;
-    if repo.resolve(&fact.reference)?.as_deref() != Some(&fact.commit) {
-        return Err(GitError::SnapshotMissing {
-            reference: fact.reference.clone(),
-        });
-    }
-    let untracked = manifest.paths(Kind::Untracked);
-    if evidence(repo, checkout, &untracked)? == fact.evidence {
+    let manifest = stored_manifest(repo, fact)?;
+    let untouched = match seen {
+        Some(seen) => seen.is_now(checkout)?,
+        None => {
+            let untracked = manifest.paths(Kind::Untracked);
+            Seen::again(repo, checkout, untracked, &fact.evidence)?.is_now(checkout)?
+        }
+    };
+    if untouched {
         return Ok(Verification::Equal);
     }
     // Something was touched, perhaps without effect: now compare path by path.
@@ -54,6 +56,23 @@ pub(crate) fn verify_snapshot(
         Verification::Equal
     } else {
         Verification::Differs { paths }
+    })
+}
+
+/// What the snapshot lists, if git still has it under its name.
+fn stored_manifest(repo: &Repo, fact: &SnapshotFact) -> Result<Manifest, GitError> {
+    let missing = || GitError::SnapshotMissing {
+        reference: fact.reference.clone(),
+    };
+    let listed = format!("{}:manifest", fact.extra);
+    let [commit, manifest] = read_named(repo, [&fact.reference, &listed])?;
+    if commit.ok_or_else(missing)?.id != fact.commit {
+        return Err(missing());
+    }
+    let manifest = manifest.ok_or_else(missing)?;
+    Manifest::parse(&manifest.content).map_err(|problem| GitError::Manifest {
+        reference: fact.reference.clone(),
+        problem,
     })
 }
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use super::GitError;
 use super::call::bytes_to_path;
-use super::survey::{Found, Stamp};
+use super::sight::Stamp;
+use super::survey::Found;
 
 /// What is done with a directory that the walk meets.
 pub(super) enum Descend {

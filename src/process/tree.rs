@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use super::identity::{Identity, Signal};
 use super::table;
 
-/// How often a tree that was told to end is looked at again.
+/// How soon a tree that was told to end is looked at again: most end at once.
+const FIRST_PROBE: Duration = Duration::from_millis(2);
 const PROBE: Duration = Duration::from_millis(10);
 
 /// Processes that outlived even SIGKILL (stuck in the kernel); nothing may be moved under them.
@@ -28,12 +29,12 @@ fn pids(survivors: &[Identity]) -> String {
 pub(crate) fn tree_of(leader: Option<&Identity>, marker: &str) -> Vec<Identity> {
     let rows = table::rows();
     let own = i32::try_from(std::process::id()).unwrap_or(0);
+    let leader = leader.filter(|leader| leader.is_alive());
     let mut members: HashSet<i32> = rows
         .iter()
         .filter(|row| {
-            leader.is_some_and(|leader| {
-                leader.is_alive() && (row.pid == leader.pid || row.session == leader.pid)
-            }) || table::has_variable(row.pid, marker)
+            leader.is_some_and(|leader| row.pid == leader.pid || row.session == leader.pid)
+                || table::has_variable(row.pid, marker)
         })
         .map(|row| row.pid)
         .collect();
@@ -78,6 +79,7 @@ pub(crate) fn stop_tree(
 ) -> Result<(), Survivors> {
     let mut told: HashSet<Identity> = HashSet::new();
     let deadline = Instant::now() + grace;
+    let mut probe = FIRST_PROBE;
     loop {
         let tree = tree_of(leader, marker);
         if tree.is_empty() {
@@ -93,7 +95,8 @@ pub(crate) fn stop_tree(
                 process.signal(Signal::CONT);
             }
         }
-        std::thread::sleep(PROBE);
+        std::thread::sleep(probe);
+        probe = PROBE.min(probe * 2);
     }
     let last = Instant::now() + Duration::from_secs(5);
     loop {

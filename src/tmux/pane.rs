@@ -22,6 +22,8 @@ pub(crate) struct Pane {
     /// Its output goes to somebody beside the screen.
     pub piped: bool,
     pub cursor: (u16, u16),
+    /// Lines that have scrolled off the screen.
+    pub history: usize,
     pub title: String,
 }
 
@@ -77,6 +79,7 @@ pub(super) fn format() -> String {
         "#{pane_pipe}",
         "#{cursor_x}",
         "#{cursor_y}",
+        "#{history_size}",
         "#{pane_title}",
     ]
     .join(&FIELD.to_string())
@@ -88,7 +91,7 @@ pub(super) fn parse_panes(text: &str) -> Result<Vec<Pane>, TmuxError> {
 
 fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
     let unreadable = || TmuxError::Answer(line.to_owned());
-    let fields: Vec<&str> = line.splitn(16, FIELD).collect();
+    let fields: Vec<&str> = line.splitn(17, FIELD).collect();
     let &[
         instance,
         session,
@@ -105,6 +108,7 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         piped,
         cursor_x,
         cursor_y,
+        history,
         title,
     ] = fields.as_slice()
     else {
@@ -126,6 +130,7 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         clients: clients.parse().unwrap_or(0),
         piped: piped == "1",
         cursor: (cursor_x.parse().unwrap_or(0), cursor_y.parse().unwrap_or(0)),
+        history: history.parse().unwrap_or(0),
         title: title.to_owned(),
     })
 }
@@ -136,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_line_of_panes_is_read_whatever_its_title_says() {
-        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}it's \u{1f} odd";
+        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}4\u{1f}it's \u{1f} odd";
         let pane = parse_panes(line).unwrap().remove(0);
         assert_eq!(pane.title, "it's \u{1f} odd");
         assert_eq!(pane.death.unwrap().exit_code(), 42);

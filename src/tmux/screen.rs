@@ -92,22 +92,20 @@ impl Server {
 
     /// The whole scrollback and the screen below it, with colours. A long one is taken in slices:
     /// while the server prints one, every other session waits.
-    pub(crate) fn history(&self, pane: &str) -> Result<String, TmuxError> {
-        let lines: usize = self
-            .client()
-            .args(["-N", "display-message", "-p", "-t", pane, "#{history_size}"])
-            .text()
-            .map_err(|error| no_pane(error, pane))?
-            .trim()
-            .parse()
-            .unwrap_or(0);
+    pub(crate) fn history(&self, pane: &Pane) -> Result<String, TmuxError> {
+        let (lines, pane) = (pane.history, pane.id.as_str());
         if lines <= WHOLE {
             return self.slice(pane, "-", "-");
         }
         let mut text = String::new();
         for start in (1..=lines).rev().step_by(SLICE) {
             let end = start.saturating_sub(SLICE - 1).max(1);
-            text.push_str(&self.slice(pane, &format!("-{start}"), &format!("-{end}"))?);
+            // There may be more lines by now.
+            let start = match start {
+                first if first == lines => "-".to_owned(),
+                start => format!("-{start}"),
+            };
+            text.push_str(&self.slice(pane, &start, &format!("-{end}"))?);
             // Colours are told anew at the beginning of each slice.
             text.push_str("\x1b[0m\n");
         }

@@ -228,28 +228,36 @@ impl Server {
 
     /// Takes the session of an instance down; one that is gone already is no error.
     pub(crate) fn close_session(&self, instance: &InstanceId) -> Result<(), TmuxError> {
-        let Some(pane) = self.pane_of(instance)? else {
+        // Without a socket there is nobody to ask.
+        if !self.socket_path().exists() && !self.call_back() {
             return Ok(());
-        };
+        }
+        if self.kill_session(SessionName::of(instance).as_str())? {
+            return Ok(());
+        }
+        // Somebody may have given it another name.
+        if let Some(pane) = self.pane_of(instance)? {
+            self.kill_session(&pane.session)?;
+        }
+        Ok(())
+    }
+
+    /// Whether there was such a session to take down.
+    fn kill_session(&self, name: &str) -> Result<bool, TmuxError> {
         let command = self
             .client()
-            .args([
-                "-N",
-                "kill-session",
-                "-t",
-                &format!("={}", pane.session),
-                ";",
-            ])
+            .args(["-N", "kill-session", "-t", &format!("={name}"), ";"])
             // A hub that somebody who died has left must not be what keeps the server alive.
             .args(["if-shell", "-F", "-t", &format!("={HUB}:")])
             .arg("#{?session_attached,0,#{==:#{server_sessions},1}}")
             .arg(format!("kill-session -t ={HUB}"));
         let output = command.output().map_err(not_installed)?;
-        if output.success()
-            || says_no_server(&output)
-            || output.stderr_text().contains("can't find")
-        {
-            Ok(())
+        let said = output.stderr_text();
+        if said.contains(&format!("can't find session: {name}")) {
+            Ok(false)
+        // What else cannot be found is the hub, and there need not be one.
+        } else if output.success() || says_no_server(&output) || said.contains("can't find") {
+            Ok(true)
         } else {
             Err(command.refused(&output).into())
         }

@@ -10,17 +10,22 @@ use crate::support::{Camp, Instance, eventually};
 impl Ground {
     /// Everything that is wrong with an instance that ought to be at rest now.
     pub(crate) fn unrest(&self) -> Vec<String> {
-        let mut wrong = unrest(&self.camp, &self.instance);
-        let state = self.show()["state"].as_str().unwrap_or("").to_owned();
+        self.seen_unrest().1
+    }
+
+    /// The state that it is in, and what is wrong with that.
+    fn seen_unrest(&self) -> (String, Vec<String>) {
+        let shown = self.show();
+        let mut wrong = wrong_with(&self.camp, &self.instance, &shown);
+        let state = shown["state"].as_str().unwrap_or("").to_owned();
         wrong.extend(self.misplaced(&state));
-        wrong
+        (state, wrong)
     }
 
     /// What is wrong with an instance that ought to be at rest in one of these states, and what of it
     /// does not come back when it is made to run again.
     pub(crate) fn losses(&self, allowed: &[&str]) -> Vec<String> {
-        let mut wrong = self.unrest();
-        let state = self.state();
+        let (state, mut wrong) = self.seen_unrest();
         if !allowed.contains(&state.as_str()) {
             wrong.push(format!("it is {state}, not {}", allowed.join(" or ")));
         }
@@ -37,8 +42,9 @@ impl Ground {
         }
         wrong.extend(self.misplaced("running"));
         let agents = self.instance.processes();
-        if self.state() != "running" || agents.len() != 1 {
-            wrong.push(format!("it is {}, with {agents:?}", self.state()));
+        let state = self.state();
+        if state != "running" || agents.len() != 1 {
+            wrong.push(format!("it is {state}, with {agents:?}"));
         }
         wrong.extend(self.differences());
         wrong
@@ -107,8 +113,11 @@ impl Ground {
 /// What is wrong with an instance, apart from its worktree: no operation is open, as many agents and
 /// sessions as its state wants, and nothing that a doctor would worry about.
 pub(crate) fn unrest(camp: &Camp, instance: &Instance) -> Vec<String> {
+    wrong_with(camp, instance, &camp.show(instance))
+}
+
+fn wrong_with(camp: &Camp, instance: &Instance, shown: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
-    let shown = camp.show(instance);
     let state = shown["state"].as_str().unwrap_or("").to_owned();
     if !["running", "paused", "completed", "failed", "killed"].contains(&state.as_str()) {
         wrong.push(format!("it is {state}"));

@@ -124,7 +124,7 @@ impl Work<'_> {
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         if let Verification::Differs { paths } =
-            git::verify_snapshot(&repository, &checkout, &snapshot)?
+            git::verify_snapshot(&repository, &checkout, &snapshot, None)?
         {
             let paths: Vec<String> = paths
                 .iter()

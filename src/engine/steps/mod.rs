@@ -14,7 +14,7 @@ mod world;
 
 pub(super) use recording::Vault;
 pub(super) use terminal::{BANNER, archive, scrollback};
-pub(super) use world::Work;
+pub(super) use world::{Foresight, Work};
 
 /// The names under which steps leave what they have learned. Each has one writer.
 pub(super) mod fact {

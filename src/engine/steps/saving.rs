@@ -4,7 +4,7 @@ use super::worktree::leaves_worktree;
 use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
-use crate::git::{self, Checkout, ParkingPlace, Repo, SnapshotFact, Verification};
+use crate::git::{self, Checkout, Label, ParkingPlace, Repo, SnapshotFact, Taken, Verification};
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
@@ -23,8 +23,23 @@ impl Work<'_> {
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-        let snapshot = git::take_snapshot(&repository, &checkout, &self.record.id, number, now())?;
-        Ok(Facts::none().with(fact::SNAPSHOT, &snapshot))
+        let ahead = self.ahead.take();
+        let taken = git::take_snapshot(&repository, &checkout, self.label(number), ahead)?;
+        Ok(Facts::none().with(fact::SNAPSHOT, &self.remember(taken)))
+    }
+
+    fn label(&self, number: u64) -> Label<'_> {
+        Label {
+            instance: &self.record.id,
+            number,
+            at: now(),
+        }
+    }
+
+    /// Keeps what the snapshot has seen for those who look after it.
+    fn remember(&mut self, taken: Taken) -> SnapshotFact {
+        self.seen = Some(taken.seen);
+        taken.fact
     }
 
     pub(super) fn verify_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
@@ -33,7 +48,8 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-        match git::verify_snapshot(&repository, &checkout, &snapshot)? {
+        let seen = self.seen.as_ref();
+        match git::verify_snapshot(&repository, &checkout, &snapshot, seen)? {
             Verification::Equal => Ok(Facts::none()),
             // Something wrote in between: what it wrote is saved too, and proved again.
             Verification::Differs { .. } => {
@@ -50,14 +66,15 @@ impl Work<'_> {
 
     /// Takes the snapshot once more; gives it with what differs from it even then.
     fn save_again(
-        &self,
+        &mut self,
         repository: &Repo,
         checkout: &Checkout,
         first: &SnapshotFact,
     ) -> Result<(SnapshotFact, Vec<String>), Error> {
         let number = first.number().unwrap_or(self.record.snapshots + 1);
-        let again = git::take_snapshot(repository, checkout, &self.record.id, number, now())?;
-        let paths = match git::verify_snapshot(repository, checkout, &again)? {
+        let taken = git::take_snapshot(repository, checkout, self.label(number), None)?;
+        let again = self.remember(taken);
+        let paths = match git::verify_snapshot(repository, checkout, &again, self.seen.as_ref())? {
             Verification::Equal => Vec::new(),
             Verification::Differs { paths } => paths
                 .iter()
@@ -78,9 +95,14 @@ impl Work<'_> {
         let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) else {
             return Ok(Facts::none());
         };
-        let repository = self.repository()?;
         let checkout = place.checkout();
-        match git::verify_snapshot(&repository, &checkout, &snapshot) {
+        if let Some(seen) = &self.seen
+            && seen.is_now(&checkout).unwrap_or(false)
+        {
+            return Ok(Facts::none());
+        }
+        let repository = self.repository()?;
+        match git::verify_snapshot(&repository, &checkout, &snapshot, None) {
             Ok(Verification::Equal) => return Ok(Facts::none()),
             // Something wrote in between; or an attempt that was cut off has put a newer snapshot in
             // its place, and the journal does not know it.

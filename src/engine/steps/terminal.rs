@@ -11,7 +11,7 @@ use crate::engine::core::now;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::InstanceRecord;
 use crate::store::{InstanceDir, replace_file};
-use crate::tmux::{Server, TmuxError, harmless};
+use crate::tmux::{Pane, Server, TmuxError, harmless};
 
 /// What is known of a terminal besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,7 +55,7 @@ impl Work<'_> {
         let Some(pane) = server.pane_of(&self.record.id)? else {
             return Ok(Facts::none());
         };
-        let Some(lines) = archive(&server, &pane.id, &self.dir)? else {
+        let Some(lines) = archive(&server, &pane, &self.dir)? else {
             return Ok(Facts::none());
         };
         let saved = SavedTerminal {
@@ -105,7 +105,7 @@ impl Work<'_> {
 /// where the agent has cleared that away, the archive is kept and the new part goes below it.
 pub(in crate::engine) fn archive(
     server: &Server,
-    pane: &str,
+    pane: &Pane,
     dir: &InstanceDir,
 ) -> Result<Option<u64>, Error> {
     let captured = match server.history(pane) {

@@ -2,7 +2,7 @@
 
 use crate::engine::launch::Waiting;
 use crate::engine::{Engine, Error, Progress, crash};
-use crate::git::Repo;
+use crate::git::{ReadAhead, Repo, Seen};
 use crate::lifecycle::{Entry, Facts, Operation, Step, World};
 use crate::model::InstanceRecord;
 use crate::store::InstanceDir;
@@ -19,10 +19,20 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) waiting: Option<Waiting>,
     /// Asked of git once for the whole operation.
     pub(super) repository: std::cell::OnceCell<Repo>,
+    /// The snapshot, as far as it was read before the operation began.
+    pub(super) ahead: Option<ReadAhead>,
+    /// The worktree as the snapshot has seen it.
+    pub(super) seen: Option<Seen>,
     /// Why the wish behind the operation could not be met, though it came to its end.
     pub(in crate::engine) refusal: Option<Error>,
     /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
     pub(super) recovering: bool,
+}
+
+/// What a look at the worktree gave before anything was done to it.
+pub(in crate::engine) struct Foresight {
+    pub repository: Repo,
+    pub ahead: Option<ReadAhead>,
 }
 
 impl<'a> Work<'a> {
@@ -41,7 +51,18 @@ impl<'a> Work<'a> {
             waiting: None,
             refusal: None,
             repository: std::cell::OnceCell::new(),
+            ahead: None,
+            seen: None,
             recovering: false,
+        }
+    }
+
+    /// With what was found out before the operation began.
+    pub(in crate::engine) fn foreseeing(self, foresight: Foresight) -> Self {
+        Self {
+            repository: foresight.repository.into(),
+            ahead: foresight.ahead,
+            ..self
         }
     }
 

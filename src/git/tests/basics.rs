@@ -1,6 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::saved;
 use crate::git::*;
 use crate::model::{InstanceId, Timestamp};
 
@@ -17,10 +18,6 @@ fn git(dir: &Path, args: &[&str]) -> String {
         String::from_utf8_lossy(&output.stderr)
     );
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-fn now() -> Timestamp {
-    Timestamp::parse("2026-11-14T18:02:03Z").unwrap()
 }
 
 /// A repository with one commit, and the path where a worktree may go.
@@ -171,9 +168,9 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
     let checkout = Checkout::live(&repo, &worktree).unwrap();
     let flight = preflight(&repo, &checkout).unwrap();
     assert_eq!(flight.unsavable, []);
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
     assert_eq!(
-        verify_snapshot(&repo, &checkout, &fact).unwrap(),
+        verify_snapshot(&repo, &checkout, &fact, None).unwrap(),
         Verification::Equal
     );
     assert_eq!(
@@ -200,20 +197,20 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
     assert_eq!(park_state(&place).unwrap(), ParkState::Parked);
     assert_eq!(repo.worktrees().unwrap().len(), 1);
     assert_eq!(
-        verify_snapshot(&repo, &place.checkout(), &fact).unwrap(),
+        verify_snapshot(&repo, &place.checkout(), &fact, None).unwrap(),
         Verification::Equal
     );
     // What is written late is noticed.
     std::fs::write(place.parked_worktree.join("late"), "late").unwrap();
     assert_eq!(
-        verify_snapshot(&repo, &place.checkout(), &fact).unwrap(),
+        verify_snapshot(&repo, &place.checkout(), &fact, None).unwrap(),
         Verification::Differs {
             paths: vec![PathBuf::from("late")]
         }
     );
-    let late = take_snapshot(&repo, &place.checkout(), &id, 2, now()).unwrap();
+    let late = saved(&repo, &place.checkout(), &id, 2).unwrap();
     assert_eq!(
-        verify_snapshot(&repo, &place.checkout(), &late).unwrap(),
+        verify_snapshot(&repo, &place.checkout(), &late, None).unwrap(),
         Verification::Equal
     );
     std::fs::remove_file(place.parked_worktree.join("late")).unwrap();
@@ -266,7 +263,7 @@ fn what_expired_is_deleted_and_nothing_else_is() {
     repo.add_worktree(&plan(&repo, &worktree)).unwrap();
     let id = InstanceId::random();
     let checkout = Checkout::live(&repo, &worktree).unwrap();
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
     let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
     park(&place).unwrap();
     release_snapshot(&repo, &fact.reference).unwrap();
@@ -297,9 +294,9 @@ fn the_main_checkout_can_be_saved_but_not_parked() {
     std::fs::write(repo.root().join("a"), "changed\n").unwrap();
     let checkout = Checkout::live(&repo, repo.root()).unwrap();
     let id = InstanceId::random();
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
     assert_eq!(
-        verify_snapshot(&repo, &checkout, &fact).unwrap(),
+        verify_snapshot(&repo, &checkout, &fact, None).unwrap(),
         Verification::Equal
     );
     assert!(matches!(
@@ -328,20 +325,20 @@ fn a_file_that_never_rests_does_not_stop_a_pause() {
                 }
             }
         });
-        let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+        let fact = saved(&repo, &checkout, &id, 1).unwrap();
         let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
         park(&place).unwrap();
         over.store(true, Ordering::Relaxed);
         (fact, place)
     });
-    let verified = verify_snapshot(&repo, &place.checkout(), &fact).unwrap();
+    let verified = verify_snapshot(&repo, &place.checkout(), &fact, None).unwrap();
     assert!(
         matches!(verified, Verification::Differs { .. }),
         "{verified:?}"
     );
-    let late = take_snapshot(&repo, &place.checkout(), &id, 2, now()).unwrap();
+    let late = saved(&repo, &place.checkout(), &id, 2).unwrap();
     assert_eq!(
-        verify_snapshot(&repo, &place.checkout(), &late).unwrap(),
+        verify_snapshot(&repo, &place.checkout(), &late, None).unwrap(),
         Verification::Equal
     );
     assert_eq!(

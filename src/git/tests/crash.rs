@@ -6,16 +6,12 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::fingerprint::fingerprint;
-use super::scratch;
 use super::states::{Lab, all};
+use super::{now, saved, scratch};
 use crate::git::*;
-use crate::model::{InstanceId, Timestamp};
+use crate::model::InstanceId;
 
 const VARIABLE: &str = "BIV_TEST_CRASH_DIR";
-
-fn now() -> Timestamp {
-    Timestamp::parse("2026-11-14T18:02:03Z").unwrap()
-}
 
 fn keep(dir: &Path, name: &str, value: &impl serde::Serialize) {
     std::fs::write(dir.join(name), serde_json::to_vec(value).unwrap()).unwrap();
@@ -31,7 +27,7 @@ fn be_the_victim(dir: &Path) {
     let repo = Repo::discover(&worktree).unwrap();
     let id = InstanceId::random();
     let checkout = Checkout::live(&repo, &worktree).unwrap();
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now()).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
     keep(dir, "fact.json", &fact);
     let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
     keep(dir, "place.json", &place);

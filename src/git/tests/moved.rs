@@ -1,8 +1,9 @@
 //! What happens to the branch while its worktree is parked.
 
+use super::saved;
 use super::states::{Base, Lab};
 use crate::git::*;
-use crate::model::{InstanceId, Timestamp};
+use crate::model::InstanceId;
 
 struct Parked {
     _home: tempfile::TempDir,
@@ -19,8 +20,7 @@ fn parked(base: Base, build: impl Fn(&Lab)) -> Parked {
     let repo = Repo::discover(&lab.worktree).unwrap();
     let id = InstanceId::random();
     let checkout = Checkout::live(&repo, &lab.worktree).unwrap();
-    let now = Timestamp::parse("2026-11-14T18:02:03Z").unwrap();
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
     let place = choose_parking(&repo, &lab.worktree, &id, 1).unwrap();
     park(&place).unwrap();
     Parked {
@@ -117,7 +117,7 @@ fn a_conflict_changes_nothing() {
     assert_eq!(files, [std::path::PathBuf::from("dir/c.txt")]);
     assert_eq!(park_state(&p.place).unwrap(), ParkState::Parked);
     assert_eq!(
-        verify_snapshot(&p.repo, &p.place.checkout(), &p.fact).unwrap(),
+        verify_snapshot(&p.repo, &p.place.checkout(), &p.fact, None).unwrap(),
         Verification::Equal
     );
     // With markers, on request.

@@ -4,19 +4,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::fingerprint::fingerprint;
-use super::scratch;
 use super::states::{Lab, State, all, raw_git};
+use super::{now, saved, scratch};
 use crate::git::*;
-use crate::model::{InstanceId, Timestamp};
+use crate::model::InstanceId;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
     Parked,
     Thinned,
-}
-
-fn now() -> Timestamp {
-    Timestamp::parse("2026-11-14T18:02:03Z").unwrap()
 }
 
 /// The worst that a user does to a repository while nobody looks.
@@ -55,14 +51,14 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     let id = InstanceId::random();
     let checkout = Checkout::live(&repo, &lab.worktree)?;
     preflight(&repo, &checkout)?;
-    let fact = take_snapshot(&repo, &checkout, &id, 1, now())?;
+    let fact = saved(&repo, &checkout, &id, 1)?;
     let mut wrong = Vec::new();
-    if verify_snapshot(&repo, &checkout, &fact)? != Verification::Equal {
+    if verify_snapshot(&repo, &checkout, &fact, None)? != Verification::Equal {
         wrong.push("live: not equal to its snapshot".to_owned());
     }
     let place = choose_parking(&repo, &lab.worktree, &id, 1)?;
     park(&place)?;
-    if verify_snapshot(&repo, &place.checkout(), &fact)? != Verification::Equal {
+    if verify_snapshot(&repo, &place.checkout(), &fact, None)? != Verification::Equal {
         wrong.push("parked: not equal to its snapshot".to_owned());
     }
     if lab.worktree.exists() || repo.worktrees()?.iter().any(|e| e.path == lab.worktree) {
@@ -86,7 +82,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     }
     unpark(&place)?;
     settle_refill(&repo, &place.live_checkout(), PowerCut::Impossible)?;
-    let verified = verify_snapshot(&repo, &place.live_checkout(), &fact)?;
+    let verified = verify_snapshot(&repo, &place.live_checkout(), &fact, None)?;
     if verified != Verification::Equal {
         wrong.push(format!("restored: {verified:?}"));
     }
