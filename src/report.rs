@@ -136,6 +136,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay => ("draft_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
+        Error::NotKnown { .. } => ("not_known", 1),
         Error::MainCheckout { .. } => ("main_checkout", 1),
         Error::AlreadyManaged { .. } => ("already_managed", 1),
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
@@ -233,6 +234,10 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
+        Error::NotKnown { title } => format!(
+            "`biv log {}` shows what it was told; send it again if it is not there",
+            word(title)
+        ),
         Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
         Error::MainCheckout { .. } => {
             "`biv new` makes a worktree of its own for the agent".to_owned()

@@ -51,10 +51,14 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
-    #[error("something else stands in the agent's input box")]
+    #[error(
+        "somebody has left a text in the agent's input box, which is neither sent along nor deleted"
+    )]
     DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
+    #[error("it is not known whether `{title}` has got the prompt: it was ended meanwhile")]
+    NotKnown { title: Title },
     #[error("there is nothing to send")]
     NothingToSend,
     #[error("{} is the main checkout of its repository", path.display())]

@@ -65,6 +65,7 @@ impl Workers {
                 job,
                 mailbox: mailbox.clone(),
             };
+            super::crash::panic_at("work");
             let outcome = carry_out(&engine, task, &mut telling);
             mailbox.send(Message::Done {
                 job,
