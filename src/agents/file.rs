@@ -73,8 +73,9 @@ pub(crate) enum Discovery {
     ClaudeRegistry,
     /// The lock file that the process holds open, named after the id.
     CodexLock,
-    /// The newest session of the worktree's directory in the list that the agent prints.
-    OpencodeList,
+    /// The newest session of the worktree's directory in the agent's database, or in the list that it
+    /// prints.
+    OpencodeDatabase,
 }
 
 /// How a conversation is brought back.

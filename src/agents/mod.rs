@@ -24,4 +24,4 @@ pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
 pub(crate) use provider::{Provider, Readiness};
-pub(crate) use transcripts::{Bookmark, Continuity, Lookup};
+pub(crate) use transcripts::{Bookmark, Continuity, Lookup, Sought};

@@ -128,6 +128,11 @@ impl Provider {
             .map(|draft| draft.read(screen))
     }
 
+    /// All that stands in the input box, where the agent is known to put prompts back into it.
+    pub(crate) fn whole_draft(&self, screen: &Screen) -> Option<String> {
+        self.file.input.draft.as_ref()?.whole(screen)
+    }
+
     pub(crate) fn readiness(&self) -> Readiness {
         match self.file.ready.quiet_ms {
             Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::pattern::{Fault, Pattern};
-use super::screen::Screen;
+use super::screen::{Row, Screen};
 
 /// How far up the input row is looked for: a long draft pushes it away from the bottom.
 const REACH: usize = 30;
@@ -16,6 +16,24 @@ pub(crate) struct DraftSpec {
     /// Texts that agents show in an empty box.
     #[serde(default)]
     pub placeholders: Vec<Pattern>,
+    /// The row below the box, for agents that put a prompt back into it: all that stands there is
+    /// compared with that prompt.
+    pub end: Option<Pattern>,
+    /// For an agent whose input row looks like others: where to find its box.
+    pub inside: Option<BoxSpec>,
+}
+
+/// A box whose rows all begin alike, found from below.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BoxSpec {
+    /// The row right below the box.
+    pub foot: Pattern,
+    /// Every row of the box.
+    pub frame: Pattern,
+    /// So many of its last rows are not for typing.
+    #[serde(default)]
+    pub skip: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,11 +47,18 @@ pub(crate) enum Draft {
 
 impl DraftSpec {
     pub(crate) fn read(&self, screen: &Screen) -> Draft {
-        let found = screen
-            .filled()
-            .rev()
-            .take(REACH)
-            .find_map(|row| Some((row, self.row.capture(row.text())?)));
+        let typed_in = |row| Some((row, self.row.capture(Row::text(row))?));
+        let found = match &self.inside {
+            None => screen.filled().rev().take(REACH).find_map(typed_in),
+            Some(inside) => match inside.rows(screen) {
+                // Nothing that could be typed text: the box is there and empty.
+                Some(mut rows) => match rows.find_map(typed_in) {
+                    Some(found) => Some(found),
+                    None => return Draft::Empty,
+                },
+                None => None,
+            },
+        };
         let Some((row, shown)) = found else {
             return Draft::Hidden;
         };
@@ -47,12 +72,56 @@ impl DraftSpec {
         }
     }
 
+    /// All that the box shows, rows joined; None where its end is not known.
+    pub(crate) fn whole(&self, screen: &Screen) -> Option<String> {
+        let rows: Vec<&Row> = screen.filled().collect();
+        let first = rows
+            .iter()
+            .rposition(|row| self.row.capture(row.text()).is_some())?;
+        let end = self.end.as_ref()?;
+        // The lowest one: what stands in the box may look like its end.
+        let end = rows.iter().rposition(|row| end.is_match(row.text()))?;
+        let below = rows.get(first + 1..end)?;
+        let typed = rows.get(first)?.undimmed();
+        let typed = self.row.capture(&typed).unwrap_or_default().to_owned();
+        let more = below.iter().map(|row| row.undimmed());
+        Some(
+            std::iter::once(typed)
+                .chain(more)
+                .collect::<Vec<_>>()
+                .join("\n"),
+        )
+    }
+
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
         self.row.check(&format!("{key}.row"))?;
+        if let Some(inside) = &self.inside {
+            inside.foot.check(&format!("{key}.inside.foot"))?;
+            inside.frame.check(&format!("{key}.inside.frame"))?;
+        }
+        if let Some(end) = &self.end {
+            end.check(&format!("{key}.end"))?;
+        }
         for (at, text) in self.placeholders.iter().enumerate() {
             text.check(&format!("{key}.placeholders[{at}]"))?;
         }
         Ok(())
+    }
+}
+
+impl BoxSpec {
+    /// The rows for typing, from below; None where there is no box.
+    fn rows<'s>(&self, screen: &'s Screen) -> Option<impl Iterator<Item = &'s Row>> {
+        let rows = screen.rows();
+        let foot = rows
+            .iter()
+            .rposition(|row| self.foot.is_match(row.text()))?;
+        let above = rows.get(..foot)?.iter().rev();
+        Some(
+            above
+                .take_while(|row| self.frame.is_match(row.text()))
+                .skip(self.skip),
+        )
     }
 }
 
@@ -65,6 +134,8 @@ mod tests {
         let spec = DraftSpec {
             row: Pattern::new("^› ?(.*)$"),
             placeholders: vec![Pattern::new("^Ask Codex")],
+            end: None,
+            inside: None,
         };
         for (capture, expected) in [
             ("› hello\n", Draft::Text("hello".to_owned())),
@@ -76,5 +147,53 @@ mod tests {
         ] {
             assert_eq!(spec.read(&Screen::new(capture)), expected, "{capture:?}");
         }
+    }
+
+    #[test]
+    fn a_box_is_read_to_its_end() {
+        let spec = DraftSpec {
+            row: Pattern::new("^❯ (.*)$"),
+            placeholders: Vec::new(),
+            end: Some(Pattern::new("^─{10,}")),
+            inside: None,
+        };
+        let rule = "─".repeat(20);
+        let screen =
+            format!("❯ an old one\n{rule}\n❯ one\n  two\n{rule}\n  three\n{rule}\n  status\n");
+        let whole = spec.whole(&Screen::new(&screen)).unwrap();
+        assert!(
+            whole.starts_with("one\n  two\n") && whole.ends_with("three"),
+            "{whole}"
+        );
+        assert_eq!(spec.whole(&Screen::new("❯ one\n  two\n")), None, "no end");
+        assert_eq!(spec.whole(&Screen::new(&rule)), None, "no box");
+    }
+
+    #[test]
+    fn a_box_among_others_is_found_from_below() {
+        let spec = DraftSpec {
+            row: Pattern::new(r"^ *┃ {2}(\S.*?)(?: {8,}.*)?$"),
+            placeholders: vec![Pattern::new("^Ask")],
+            end: None,
+            inside: Some(BoxSpec {
+                foot: Pattern::new("^ *╹▀"),
+                frame: Pattern::new("^ *┃"),
+                skip: 2,
+            }),
+        };
+        let said = "  ┃  said before\n\n  answer\n\n";
+        let screen = |text: &str| {
+            format!(
+                "{said}  ┃\n  ┃  {text}                /the/side\n  ┃\n  ┃  Build · x\n  ╹▀▀▀\n"
+            )
+        };
+        for (text, expected) in [
+            ("half a", Draft::Text("half a".to_owned())),
+            ("Ask anything", Draft::Empty),
+            ("", Draft::Empty),
+        ] {
+            assert_eq!(spec.read(&Screen::new(&screen(text))), expected, "{text}");
+        }
+        assert_eq!(spec.read(&Screen::new(said)), Draft::Hidden);
     }
 }

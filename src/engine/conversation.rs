@@ -2,13 +2,16 @@
 
 use super::core::now;
 use super::{Engine, Error};
-use crate::agents::{Bookmark, Continuity, Lookup};
+use crate::agents::{Bookmark, Continuity, Lookup, Sought};
 use crate::conversation::{Entry, Speaker, brief, last_action, of_run, pending_tasks};
 use crate::model::InstanceRecord;
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
 
 /// How far back it is looked for what the agent did last and has on its list.
 const LOOKED_BACK: usize = 1000;
+
+/// Stands for the reference of an agent that has none and writes into its worktree.
+const WORKTREE: &str = "worktree";
 
 /// What an import has brought.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,7 +38,7 @@ impl Engine {
     ) -> Result<Imported, Error> {
         let conversation = dir.conversation();
         let mut imported = Imported::default();
-        for reference in references(dir, record) {
+        for reference in self.references(dir, record) {
             if !self.has_news(&conversation, record, &reference)? {
                 continue;
             }
@@ -62,7 +65,7 @@ impl Engine {
         // On disk before anything is written: an entry that a crash leaves is then known for what it is.
         imports.note_sent(at, prompt);
         conversation.save_imports(&lock, &mut imports)?;
-        for reference in references(dir, record) {
+        for reference in self.references(dir, record) {
             self.import(&conversation, &lock, &mut imports, record, &reference)?;
         }
         let Some(sent) = imports
@@ -78,6 +81,15 @@ impl Engine {
             .with("run", record.run.as_str());
         conversation.append(&lock, &[entry])?;
         Ok(conversation.save_imports(&lock, &mut imports)?)
+    }
+
+    /// What the agent was asked last, by anyone.
+    pub(super) fn last_prompt(&self, dir: &InstanceDir, record: &InstanceRecord) -> Option<String> {
+        drop(self.import_conversation(dir, record));
+        let tailed = dir.conversation().tail(LOOKED_BACK).ok()?;
+        let mut entries = tailed.entries.into_iter().rev();
+        let asked = entries.find(|entry| entry.speaker == Speaker::User)?;
+        Some(asked.content)
     }
 
     /// What the agent did last, has still to do, and where it stands. Nothing where nothing is known.
@@ -98,8 +110,9 @@ impl Engine {
     /// itself that it does not know it.
     pub(super) fn has_turns(&self, record: &InstanceRecord, reference: &str) -> Option<bool> {
         let provider = self.provider_of(record).ok()?;
-        let told = provider.has_turns(reference, &self.host);
-        if provider.transcript_of(reference, &self.host) != Lookup::Absent {
+        let sought = sought(record, reference);
+        let told = provider.has_turns(sought, &self.host);
+        if provider.transcript_of(sought, &self.host) != Lookup::Absent {
             return told;
         }
         let imports = self.store.instance(&record.id).conversation().imports();
@@ -121,7 +134,7 @@ impl Engine {
     ) -> Result<bool, Error> {
         let Lookup::Found(file) = self
             .provider_of(record)?
-            .transcript_of(reference, &self.host)
+            .transcript_of(sought(record, reference), &self.host)
         else {
             return Ok(false);
         };
@@ -139,7 +152,8 @@ impl Engine {
     ) -> Result<Imported, Error> {
         let mut imported = Imported::default();
         let provider = self.provider_of(record)?;
-        let Lookup::Found(file) = provider.transcript_of(reference, &self.host) else {
+        let sought = sought(record, reference);
+        let Lookup::Found(file) = provider.transcript_of(sought, &self.host) else {
             return Ok(imported);
         };
         let source = source(record, reference);
@@ -182,20 +196,32 @@ impl Engine {
         }
         Ok(imported)
     }
+
+    /// The conversations of this process, oldest first: those that its hooks told of, and the current one.
+    fn references(&self, dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
+        let provider = self.provider_of(record);
+        if provider.is_ok_and(|provider| provider.writes_into_the_worktree()) {
+            return vec![WORKTREE.to_owned()];
+        }
+        let mut references: Vec<String> = dir
+            .heard()
+            .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
+            .unwrap_or_default();
+        if let Some(known) = &record.session_ref
+            && !references.contains(known)
+        {
+            references.insert(0, known.clone());
+        }
+        references
+    }
 }
 
-/// The conversations of this process, oldest first: those that its hooks told of, and the current one.
-fn references(dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
-    let mut references: Vec<String> = dir
-        .heard()
-        .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
-        .unwrap_or_default();
-    if let Some(known) = &record.session_ref
-        && !references.contains(known)
-    {
-        references.insert(0, known.clone());
+fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> Sought<'a> {
+    Sought {
+        reference,
+        worktree: &record.worktree.path,
+        since: record.created_at,
     }
-    references
 }
 
 /// The name of a transcript among all that an instance ever had.

@@ -15,6 +15,8 @@ use crate::tmux::{Shot, TmuxError};
 const ECHO: Duration = Duration::from_secs(10);
 /// A text in the box that is not known for ours, but stays: agents show some characters otherwise.
 const SOME_TEXT: Duration = Duration::from_secs(1);
+/// A text that stands in the box for this long is not on its way out of it.
+const STANDS: Duration = Duration::from_millis(400);
 /// How long it may take to empty the input box.
 const EMPTYING: Duration = Duration::from_secs(10);
 /// How long a submitted prompt may take to leave the input box.
@@ -39,17 +41,38 @@ pub(super) fn deliver(
     title: &Title,
     prompt: &str,
     patience: Patience,
+    last: LastPrompt<'_>,
 ) -> Result<Receipt, Error> {
     await_ready(agent, title, patience)?;
-    type_in(agent, prompt)
+    type_in(agent, prompt, last)
+}
+
+/// What the agent was asked last, if that is known.
+pub(super) type LastPrompt<'a> = &'a dyn Fn() -> Option<String>;
+
+/// Whether a prompt can be typed: nothing of a person's stands in the input box.
+pub(super) fn find_the_box_free(agent: &Watched<'_>, last: LastPrompt<'_>) -> Result<(), Error> {
+    Delivery { agent }.empty_the_box(last)
+}
+
+/// Whether a person has left something in the input box.
+pub(super) fn holds_a_draft(agent: &Watched<'_>, last: LastPrompt<'_>) -> Result<bool, Error> {
+    let delivery = Delivery { agent };
+    let screen = delivery.coloured()?;
+    let typed = matches!(agent.provider.draft(&screen), Some(Draft::Text(_)));
+    Ok(typed && !delivery.was_put_back(&screen, last))
 }
 
 /// Pastes the prompt into an agent that is ready, submits it and sees it go. After an error the agent
 /// has not got it.
-pub(super) fn type_in(agent: &Watched<'_>, prompt: &str) -> Result<Receipt, Error> {
+pub(super) fn type_in(
+    agent: &Watched<'_>,
+    prompt: &str,
+    last: LastPrompt<'_>,
+) -> Result<Receipt, Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
-    delivery.empty_the_box()?;
+    delivery.empty_the_box(last)?;
     let text = typeable(prompt);
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
@@ -87,34 +110,58 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// What stands in the box would be sent along: a prompt that was interrupted before its answer is
-    /// put back there, and people leave half a sentence. Colours tell it from a placeholder.
-    fn empty_the_box(&self) -> Result<(), Error> {
-        let keys = self.agent.provider.clear_keys();
-        if keys.is_empty() {
-            return Ok(());
-        }
+    /// What stands in the box would be sent along. A prompt that was interrupted before its answer is put
+    /// back there by the agent, and is known from the conversation: it makes room. Half a sentence of a
+    /// person is nowhere else, and stays. Colours tell what was typed from a placeholder.
+    fn empty_the_box(&self, last: LastPrompt<'_>) -> Result<(), Error> {
+        let keys: Vec<String> = self
+            .agent
+            .provider
+            .clear_keys()
+            .iter()
+            .map(|key| key.name())
+            .collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let since = Instant::now();
-        let mut pressed: Option<(String, Instant)> = None;
+        let mut first_seen: Option<(Draft, Instant)> = None;
+        let mut pressed: Option<(Screen, Instant)> = None;
         while since.elapsed() < EMPTYING {
-            let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
-            let screen = Screen::new(&coloured).below(BANNER);
-            let Some(Draft::Text(_)) = self.agent.provider.draft(&screen) else {
-                return Ok(());
+            let screen = self.coloured()?;
+            let draft = match self.agent.provider.draft(&screen) {
+                Some(draft @ Draft::Text(_)) => draft,
+                _ => return Ok(()),
             };
+            if pressed.is_none() && (keys.is_empty() || !self.was_put_back(&screen, last)) {
+                // An agent that draws itself anew shows many things for a moment.
+                let known = first_seen.take_if(|(seen, _)| *seen == draft);
+                let (draft, at) = known.unwrap_or_else(|| (draft, Instant::now()));
+                if at.elapsed() > STANDS || since.elapsed() > SECOND_ENTER {
+                    return Err(Error::DraftInTheWay);
+                }
+                first_seen = Some((draft, at));
+                std::thread::sleep(BETWEEN_LOOKS);
+                continue;
+            }
             // Once for each line, and again where it was not taken in.
             let again = pressed
                 .as_ref()
-                .is_none_or(|(seen, at)| *seen != coloured || at.elapsed() > SECOND_ENTER);
+                .is_none_or(|(seen, at)| *seen != screen || at.elapsed() > SECOND_ENTER);
             if again {
-                let names: Vec<String> = keys.iter().map(|key| key.name()).collect();
-                let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                self.agent.server.press(self.agent.pane, &names)?;
-                pressed = Some((coloured, Instant::now()));
+                self.agent.server.press(self.agent.pane, &keys)?;
+                pressed = Some((screen, Instant::now()));
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
         Err(Error::DraftInTheWay)
+    }
+
+    /// Whether the box holds nothing but what the agent was asked last, or the beginning of it.
+    fn was_put_back(&self, screen: &Screen, last: LastPrompt<'_>) -> bool {
+        let shown = self.agent.provider.whole_draft(screen);
+        let shown = shown.map(|shown| squeezed(&shown));
+        shown
+            .filter(|shown| !shown.is_empty())
+            .is_some_and(|shown| last().is_some_and(|last| squeezed(&last).starts_with(&shown)))
     }
 
     /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.
@@ -198,6 +245,12 @@ impl Delivery<'_> {
         Ok(self.agent.server.press(self.agent.pane, &keys)?)
     }
 
+    /// The screen as it is drawn: only colours tell what was typed from a placeholder.
+    fn coloured(&self) -> Result<Screen, Error> {
+        let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
+        Ok(Screen::new(&coloured).below(BANNER))
+    }
+
     fn drafted(&self) -> Result<Option<Draft>, Error> {
         Ok(self.agent.provider.draft(&screen_of(&self.shot()?)))
     }
@@ -223,8 +276,12 @@ fn needs_a_person(activity: Activity) -> bool {
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
 /// shown as `[Pasted …`.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
     shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
+}
+
+/// Without white space: boxes wrap and indent.
+fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

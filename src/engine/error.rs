@@ -51,7 +51,9 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
-    #[error("something else stands in the agent's input box")]
+    #[error(
+        "somebody has left a text in the agent's input box, which is neither sent along nor deleted"
+    )]
     DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,

@@ -15,9 +15,10 @@ impl Engine {
             return Trace::Unclear;
         };
         let leader = record.seat.as_ref().map(|seat| &seat.agent);
+        let cheap = provider.following(&self.host) == Some(Following::Cheap);
         let pids: Vec<i32> = match leader.filter(|leader| leader.is_alive()) {
             // Its own process is enough where that keeps the entry; it was looked at above all.
-            Some(leader) if provider.following() == Some(Following::Cheap) => vec![leader.pid],
+            Some(leader) if cheap => vec![leader.pid],
             Some(leader) => tree_of(Some(leader), &record.marker())
                 .iter()
                 .map(|process| process.pid)
@@ -39,7 +40,8 @@ impl Engine {
     /// Keeps the reference of a running agent current, as far as that costs next to nothing.
     pub(super) fn follow(&self, found: &mut Found) {
         let record = &found.record;
-        let following = self.provider_of(record).ok().and_then(|p| p.following());
+        let provider = self.provider_of(record).ok();
+        let following = provider.and_then(|provider| provider.following(&self.host));
         let worthwhile = match following {
             Some(Following::Cheap) => true,
             Some(Following::Dear) => record.session_ref.is_none(),

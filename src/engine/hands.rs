@@ -62,7 +62,8 @@ impl Hands {
         seat: &Seat,
         prompt: &str,
     ) -> Result<Typed, Error> {
-        let taken = match type_in(agent, prompt)? {
+        let last = || engine.last_prompt(agent.dir, record);
+        let taken = match type_in(agent, prompt, &last)? {
             Receipt::Taken => true,
             // It may have been told to go by what was typed; then it has ended with a status.
             Receipt::Gone => agent

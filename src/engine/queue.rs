@@ -6,6 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
+use super::delivery::find_the_box_free;
 use super::hands::{Hands, Laid};
 use super::send::{Patience, await_ready};
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
@@ -123,6 +124,11 @@ impl Engine {
         let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &seat) else {
             return Ok(Fed::NotNow);
         };
+        // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
+        let last = || self.last_prompt(&dir, &record);
+        if find_the_box_free(&agent, &last).is_err() {
+            return Ok(Fed::NotNow);
+        }
         // Written down before the first key: it is never typed twice.
         let Some((number, prompt)) = dir.change_queue(|queue| queue.begin(now()))? else {
             return Ok(Fed::Nothing);

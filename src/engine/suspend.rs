@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::delivery::holds_a_draft;
 use super::steps::fact;
 use super::{Engine, Error, PauseOptions, Silent};
 use crate::config::WorktreeOnPause;
@@ -12,7 +13,7 @@ use crate::model::{Activity, EventKind, InstanceId, PauseReason, Resting};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspended {
     Done,
-    /// Somebody is here, or it is not idle any more.
+    /// Somebody is here or has left half a sentence, or it is not idle any more.
     NotNow,
 }
 
@@ -48,6 +49,13 @@ impl Engine {
         let shot = super::watch::look(&server, &pane.id)?;
         if self.verdict(&record, shot.as_ref(), Some(&pane)).activity != Activity::Idle {
             return Ok(Suspended::NotNow);
+        }
+        // What a person has left half typed would go with the agent.
+        if let Some(seat) = &record.seat {
+            let agent = self.watched(&server, &dir, &record, seat)?;
+            if holds_a_draft(&agent, &|| self.last_prompt(&dir, &record))? {
+                return Ok(Suspended::NotNow);
+            }
         }
         let options = PauseOptions {
             wait: Some(std::time::Duration::ZERO),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chrono::{DateTime, Local, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, Local, NaiveDateTime, SecondsFormat, SubsecRound, TimeZone, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +19,14 @@ impl Timestamp {
         DateTime::parse_from_rfc3339(text)
             .ok()
             .map(|moment| Self::new(moment.with_timezone(&Utc)))
+    }
+
+    /// A time as a program in this time zone writes it down: `2026-11-14 18:02:03`, or finer.
+    pub(crate) fn parse_local(text: &str) -> Option<Self> {
+        let moment = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()?;
+        // An hour that comes twice in a year is taken for the first.
+        let moment = Local.from_local_datetime(&moment).earliest()?;
+        Some(Self::new(moment.with_timezone(&Utc)))
     }
 
     /// How long before `later` this was; nothing if the clock was set back in between.
@@ -48,6 +56,10 @@ impl Timestamp {
 
     pub(crate) fn from_epoch(seconds: i64) -> Option<Self> {
         DateTime::from_timestamp(seconds, 0).map(Self)
+    }
+
+    pub(crate) fn from_epoch_millis(milliseconds: i64) -> Option<Self> {
+        DateTime::from_timestamp_millis(milliseconds).map(Self)
     }
 
     /// For comparing with the times of files.
@@ -90,5 +102,8 @@ mod tests {
         assert_eq!(time.to_string(), "2026-11-14T18:02:03.004Z");
         let json = serde_json::to_string(&time).unwrap();
         assert_eq!(serde_json::from_str::<Timestamp>(&json).unwrap(), time);
+        let local = Timestamp::parse_local(&time.local_second()).unwrap();
+        assert_eq!(local.seconds_since_epoch(), time.seconds_since_epoch());
+        assert_eq!(Timestamp::parse_local("yesterday"), None);
     }
 }

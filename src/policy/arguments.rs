@@ -7,6 +7,8 @@ pub(super) enum Argument<'w> {
     /// A text that belongs to a flag and is looked at by nobody: a commit message.
     FreeText(&'w str),
     Other(&'w str),
+    /// A word behind `--`: most programs take it for what it is, and some hand it on as a flag.
+    Behind(&'w str),
 }
 
 /// Tells the words apart. `free` are the flags whose value is free text.
@@ -15,7 +17,7 @@ pub(super) fn arguments<'w>(words: &[&'w str], free: &[String]) -> Vec<Argument<
     let mut words = words.iter();
     while let Some(word) = words.next() {
         if *word == "--" {
-            found.extend(words.by_ref().map(|word| Argument::Other(word)));
+            found.extend(words.by_ref().map(|word| Argument::Behind(word)));
             break;
         }
         if !is_flag(word) {
@@ -76,20 +78,36 @@ pub(super) fn is_flag(word: &str) -> bool {
 }
 
 /// Whether a word gives this flag in any of its spellings: `--force`, `--forc`, `--force=x`, `-f`
-/// among others in `-uf`. Meant for forbidding: rather too often than too seldom.
+/// among others in `-uf`; `--exec` where the flag is `-exec`, `--global-setup` where it is
+/// `--globalSetup`, `--property:x`, `--config.key=x`. Meant for forbidding: rather too often than too
+/// seldom.
 pub(super) fn gives(word: &str, flag: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     if name == flag {
         return true;
     }
+    let letter = |flag: &str| {
+        let mut letters = flag.chars().skip(1);
+        letters
+            .next()
+            .filter(|letter| *letter != '-' && letters.next().is_none())
+    };
+    if let Some(letter) = letter(flag) {
+        return !name.starts_with("--") && name.chars().skip(1).any(|given| given == letter);
+    }
+    let (given, known) = (bare(name), bare(flag));
     if name.starts_with("--") {
-        return flag.starts_with("--") && name.len() > 3 && flag.starts_with(name);
+        given.len() > 1 && known.starts_with(&given)
+    } else {
+        given == known
     }
-    let mut letters = flag.chars().skip(1);
-    match (letters.next(), letters.next()) {
-        (Some(letter), None) if letter != '-' => name.chars().skip(1).any(|given| given == letter),
-        _ => false,
-    }
+}
+
+/// The letters of a long flag, without what programs differ in.
+fn bare(name: &str) -> String {
+    let name = name.split([':', '.']).next().unwrap_or(name);
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// Whether a word gives nothing but flags of this list. `-#` stands for a number, as in `-20`.
@@ -125,7 +143,7 @@ mod tests {
 
     #[test]
     fn free_text_is_told_from_the_rest() {
-        use Argument::{Flag, FreeText, Other};
+        use Argument::{Behind, Flag, FreeText, Other};
         let free = list(&["-m", "--message"]);
         let check = |words: &[&'static str], expected: &[Argument<'static>]| {
             assert_eq!(arguments(words, &free), expected, "{words:?}");
@@ -134,7 +152,7 @@ mod tests {
         check(&["-am", "x"], &[Flag("-am"), FreeText("x")]);
         check(&["-mx"], &[Flag("-m"), FreeText("x")]);
         check(&["--message=x"], &[Flag("--message"), FreeText("x")]);
-        check(&["--", "-m", "x"], &[Other("-m"), Other("x")]);
+        check(&["--", "-m", "x"], &[Behind("-m"), Behind("x")]);
         check(&["-a", "-", "b"], &[Flag("-a"), Other("-"), Other("b")]);
     }
 
@@ -145,6 +163,16 @@ mod tests {
         }
         assert!(!gives("--foo", "--force") && !gives("-u", "-f") && !gives("--", "--force"));
         assert!(gives("-exec", "-exec") && !gives("-execdir", "-exec"));
+        for (word, flag) in [
+            ("--exec=x", "-exec"),
+            ("--vettool", "-vettool"),
+            ("-property:x=y", "--property"),
+            ("--property:x=y", "--property"),
+            ("--global-setup", "--globalSetup"),
+            ("--config.script-shell=x", "--config"),
+        ] {
+            assert!(gives(word, flag), "{word}");
+        }
     }
 
     #[test]

@@ -43,6 +43,8 @@ pub(crate) struct Rule {
     pub args: Args,
     /// How many words stand before a command that this one runs, and that must be acceptable itself.
     pub carries: Option<usize>,
+    /// Which programs such a command may be; any, where none is named.
+    pub runs: Vec<String>,
     /// Whether it reads what another command prints.
     pub piped: Option<bool>,
     /// Variables that are set; `X*` begins with X.
@@ -120,7 +122,7 @@ impl Rule {
         let rest: Vec<&str> = arguments(command.words.get(1..).unwrap_or_default(), &self.values)
             .into_iter()
             .filter_map(|argument| match argument {
-                Argument::Flag(word) | Argument::Other(word) => Some(word),
+                Argument::Flag(word) | Argument::Other(word) | Argument::Behind(word) => Some(word),
                 Argument::FreeText(_) => None,
             })
             .collect();
@@ -168,25 +170,28 @@ impl Rule {
             allowed.carried = Some(self.carried(rest, count)?);
             return Some(allowed);
         }
+        let hit = |patterns: &[Pattern], word: &str| patterns.iter().any(|p| p.is_match(word));
         let mut others = Vec::new();
         for argument in arguments(rest, &self.values) {
             match argument {
                 Argument::Flag(flag) => {
-                    if self.no_flag.iter().any(|known| gives(flag, known)) {
-                        return None;
-                    }
-                    if let Some(only) = &self.only_flag
-                        && !is_among(flag, only)
-                    {
+                    // What a flag is given is a word like the others.
+                    let value = flag.split_once('=').map(|(_, value)| value);
+                    if !self.allows_flag(flag) || value.is_some_and(|v| hit(&self.no_arg, v)) {
                         return None;
                     }
                     allowed.paths.push(flag);
                 }
                 Argument::FreeText(_) => {}
                 Argument::Other(word) => others.push(word),
+                Argument::Behind(word) => {
+                    if is_flag(word) && !self.allows_flag(word) {
+                        return None;
+                    }
+                    others.push(word);
+                }
             }
         }
-        let hit = |patterns: &[Pattern], word: &str| patterns.iter().any(|p| p.is_match(word));
         if others.iter().any(|word| hit(&self.no_arg, word)) {
             return None;
         }
@@ -208,6 +213,14 @@ impl Rule {
             Args::None => return None,
         }
         Some(allowed)
+    }
+
+    fn allows_flag(&self, flag: &str) -> bool {
+        !self.no_flag.iter().any(|known| gives(flag, known))
+            && self
+                .only_flag
+                .as_ref()
+                .is_none_or(|only| is_among(flag, only))
     }
 
     /// The words behind the sub-command, of which there may be none in the rule.
@@ -245,6 +258,10 @@ impl Rule {
             return None;
         }
         let (before, carried) = rest.split_at(count);
+        let known = |program: &&str| self.runs.iter().any(|known| known == program);
+        if !self.runs.is_empty() && !carried.first().is_some_and(known) {
+            return None;
+        }
         let fits = |word: &&str| {
             self.only_arg
                 .as_ref()

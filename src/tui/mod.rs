@@ -6,6 +6,7 @@
 //! loop in [`mod@run`] only sleeps, takes in and draws. So nothing that git, tmux or an agent does can hold
 //! up a key, and every screen can be tested without a terminal.
 
+mod crash;
 mod dialog;
 mod diff;
 mod editor;

@@ -186,6 +186,9 @@ impl Ui {
     fn draw(&mut self, screen: &mut Screen) -> std::io::Result<()> {
         let state = &self.state;
         screen.draw(|frame| {
+            if state.dialog.is_some() {
+                super::crash::panic_at("draw");
+            }
             if let Some(cursor) = draw(state, frame.buffer_mut()) {
                 frame.set_cursor_position(cursor);
             }

@@ -19,6 +19,9 @@ const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J\x1b[H";
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const GIVE: &str = "\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 
+/// As every program in Rust ends that panics.
+const PANICKED: i32 = 101;
+
 type Backend = CrosstermBackend<BufWriter<Stdout>>;
 
 pub(super) struct Screen {
@@ -88,10 +91,13 @@ fn write(sequence: &str, mouse: bool) -> std::io::Result<()> {
     out.flush()
 }
 
+/// The screen is gone after a panic, in whatever thread it was: a program that went on would read keys
+/// for a picture that nobody sees. What was under way is in its journal.
 fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         give_back();
         before(info);
+        std::process::exit(PANICKED);
     }));
 }

@@ -321,23 +321,47 @@ pub(crate) fn tell_what_was_said(stage: &Stage) {
     assert_eq!(log().matches("I have read: the soup is hot").count(), 1);
 }
 
-/// A prompt arrives alone, whatever stands in the input box: half a sentence of a person, or what was
-/// interrupted before its answer.
+/// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a
+/// sentence of a person does not, and is neither sent along nor lost.
 #[track_caller]
 pub(crate) fn take_a_prompt_alone(stage: &Stage) {
     let instance = stage.start("drafted", "the first word");
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
-    stage.send(&instance, "model:hang");
-    stage.model.request_with("model:hang");
+    stage.send(&instance, "model:hang\nuntil you are told to stop");
+    stage.model.request_with("until you are told to stop");
     stage.wait(&instance, "busy");
     stage.press(&instance, &["Escape"]);
     stage.wait(&instance, "idle");
-    stage.press(&instance, &["-l", "half a sentence"]);
-    stage.see(&instance, "half a sentence");
     stage.turn(&instance, "a whole one");
     let asked = stage.model.request_with("a whole one");
     assert_eq!(asked.prompt().trim(), "a whole one");
+    leave_a_draft_alone(stage, &instance);
+}
+
+/// Half a sentence of a person in the input box: a prompt is refused, and the half goes on.
+#[track_caller]
+pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
+    stage.press(instance, &["-l", "half a sentence"]);
+    stage.see(instance, "half a sentence");
+    let refused = stage.camp.biv(["send", &instance.id, "in between"]).run();
+    let refused = refused.fails(4);
+    assert!(refused.stderr.contains("input box"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
+    stage.see(instance, "half a sentence");
+    stage.press(instance, &["-l", " and the rest"]);
+    stage.see(instance, "half a sentence and the rest");
+    stage.press(instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    // Aider adds a sentence of its own.
+    let prompt = asked.prompt().trim();
+    assert!(
+        prompt.starts_with("half a sentence and the rest"),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("in between"), "{prompt}");
+    stage.wait(instance, "idle");
+    stage.turn(instance, "in between");
 }
 
 /// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes

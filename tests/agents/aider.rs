@@ -19,6 +19,26 @@ fn a_resumed_one_is_told_where_it_was() {
     assert!(told.contains("the tent is blue"), "{told}");
 }
 
+/// From its history in the worktree, without what another chat had left there.
+#[test]
+fn its_conversation_is_in_the_log() {
+    let stage = Stage::of("aider");
+    let history = "\n# aider chat started at 2026-01-02 03:04:05\n\n#### an old prompt  \n\nan old answer\n\n";
+    std::fs::write(
+        stage.repository.path.join(".aider.chat.history.md"),
+        history,
+    )
+    .unwrap();
+    stage.repository.commit("with an old history");
+    crate::acts::tell_what_was_said(&stage);
+    let log = stage.camp.biv(["log", "said"]).run().ok().stdout;
+    assert!(!log.contains("an old"), "{log}");
+    assert_eq!(log.matches("the soup is hot").count(), 2, "{log}");
+    let shown = stage.camp.biv(["show", "said", "--json"]).run().ok().json();
+    let action = &shown["pause"]["last_action"];
+    assert_eq!(*action, "said: I have read: the soup is hot", "{shown:#}");
+}
+
 #[test]
 fn a_pause_in_the_middle_of_an_answer() {
     let stage = Stage::of("aider");
@@ -70,4 +90,13 @@ fn told_again(stage: &Stage, before: usize) -> String {
     let asked = stage.model.requests();
     assert_eq!(asked.len(), before + 1, "{}", stage.model.told());
     asked[before].prompt().to_owned()
+}
+
+#[test]
+fn half_a_sentence_of_a_person_stays() {
+    let stage = Stage::of("aider");
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    crate::acts::leave_a_draft_alone(&stage, &instance);
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::stage::Stage;
+use crate::support::terminal::Terminal;
 use crate::support::{Instance, until_told};
 
 /// What autoyes has decided so far, with what became of it.
@@ -82,6 +83,14 @@ fn works_unattended(agent: &'static str) {
         })
     });
     assert_eq!(remote.git(&["for-each-ref"]), "", "nothing was pushed");
+    // Not only a no: the model is told why.
+    comes_to(&stage, &instance, "the model knows why", || {
+        let told = |(_, text): &(String, String)| text.contains("Not allowed by the policy");
+        let requests = stage.model.requests();
+        requests
+            .iter()
+            .any(|request| request.messages.iter().any(told))
+    });
     drop(stage.camp.biv(["daemon", "stop"]).run().ok());
 }
 
@@ -93,4 +102,30 @@ fn claude_works_unattended_and_stops_at_a_force_push() {
 #[test]
 fn codex_works_unattended_and_stops_at_a_force_push() {
     works_unattended("codex");
+}
+
+/// Somebody who types at the agent's terminal sees the dialog; when they have gone, it is answered.
+#[test]
+fn claude_asks_the_person_who_is_typing() {
+    let stage = Stage::of("claude");
+    let instance = Instance::from_json(&stage.new("visited", &[]).ok().json());
+    stage.wait(&instance, "idle");
+    let on = ["autoyes", &instance.id, "on"];
+    drop(stage.camp.biv(on).run().ok());
+    let person = Terminal::running(&stage.camp, &format!("biv attach {}", instance.id));
+    person.wait_for("Claude Code");
+    person.write("model:run touch allowed");
+    person.wait_for("model:run touch allowed");
+    person.press(&["Enter"]);
+    stage.wait(&instance, "approval");
+    let allowed = instance.worktree.join("allowed");
+    comes_to(&stage, &instance, "it is left to the person", || {
+        let decided = decided(&stage);
+        let left = |(_, outcome, _): &(String, String, String)| outcome == "left";
+        decided.iter().any(left)
+    });
+    assert!(!allowed.exists());
+    person.press(&["C-q"]);
+    person.wait_for("ended with 0");
+    comes_to(&stage, &instance, "it is answered", || allowed.exists());
 }

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::support::{Instance, until};
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -31,4 +32,48 @@ fn a_pause_before_the_first_turn_starts_anew() {
 #[test]
 fn a_large_prompt_is_exact() {
     acts::take_a_large_prompt(&Stage::of("opencode"), "\t");
+}
+
+/// Its database is asked, which takes no time, and what happened since is added.
+#[test]
+fn its_conversation_is_in_the_log() {
+    let stage = Stage::of("opencode");
+    acts::tell_what_was_said(&stage);
+    let shown = stage.camp.biv(["show", "said", "--json"]).run().ok().json();
+    let reference = shown["session_ref"].as_str().unwrap_or_default();
+    assert!(reference.starts_with("ses_"), "{shown:#}");
+    let instance = Instance::from_json(&shown);
+    stage.resume(&instance);
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    stage.press(&instance, &["Enter"]);
+    stage.wait(&instance, "idle");
+    let log = || {
+        let log = stage.camp.biv(["log", "--json", "said"]).run().ok();
+        log.stdout
+    };
+    until("the tool is in the log", || {
+        log().contains("The tool has answered")
+    });
+    let log = log();
+    for said in [
+        "the soup is hot",
+        "I have read: the soup is hot",
+        "touch allowed",
+    ] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    let answers = log.matches("I have read: the soup is hot").count();
+    assert_eq!(answers, 1, "{log}");
+    let shown = stage.pause(&instance, &[]);
+    assert_eq!(shown["pause"]["last_action"], "ran `touch allowed`");
+}
+
+#[test]
+fn half_a_sentence_of_a_person_stays() {
+    let stage = Stage::of("opencode");
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    acts::leave_a_draft_alone(&stage, &instance);
 }

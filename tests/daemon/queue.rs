@@ -54,6 +54,34 @@ fn prompts_are_fed_in_order_and_the_first_one_starts_the_daemon() {
     assert!(log.contains("second"), "{log}");
 }
 
+/// Half a sentence in the input box is a person's: neither sent along nor deleted.
+#[test]
+fn a_draft_holds_the_queue_and_whoever_sends() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "drafted", &[]);
+    instance.wait_idle(&camp);
+    let target = format!("=biv-{}:", instance.id);
+    let typed = camp.tmux(&["send-keys", "-t", &target, "-l", "half a"]);
+    assert!(typed.status.success(), "{typed:?}");
+    instance.wait_screen(&camp, "half a");
+    let refused = camp.biv(["send", "--json", &instance.id, "in between"]);
+    let refused = refused.run().fails(4).json();
+    assert_eq!(refused["error"]["code"], "draft_in_the_way", "{refused}");
+    drop(camp.biv(["queue", &instance.id, "queued"]).run().ok());
+    // So long the daemon has every reason to feed it, and does not.
+    for _ in 0..20 {
+        assert_eq!(queue_json(&camp, &instance)["counts"]["waiting"], 1);
+        instance.wait_screen(&camp, "half a");
+    }
+    for keys in [&["-l", " sentence"][..], &["Enter"]] {
+        let pressed = camp.tmux(&[&["send-keys", "-t", &target], keys].concat());
+        assert!(pressed.status.success(), "{pressed:?}");
+    }
+    wait_done(&camp, &instance, 1);
+    assert_eq!(instance.prompts(&camp), ["half a sentence", "queued"]);
+}
+
 #[test]
 fn a_pause_holds_the_queue_and_a_resume_lets_it_go_on() {
     let camp = camp_with_daemon();

@@ -88,12 +88,20 @@ fn nobody_who_works_asks_or_is_visited_sleeps() {
     let visited = camp.start(&repository, "visited", &timeout);
     let person = Terminal::running(&camp, "biv attach visited");
     person.wait_for("ctrl-q detach");
+    // Its minute begins when there is something in its input box.
+    let drafting = camp.start(&repository, "drafting", &["--idle-timeout", "off"]);
+    drafting.wait_idle(&camp);
+    let target = format!("=biv-{}:", drafting.id);
+    let typed = camp.tmux(&["send-keys", "-t", &target, "-l", "half a"]);
+    assert!(typed.status.success(), "{typed:?}");
+    drafting.wait_screen(&camp, "half a");
+    drop(camp.biv(["timeout", &drafting.id, "1m"]).run().ok());
     // By the time the third sleeper sleeps, these would have done so long ago.
     for n in 0..3 {
         let sleeper = camp.start(&repository, &format!("sleeper {n}"), &timeout);
         wait_asleep(&camp, &sleeper);
     }
-    for instance in [&busy, &asking, &visited] {
+    for instance in [&busy, &asking, &visited, &drafting] {
         let shown = camp.show(instance);
         assert_eq!(shown["state"], "running", "{}", instance.title);
     }

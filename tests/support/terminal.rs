@@ -102,6 +102,13 @@ impl Terminal {
         flag.stdout.starts_with(b"1")
     }
 
+    /// What programs switch on in a terminal and must switch off again.
+    pub(crate) fn modes(&self) -> String {
+        let format = "alternate #{alternate_on}, mouse #{mouse_any_flag}, cursor #{cursor_flag}";
+        let output = self.tmux(&["display-message", "-p", format]);
+        String::from_utf8_lossy(&output.stdout).trim().to_owned()
+    }
+
     /// Makes the terminal another size under the program that runs in it.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let (columns, rows) = (columns.to_string(), rows.to_string());

@@ -62,6 +62,32 @@ fn a_signal_leaves_a_clean_terminal() {
     }
 }
 
+/// In the middle of a frame, and in a thread that nobody waits for.
+#[test]
+fn a_panic_leaves_a_clean_terminal() {
+    for (place, key) in [("draw", "?"), ("work", "c")] {
+        let camp = Camp::new();
+        let repository = camp.repository("app");
+        let instance = camp.start(&repository, "survivor", &[]);
+        let ui = line(&repository);
+        let script = format!("export BIV_PANIC_AT={place}; {ui}; s=$?; stty -a; (exit $s)");
+        let terminal = Terminal::running(&camp, &script);
+        terminal.wait_for("biv/survivor");
+        terminal.press(&[key]);
+        terminal.wait_for("ended with 101");
+        let screen = terminal.screen();
+        assert!(screen.contains("panicked"), "{screen}");
+        assert!(!screen.contains("biv/survivor"), "{screen}");
+        assert!(
+            screen.contains(" icanon") && screen.contains(" echo "),
+            "{screen}"
+        );
+        let modes = terminal.modes();
+        assert_eq!(modes, "alternate 0, mouse 0, cursor 1", "{place}");
+        assert_eq!(camp.show(&instance)["state"], "running");
+    }
+}
+
 #[test]
 fn any_size_is_a_screen() {
     let camp = Camp::new();

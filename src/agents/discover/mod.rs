@@ -58,7 +58,7 @@ impl Trace {
 /// How dear it is to follow an agent that runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Following {
-    /// One small file, named after the process: at every look.
+    /// One small file, or one question to a database: at every look.
     Cheap,
     /// All processes of the machine are looked through: while nothing is known.
     Dear,
@@ -68,11 +68,19 @@ pub(crate) enum Following {
 
 impl Provider {
     /// How often the reference of a running agent may be asked for; None where there is no way.
-    pub(crate) fn following(&self) -> Option<Following> {
+    pub(crate) fn following(&self, host: &Host) -> Option<Following> {
         Some(match self.discovery()? {
             Discovery::ClaudeRegistry => Following::Cheap,
             Discovery::CodexLock => Following::Dear,
-            Discovery::OpencodeList => Following::Rare,
+            Discovery::OpencodeDatabase => {
+                let home = self.own_directory(host);
+                let databases = home.map(|home| self.databases(&home)).unwrap_or_default();
+                if databases.is_empty() {
+                    Following::Rare
+                } else {
+                    Following::Cheap
+                }
+            }
         })
     }
 
@@ -85,9 +93,13 @@ impl Provider {
                 codex::last(&home, traces)
             }
             (Some(Discovery::CodexLock), home) => codex::current(home.as_deref(), traces),
-            (Some(Discovery::OpencodeList), _) => self
-                .installed(traces.host)
-                .map_or(Trace::Unclear, |program| opencode::listed(&program, traces)),
+            (Some(Discovery::OpencodeDatabase), Some(home)) => {
+                let listed = || match self.installed(traces.host) {
+                    Some(program) => opencode::listed(&program, traces),
+                    None => Trace::Unclear,
+                };
+                opencode::recorded(&self.databases(&home), traces).unwrap_or_else(listed)
+            }
             _ => Trace::Unclear,
         }
     }

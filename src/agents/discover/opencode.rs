@@ -1,16 +1,35 @@
-//! OpenCode lists its conversations, each with its directory.
+//! OpenCode keeps its conversations in a database, each with its directory, and lists them when asked.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
 use super::{Trace, Traces};
+use crate::agents::transcripts::Database;
+use crate::model::Timestamp;
 use crate::process::Command;
 
 /// OpenCode took 6 s to list its sessions on a slow machine, and over 20 s on one that had much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
 
+/// What its databases tell; None where there is none.
+pub(super) fn recorded(databases: &[PathBuf], traces: &Traces<'_>) -> Option<Trace> {
+    let since = Timestamp::new(traces.since.into());
+    let newest = |path: &PathBuf| {
+        let cwd = traces.cwd.to_str()?;
+        Database::open(path).ok()?.newest(cwd, since).ok()
+    };
+    let told: Vec<Option<Option<String>>> = databases.iter().map(newest).collect();
+    match told.iter().flatten().flatten().next() {
+        Some(session) => Some(Trace::Found(session.clone())),
+        None if told.is_empty() => None,
+        None if told.iter().all(Option::is_some) => Some(Trace::Nothing),
+        None => Some(Trace::Unclear),
+    }
+}
+
+/// Before there was a database, and in case there is none again.
 pub(super) fn listed(program: &Path, traces: &Traces<'_>) -> Trace {
     // It lists the sessions of a repository, whichever of its worktrees it is asked in.
     let directory = Some(traces.cwd).filter(|cwd| cwd.is_dir());

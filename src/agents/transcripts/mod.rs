@@ -4,18 +4,22 @@
 //! and read from where the last reading ended ([`Bookmark`]). What cannot be understood is passed
 //! over and counted. One file per format says what counts as said.
 
+mod aider;
 mod claude;
 mod codex;
 mod demo;
 mod gemini;
+mod json_lines;
 mod lines;
+mod opencode;
 mod place;
 mod reading;
 #[cfg(test)]
 mod tests;
 mod value;
 
-pub(crate) use place::Lookup;
-#[cfg(test)]
-use reading::TranscriptFile;
+pub(in crate::agents) use opencode::Database;
+pub(crate) use place::{Lookup, Sought};
 pub(crate) use reading::{Bookmark, Continuity};
+#[cfg(test)]
+use reading::{Form, TranscriptFile};

@@ -1,4 +1,5 @@
-//! Where a transcript lies, found by the reference of its conversation.
+//! Where a transcript lies, found by the reference of its conversation, or by its worktree where an agent
+//! has no references.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -8,7 +9,8 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
-use super::reading::TranscriptFile;
+use super::opencode::Database;
+use super::reading::{Form, TranscriptFile};
 use crate::agents::{Host, Provider, TranscriptFormat};
 use crate::model::Timestamp;
 
@@ -25,43 +27,124 @@ pub(crate) enum Lookup {
     Unknown,
 }
 
+/// Which conversation is looked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sought<'a> {
+    pub reference: &'a str,
+    /// The worktree, which is one instance's alone.
+    pub worktree: &'a Path,
+    /// When the instance began: what is older in its worktree is another's.
+    pub since: Timestamp,
+}
+
 impl Provider {
     /// The transcript of this conversation; never that of another one, however new.
-    pub(crate) fn transcript_of(&self, reference: &str, host: &Host) -> Lookup {
-        // References become part of file names here: only what cannot be anything else does.
-        if uuid::Uuid::try_parse(reference).is_err() {
-            return Lookup::Unknown;
+    pub(crate) fn transcript_of(&self, sought: Sought<'_>, host: &Host) -> Lookup {
+        let format = self.transcript().format;
+        if format == TranscriptFormat::Aider {
+            return self.chats(sought);
         }
         let Some(root) = self.own_directory(host) else {
             return Lookup::Unknown;
         };
-        locate(self.transcript().format, &root, reference)
+        if format == TranscriptFormat::Opencode {
+            return self.in_database(sought.reference, &root);
+        }
+        // References become part of file names here: only what cannot be anything else does.
+        if uuid::Uuid::try_parse(sought.reference).is_err() {
+            return Lookup::Unknown;
+        }
+        locate(format, &root, sought.reference)
+    }
+
+    /// Whether the agent's transcript is that of a worktree, under no reference.
+    pub(crate) fn writes_into_the_worktree(&self) -> bool {
+        self.transcript().format == TranscriptFormat::Aider
+    }
+
+    /// Aider's history of a worktree. One that lies elsewhere may be that of several.
+    fn chats(&self, sought: Sought<'_>) -> Lookup {
+        let file = |name: &str, usual: &str| {
+            let name = self
+                .variable(name)
+                .map_or_else(|| usual.into(), PathBuf::from);
+            let inside = name
+                .components()
+                .all(|part| matches!(part, std::path::Component::Normal(_)));
+            inside.then(|| sought.worktree.join(name))
+        };
+        let history = file("AIDER_CHAT_HISTORY_FILE", ".aider.chat.history.md");
+        let typed = file("AIDER_INPUT_HISTORY_FILE", ".aider.input.history");
+        let (Some(path), Some(typed)) = (history, typed) else {
+            return Lookup::Unknown;
+        };
+        let regular = std::fs::symlink_metadata(&path).is_ok_and(|file| file.is_file());
+        if !regular {
+            return Lookup::Absent;
+        }
+        let since = sought.since;
+        let form = Form::Chats { typed, since };
+        Lookup::Found(TranscriptFile { path, form })
+    }
+
+    /// A session of OpenCode. That none of its databases has it tells nothing: the next version may
+    /// keep them elsewhere.
+    fn in_database(&self, session: &str, root: &Path) -> Lookup {
+        let found = self.databases(root).into_iter().find(|path| {
+            let database = Database::open(path);
+            database.is_ok_and(|database| database.holds(session).unwrap_or(false))
+        });
+        match found {
+            Some(path) => {
+                let session = session.to_owned();
+                let form = Form::Database { session };
+                Lookup::Found(TranscriptFile { path, form })
+            }
+            None => Lookup::Unknown,
+        }
+    }
+
+    /// OpenCode's databases: the one that it was told to use, else one for each channel of releases.
+    pub(in crate::agents) fn databases(&self, root: &Path) -> Vec<PathBuf> {
+        if let Some(named) = self.variable("OPENCODE_DB") {
+            return vec![root.join(named)];
+        }
+        children(root)
+            .into_iter()
+            .filter(|path| {
+                let name = name_of(path);
+                name.starts_with("opencode") && name.ends_with(".db") && path.is_file()
+            })
+            .collect()
+    }
+
+    /// What a variable says in the agent's environment.
+    fn variable(&self, name: &str) -> Option<OsString> {
+        let own = self
+            .file
+            .env
+            .get(name)
+            .filter(|value| !value.is_empty() && !value.contains('{'));
+        let own = own.map(OsString::from);
+        own.or_else(|| std::env::var_os(name))
+            .filter(|value| !value.is_empty())
     }
 
     /// Where the agent keeps what is its own.
     pub(in crate::agents) fn own_directory(&self, host: &Host) -> Option<PathBuf> {
-        let set = |name: &str| {
-            let own = self
-                .file
-                .env
-                .get(name)
-                .filter(|value| !value.is_empty() && !value.contains('{'));
-            let own = own.map(OsString::from);
-            own.or_else(|| std::env::var_os(name))
-                .filter(|value| !value.is_empty())
-        };
+        let set = |name: &str| self.variable(name);
         root(self.transcript().format, &set, &host.state)
     }
 
     /// Whether anything was said under this reference; None where that cannot be told.
-    pub(crate) fn has_turns(&self, reference: &str, host: &Host) -> Option<bool> {
-        match self.transcript_of(reference, host) {
+    pub(crate) fn has_turns(&self, sought: Sought<'_>, host: &Host) -> Option<bool> {
+        match self.transcript_of(sought, host) {
             Lookup::Absent => Some(false),
             Lookup::Unknown => None,
-            Lookup::Found(file) => Some(match file.format {
+            Lookup::Found(file) => Some(match file.form {
                 // It is there from the start, with a header alone.
-                TranscriptFormat::Gemini => holds_a_message(&file.path)?,
-                _ => true,
+                Form::JsonLines(TranscriptFormat::Gemini) => holds_a_message(&file.path)?,
+                Form::JsonLines(_) | Form::Database { .. } | Form::Chats { .. } => true,
             }),
         }
     }
@@ -82,7 +165,10 @@ fn root(
             .map(|home| home.join(".gemini"))
             .or_else(|| home(".gemini")),
         TranscriptFormat::Demo => Some(state.to_owned()),
-        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => None,
+        TranscriptFormat::Opencode => own("XDG_DATA_HOME")
+            .or_else(|| home(".local/share"))
+            .map(|data| data.join("opencode")),
+        TranscriptFormat::Aider | TranscriptFormat::None => None,
     }
 }
 
@@ -137,7 +223,10 @@ fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
         })
         .max();
     match longest {
-        Some((_, path)) => Lookup::Found(TranscriptFile { format, path }),
+        Some((_, path)) => {
+            let form = Form::JsonLines(format);
+            Lookup::Found(TranscriptFile { path, form })
+        }
         // Before its very first turn an agent has a home of its own and no transcripts in it.
         None if root.is_dir() => Lookup::Absent,
         None => Lookup::Unknown,
@@ -219,6 +308,14 @@ mod tests {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    fn sought(reference: &str) -> Sought<'_> {
+        Sought {
+            reference,
+            worktree: Path::new("/nonexistent"),
+            since: Timestamp::new(UNIX_EPOCH.into()),
+        }
     }
 
     fn check(format: TranscriptFormat, root: &Path, expected: Option<&PathBuf>) {
@@ -306,13 +403,11 @@ mod tests {
         for agent in ["claude", "codex", "gemini", "demo"] {
             let provider = catalog.require(agent).unwrap();
             assert_eq!(
-                provider.transcript_of("../../etc/passwd", &host),
+                provider.transcript_of(sought("../../etc/passwd"), &host),
                 Lookup::Unknown
             );
         }
-        assert_eq!(
-            catalog.require("shell").unwrap().transcript_of(ID, &host),
-            Lookup::Unknown
-        );
+        let shell = catalog.require("shell").unwrap();
+        assert_eq!(shell.transcript_of(sought(ID), &host), Lookup::Unknown);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::book::{About, entry, outcome, past};
+use super::book::{About, entry, outcome, past, was_left_to_a_person};
 use super::policy::{off, rule_on};
 use crate::agents::Provider;
 use crate::detect::{Dialog, Screen};
@@ -184,8 +184,10 @@ impl Engine {
             return Ok(AutoyesAnswer::of(AutoyesOutcome::Manual, &ruling, &[]));
         }
         // An agent that asks by its hook is answered there: its dialog may still be on the screen when
-        // that is done, and a key would land in whatever comes next.
-        if self.store.instance(&record.id).heard().is_some() {
+        // that is done, and a key would land in whatever comes next. Unless a person was there, who has
+        // left without an answer.
+        let by_hook = self.store.instance(&record.id).heard().is_some();
+        if by_hook && !was_left_to_a_person(&entries) {
             let reason = "its hook is answered, not its screen";
             return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
         }
@@ -284,7 +286,7 @@ fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
     provider.judge(&screen, Some(&look.title)).dialog
 }
 
-fn is_here(look: &CloseLook, idle: Duration) -> bool {
+pub(super) fn is_here(look: &CloseLook, idle: Duration) -> bool {
     let now = now().seconds_since_epoch();
     let idle = i64::try_from(idle.as_secs()).unwrap_or(i64::MAX);
     look.last_key

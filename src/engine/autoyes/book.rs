@@ -24,6 +24,15 @@ pub(super) mod outcome {
     pub(crate) const STOPPED: &str = "stopped";
 }
 
+/// Why a request by hook is left to the screen.
+pub(super) const PERSON_TYPES: &str = "somebody is typing at its terminal";
+
+/// Whether the last that was said to a hook is that a person is there: its dialog then stands on the screen.
+pub(super) fn was_left_to_a_person(entries: &[AuditEntry]) -> bool {
+    let last = entries.iter().rev().find(|entry| entry.channel == "hook");
+    last.is_some_and(|last| last.outcome == outcome::LEFT && last.reason == PERSON_TYPES)
+}
+
 /// Whom a decision is about, and by which way it came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {

@@ -4,15 +4,17 @@
 //! not accepted or rejected gets no answer, and the agent shows its dialog as ever.
 
 use std::path::Path;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::book::{About, entry, outcome, past};
+use super::answer::is_here;
+use super::book::{About, PERSON_TYPES, entry, outcome, past};
 use super::policy::{off, site};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error, Scope};
-use crate::model::{EventKind, InstanceId, Resting};
-use crate::policy::{Decision, Halt, OnReject, Request, allowed, digest, redacted};
+use crate::model::{EventKind, InstanceId, InstanceRecord, Resting};
+use crate::policy::{Decision, Halt, OnReject, Request, Ruling, allowed, digest, redacted};
 
 /// What was asked, in the words of the rules.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,6 +76,12 @@ impl Engine {
                 return Ok(None);
             }
         };
+        // A person at the keyboard sees the dialog and decides; when they go, it is answered on the screen.
+        if self.somebody_types(&record, policy.options.person_idle) {
+            let left = Ruling::manual(PERSON_TYPES);
+            log.append(entry(about, &request, &left, &[], outcome::LEFT))?;
+            return Ok(None);
+        }
         let entries = log.recent(&record.id)?;
         match allowed(
             &past(&entries),
@@ -110,6 +118,12 @@ impl Engine {
                 "decision": answer,
             }
         })))
+    }
+
+    fn somebody_types(&self, record: &InstanceRecord, idle: Duration) -> bool {
+        let pane = record.seat.as_ref().map(|seat| &seat.pane);
+        let look = pane.and_then(|pane| self.server_of(record).look_closely(pane).ok()?);
+        look.is_some_and(|look| is_here(&look, idle))
     }
 }
 

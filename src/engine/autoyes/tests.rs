@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::policy::rule_on;
+use super::policy::{rule_on, site};
 use crate::agents::Catalog;
 use crate::detect::explain;
-use crate::policy::{Decision, Policy, keys};
+use crate::policy::{Decision, Policy, Request, keys};
 
 fn screens(folder: &str) -> Vec<(String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -75,4 +75,51 @@ fn what_is_harmless_is_accepted() {
     let (count, wrong) = wrong("benign", Decision::Accept);
     assert!(count >= 100, "{count}");
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+/// What becomes of each of these commands.
+fn commands(file: &str) -> Vec<(String, Decision)> {
+    let worktree = tempfile::tempdir().unwrap();
+    let policy = Policy::built_in().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/policy/commands")
+        .join(file);
+    let text = std::fs::read_to_string(file).unwrap();
+    text.lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|command| {
+            let request = Request {
+                agent: "claude",
+                tool: Some("shell"),
+                readings: vec![command.to_owned()],
+                paths: Vec::new(),
+                complete: true,
+            };
+            let ruling = policy.decide(&request, &site(worktree.path()));
+            (command.to_owned(), ruling.decision)
+        })
+        .collect()
+}
+
+#[test]
+fn no_command_is_accepted_for_what_its_flags_and_variables_make_of_it() {
+    let commands = commands("harmful.txt");
+    assert!(commands.len() >= 500, "{}", commands.len());
+    let accepted: Vec<&String> = commands
+        .iter()
+        .filter(|(_, decision)| *decision == Decision::Accept)
+        .map(|(command, _)| command)
+        .collect();
+    assert!(accepted.is_empty(), "{accepted:#?}");
+}
+
+#[test]
+fn the_commands_of_an_ordinary_day_are_accepted() {
+    let commands = commands("benign.txt");
+    assert!(commands.len() >= 150, "{}", commands.len());
+    let held: Vec<&(String, Decision)> = commands
+        .iter()
+        .filter(|(_, decision)| *decision != Decision::Accept)
+        .collect();
+    assert!(held.is_empty(), "{held:#?}");
 }

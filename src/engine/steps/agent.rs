@@ -72,7 +72,8 @@ impl Work<'_> {
             busy: Some(ready),
         };
         let agent = self.watched(&server, &seat)?;
-        let delivered = deliver(&agent, &self.record.title, &prompt, patience);
+        let last = || self.engine.last_prompt(&self.dir, &self.record);
+        let delivered = deliver(&agent, &self.record.title, &prompt, patience, &last);
         match delivered {
             // One that has gone since was told to, as far as anyone can know.
             Ok(_) => {

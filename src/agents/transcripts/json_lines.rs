@@ -1,0 +1,121 @@
+//! A file of JSON lines, read on from where it was left.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::lines::{Lines, Next};
+use super::reading::{Batch, Bookmark, check};
+use super::{claude, codex, demo, gemini};
+use crate::agents::TranscriptFormat;
+use crate::conversation::{Entry, stable_hash};
+use crate::model::Timestamp;
+
+/// So much of the file is read before its entries are handed on.
+const BATCH: u64 = 1024 * 1024;
+/// How many messages back an agent may write one again.
+const RECENT: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct JsonLines {
+    format: TranscriptFormat,
+    lines: Lines,
+    bookmark: Bookmark,
+}
+
+impl JsonLines {
+    pub(super) fn open(
+        format: TranscriptFormat,
+        path: &Path,
+        bookmark: Bookmark,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            format,
+            lines: Lines::open(path, bookmark.offset)?,
+            bookmark,
+        })
+    }
+
+    /// The next entries; None at the end of what is written so far.
+    pub(super) fn next(&mut self, path: &Path) -> std::io::Result<Option<Batch>> {
+        let start = self.lines.offset();
+        let mut entries = Vec::new();
+        let mut skipped = 0;
+        while self.lines.offset() - start < BATCH {
+            match self.lines.next()? {
+                Next::End => break,
+                Next::TooLong => skipped += 1,
+                Next::Line(line) => {
+                    let (found, whole) = parse(line);
+                    skipped += u64::from(!whole);
+                    for value in found {
+                        understand(self.format, &value, &mut self.bookmark, &mut entries);
+                    }
+                }
+            }
+        }
+        if self.lines.offset() == start {
+            return Ok(None);
+        }
+        self.bookmark.offset = self.lines.offset();
+        self.bookmark.check = check(path, self.bookmark.offset)?.unwrap_or_default();
+        Ok(Some(Batch {
+            entries,
+            skipped,
+            bookmark: self.bookmark.clone(),
+        }))
+    }
+}
+
+/// The values on a line, and whether that was all. A killed agent may leave out a line end, and the
+/// next message then stands on the same line.
+fn parse(line: &[u8]) -> (Vec<Value>, bool) {
+    let mut values = Vec::new();
+    for value in serde_json::Deserializer::from_slice(line).into_iter::<Value>() {
+        match value {
+            Ok(value @ Value::Object(_)) => values.push(value),
+            Ok(_) | Err(_) => return (values, false),
+        }
+    }
+    (values, true)
+}
+
+fn understand(
+    format: TranscriptFormat,
+    line: &Value,
+    bookmark: &mut Bookmark,
+    entries: &mut Vec<Entry>,
+) {
+    let told = line.get("timestamp").and_then(Value::as_str);
+    bookmark.last = told.and_then(Timestamp::parse).or(bookmark.last);
+    let Some(at) = bookmark.last else { return };
+    match format {
+        TranscriptFormat::Claude => claude::entries(line, at, entries),
+        TranscriptFormat::Codex => codex::entries(line, at, entries),
+        TranscriptFormat::Demo => demo::entries(line, at, entries),
+        TranscriptFormat::Gemini => {
+            let mut found = Vec::new();
+            gemini::entries(line, at, &mut found);
+            // It writes a message again whenever it knows more of it.
+            found.retain(|entry| bookmark.is_new(entry));
+            entries.append(&mut found);
+        }
+        // These are no lines of JSON.
+        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {}
+    }
+}
+
+impl Bookmark {
+    fn is_new(&mut self, entry: &Entry) -> bool {
+        let name = ["id", "call", "phase"].map(|key| entry.text(key).unwrap_or_default());
+        let name = stable_hash(name.join("\n").as_bytes());
+        if self.recent.contains(&name) {
+            return false;
+        }
+        if self.recent.len() >= RECENT {
+            self.recent.remove(0);
+        }
+        self.recent.push(name);
+        true
+    }
+}

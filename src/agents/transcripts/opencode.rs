@@ -1,0 +1,334 @@
+//! OpenCode: `opencode.db`, an SQLite database with the conversations of all directories.
+//!
+//! A session has messages, a message has parts, and both are changed in place while the agent works.
+//! What was said is taken once nothing can change in it any more: a text that has ended, a tool that has
+//! answered, anything in a message that is over. Nothing behind what is still open is taken before it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::reading::{Batch, Bookmark};
+use super::value::{call, is_true, listed, result, text, todos};
+use crate::conversation::{Entry, Speaker};
+use crate::model::Timestamp;
+
+/// How long a database may be held by another writer: readers wait for none but a rebuild.
+const HELD: Duration = Duration::from_millis(500);
+/// So much is read before its entries are handed on.
+const BATCH: usize = 1024 * 1024;
+/// A longer part is an accident, and is passed over: memory has a bound.
+const LONGEST: i64 = 8 * 1024 * 1024;
+
+/// A database of OpenCode's, only ever read.
+#[derive(Debug)]
+pub(in crate::agents) struct Database(Connection);
+
+/// The last part that was read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Position {
+    message: Row,
+    part: Row,
+    /// Whether the message is over, and nothing more will come in it.
+    over: bool,
+}
+
+/// What OpenCode itself orders by: its ids begin anew every two years.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Row {
+    at: i64,
+    id: String,
+}
+
+#[derive(Debug)]
+struct Message {
+    row: Row,
+    data: Value,
+}
+
+#[derive(Debug)]
+pub(super) struct Session {
+    database: Database,
+    id: String,
+    bookmark: Bookmark,
+}
+
+impl Database {
+    pub(in crate::agents) fn open(path: &Path) -> rusqlite::Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(HELD)?;
+        Ok(Self(connection))
+    }
+
+    /// Whether anything was said in this session.
+    pub(super) fn holds(&self, session: &str) -> rusqlite::Result<bool> {
+        let one = "SELECT 1 FROM message WHERE session_id = ?1 LIMIT 1";
+        let found = self.0.query_row(one, [session], |_| Ok(()));
+        Ok(found.optional()?.is_some())
+    }
+
+    /// The session of this directory that was used last, of those that began since then. Those of
+    /// sub-agents have a parent.
+    pub(in crate::agents) fn newest(
+        &self,
+        directory: &str,
+        since: Timestamp,
+    ) -> rusqlite::Result<Option<String>> {
+        let newest = "SELECT id FROM session \
+             WHERE directory = ?1 AND time_created >= ?2 AND parent_id IS NULL \
+             ORDER BY time_updated DESC LIMIT 1";
+        let since = since.seconds_since_epoch().saturating_mul(1000);
+        let found = self
+            .0
+            .query_row(newest, params![directory, since], |row| row.get(0));
+        found.optional()
+    }
+}
+
+impl Session {
+    pub(super) fn open(path: &Path, id: &str, bookmark: Bookmark) -> rusqlite::Result<Self> {
+        Ok(Self {
+            database: Database::open(path)?,
+            id: id.to_owned(),
+            bookmark,
+        })
+    }
+
+    /// The next entries; None at the end of what is certain so far.
+    pub(super) fn next(&mut self) -> rusqlite::Result<Option<Batch>> {
+        let mut reached = self.bookmark.position.clone();
+        let mut position = reached.clone().unwrap_or_default();
+        let mut found = Found::default();
+        // One look for all: what is written meanwhile is for the next.
+        let look = self.database.0.unchecked_transaction()?;
+        let mut messages = look.prepare(
+            "SELECT time_created, id, data FROM message \
+             WHERE session_id = ?1 AND (time_created, id) >= (?2, ?3) ORDER BY time_created, id",
+        )?;
+        let mut rows =
+            messages.query(params![self.id, position.message.at, position.message.id])?;
+        while let Some(row) = rows.next()? {
+            let message = Message {
+                row: Row {
+                    at: row.get(0)?,
+                    id: row.get(1)?,
+                },
+                data: serde_json::from_str(&row.get::<_, String>(2)?).unwrap_or_default(),
+            };
+            if message.row != position.message {
+                position = Position {
+                    message: message.row.clone(),
+                    ..Position::default()
+                };
+            } else if position.over {
+                continue;
+            }
+            let over = message.is_over(&look, &self.id)?;
+            let through = message.read(&look, &mut position, over, &mut found)?;
+            if through {
+                message.end(&mut found);
+                position.over = true;
+            }
+            // A message of which nothing was taken yet is come back to.
+            if position.over || position.part != Row::default() {
+                reached = Some(position.clone());
+            }
+            if !through {
+                break;
+            }
+        }
+        drop(rows);
+        drop(messages);
+        look.finish()?;
+        if reached == self.bookmark.position {
+            return Ok(None);
+        }
+        self.bookmark.position = reached;
+        Ok(Some(Batch {
+            entries: found.entries,
+            skipped: found.skipped,
+            bookmark: self.bookmark.clone(),
+        }))
+    }
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    entries: Vec<Entry>,
+    skipped: u64,
+    bytes: usize,
+}
+
+impl Message {
+    fn is_of_agent(&self) -> bool {
+        text(&self.data, "role") == Some("assistant")
+    }
+
+    /// Whether nothing in it can change any more: it says so, or the agent has begun another one. What
+    /// a person says has its parts by the time that anything follows.
+    fn is_over(&self, look: &Connection, session: &str) -> rusqlite::Result<bool> {
+        let completed = self.data.pointer("/time/completed").is_some();
+        if self.is_of_agent() && (completed || self.data.get("error").is_some()) {
+            return Ok(true);
+        }
+        let mut later = look.prepare(
+            "SELECT data FROM message WHERE session_id = ?1 AND (time_created, id) > (?2, ?3) \
+             ORDER BY time_created, id",
+        )?;
+        let mut rows = later.query(params![session, self.row.at, self.row.id])?;
+        while let Some(row) = rows.next()? {
+            let data: Value = serde_json::from_str(&row.get::<_, String>(0)?).unwrap_or_default();
+            if !self.is_of_agent() || text(&data, "role") == Some("assistant") {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Reads on behind the position. Returns whether the message was read to its end.
+    fn read(
+        &self,
+        look: &Connection,
+        position: &mut Position,
+        over: bool,
+        found: &mut Found,
+    ) -> rusqlite::Result<bool> {
+        let mut parts = look.prepare(
+            "SELECT time_created, id, CASE WHEN length(data) <= ?4 THEN data END FROM part \
+             WHERE message_id = ?1 AND (time_created, id) > (?2, ?3) ORDER BY time_created, id",
+        )?;
+        let behind = params![self.row.id, position.part.at, position.part.id, LONGEST];
+        let mut rows = parts.query(behind)?;
+        while let Some(row) = rows.next()? {
+            if found.bytes >= BATCH {
+                return Ok(false);
+            }
+            let part = Row {
+                at: row.get(0)?,
+                id: row.get(1)?,
+            };
+            let data: Option<String> = row.get(2)?;
+            let value: Option<Value> = data
+                .as_ref()
+                .and_then(|data| serde_json::from_str(data).ok());
+            match value {
+                Some(value) if over || is_settled(self.is_of_agent(), &value) => {
+                    self.entries(&part, &value, &mut found.entries);
+                }
+                Some(_) => return Ok(false),
+                None => found.skipped += 1,
+            }
+            found.bytes += data.map_or(0, |data| data.len());
+            position.part = part;
+        }
+        Ok(over)
+    }
+
+    fn entries(&self, part: &Row, value: &Value, found: &mut Vec<Entry>) {
+        let first = found.len();
+        let at = began(value).unwrap_or(part.at);
+        let Some(at) = Timestamp::from_epoch_millis(at) else {
+            return;
+        };
+        match text(value, "type") {
+            // What the program adds to a prompt in the user's name is not the user's.
+            Some("text") if is_true(value, "synthetic") || is_true(value, "ignored") => {}
+            Some("text") => {
+                let speaker = if self.is_of_agent() {
+                    Speaker::Assistant
+                } else {
+                    Speaker::User
+                };
+                let said = text(value, "text").unwrap_or_default();
+                if !said.trim().is_empty() {
+                    found.push(Entry::new(at, speaker, said));
+                }
+            }
+            Some("tool") => tool(value, at, found),
+            Some("compaction") => found.push(Entry::new(
+                at,
+                Speaker::System,
+                "the agent summed up its context",
+            )),
+            _ => {}
+        }
+        for entry in found.iter_mut().skip(first) {
+            entry
+                .metadata
+                .insert("id".to_owned(), part.id.as_str().into());
+        }
+    }
+
+    /// How a message of the agent ended, where it did not end well.
+    fn end(&self, found: &mut Found) {
+        let Some(error) = self.data.get("error") else {
+            return;
+        };
+        let at = self.data.pointer("/time/completed").and_then(Value::as_i64);
+        let Some(at) = Timestamp::from_epoch_millis(at.unwrap_or(self.row.at)) else {
+            return;
+        };
+        let entry = if text(error, "name") == Some("MessageAbortedError") {
+            Entry::new(at, Speaker::System, "interrupted")
+        } else {
+            let data = error.get("data").and_then(|data| text(data, "message"));
+            let message = data.or_else(|| text(error, "name")).unwrap_or("error");
+            Entry::new(at, Speaker::System, message).with("failed", true)
+        };
+        found.entries.push(entry.with("id", self.row.id.as_str()));
+    }
+}
+
+/// Whether a part of a message that is still under way is as it will stay.
+fn is_settled(of_agent: bool, part: &Value) -> bool {
+    match text(part, "type") {
+        Some("text") => !of_agent || part.pointer("/time/end").is_some(),
+        Some("tool") => matches!(
+            part.pointer("/state/status").and_then(Value::as_str),
+            Some("completed" | "error")
+        ),
+        _ => true,
+    }
+}
+
+/// When it began, by its own word.
+fn began(part: &Value) -> Option<i64> {
+    part.pointer("/time/start")
+        .or_else(|| part.pointer("/state/time/start"))?
+        .as_i64()
+}
+
+fn tool(part: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+    let nothing = Value::Null;
+    let state = part.get("state").unwrap_or(&nothing);
+    let input = state.get("input").unwrap_or(&nothing);
+    let name = text(part, "tool").unwrap_or("tool");
+    let id = text(part, "callID");
+    let mut entry = call(at, name, id, input);
+    if name == "todowrite"
+        && let Some(todos) = todos(input.get("todos"))
+    {
+        entry = listed(entry, &todos);
+    }
+    found.push(entry);
+    let ended = state.pointer("/time/end").and_then(Value::as_i64);
+    let at = ended.and_then(Timestamp::from_epoch_millis).unwrap_or(at);
+    let exit = state.pointer("/metadata/exit").and_then(Value::as_i64);
+    match text(state, "status") {
+        Some("completed") => {
+            let output = text(state, "output").unwrap_or_default();
+            let failed = exit.is_some_and(|exit| exit != 0);
+            found.push(result(at, id, output, failed));
+        }
+        Some("error") => {
+            let output = text(state, "error").unwrap_or_default();
+            found.push(result(at, id, output, true));
+        }
+        // The agent was killed in the middle of it.
+        _ => {}
+    }
+}
