@@ -61,18 +61,8 @@ impl Lab {
         lab.git_in(&lab.main, &init);
         lab.configure(&lab.main);
         if base == Base::Unborn {
-            lab.git_in(
-                &lab.main,
-                &[
-                    "worktree",
-                    "add",
-                    "-q",
-                    "--orphan",
-                    "-b",
-                    "work",
-                    lab.at("../wt").to_str().unwrap(),
-                ],
-            );
+            lab.add_unborn(&lab.worktree);
+            lab.git_in(&lab.main, &["prune", "--expire=now"]);
             return lab;
         }
         lab.fill();
@@ -96,6 +86,28 @@ impl Lab {
         lab.git(&["add", "own.txt"]);
         lab.git(&["commit", "-qm", "own"]);
         lab
+    }
+
+    /// A worktree on the branch `work`, which has no commit yet. From git 2.42 on `worktree add
+    /// --orphan` makes one; before, it takes a commit for the moment.
+    pub(crate) fn add_unborn(&self, at: &Path) {
+        let tree = ["hash-object", "-t", "tree", "-w", "/dev/null"];
+        let tree = self.git_in(&self.main, &tree);
+        let commit = self.git_in(&self.main, &["commit-tree", "-m", "none", &tree]);
+        let path = at.to_str().unwrap();
+        let add = [
+            "worktree",
+            "add",
+            "-q",
+            "--detach",
+            "--no-checkout",
+            path,
+            &commit,
+        ];
+        self.git_in(&self.main, &add);
+        let git_dir = self.git_in(at, &["rev-parse", "--absolute-git-dir"]);
+        std::fs::remove_file(Path::new(&git_dir).join("logs/HEAD")).unwrap();
+        self.git_in(at, &["symbolic-ref", "HEAD", "refs/heads/work"]);
     }
 
     fn configure(&self, dir: &Path) {
@@ -318,5 +330,18 @@ pub(crate) fn all() -> Vec<State> {
     states.extend(state_repositories::operations());
     states.extend(state_repositories::conversions());
     states.extend(state_repositories::repositories());
+    let version = raw_git(Path::new("."), &["version"]).stdout;
+    if !knows_reftable(&String::from_utf8_lossy(&version)) {
+        eprintln!("this git knows no reftable: its states are left out");
+        states.retain(|state| state.base != Base::Reftable);
+    }
     states
+}
+
+/// `git version 2.45.1 …` and later.
+fn knows_reftable(version: &str) -> bool {
+    let number = version.split_whitespace().nth(2).unwrap_or_default();
+    let mut parts = number.split('.').map(|part| part.parse().unwrap_or(0));
+    let (major, minor): (u32, u32) = (parts.next().unwrap_or(0), parts.next().unwrap_or(0));
+    (major, minor) >= (2, 45)
 }

@@ -203,18 +203,7 @@ fn an_unborn_branch_that_got_commits_takes_the_work() {
     });
     let lab = &p.lab;
     let other = lab.home.join("elsewhere");
-    lab.git_in(
-        &lab.main,
-        &[
-            "worktree",
-            "add",
-            "-q",
-            "--orphan",
-            "-b",
-            "work",
-            other.to_str().unwrap(),
-        ],
-    );
+    lab.add_unborn(&other);
     std::fs::write(other.join("theirs"), "theirs\n").unwrap();
     lab.git_in(&other, &["add", "-A"]);
     lab.git_in(&other, &["commit", "-qm", "first"]);
