@@ -11,6 +11,9 @@
 )]
 
 mod autoyes;
+mod conversation;
+mod peers;
+mod scrollback;
 mod support;
 mod ui;
 
@@ -20,20 +23,49 @@ use std::process::ExitCode;
 use support::{Bench, Camp, Row, files, git, median_ms, timed};
 
 /// The repository of the large rows.
-const TRACKED: usize = 20_000;
+pub(crate) const TRACKED: usize = 20_000;
 const CHANGED: usize = 10;
 const UNTRACKED: usize = 5_000;
 const IGNORED: usize = 30_000;
 
+/// Measures some rows.
+type Rows = fn(&mut Bench);
+
+/// All rows, in groups that can be measured alone.
+const GROUPS: [(&str, Rows); 10] = [
+    ("start", start_up),
+    ("list", listing),
+    ("small", small_repository),
+    ("large", large_repository),
+    ("ui", ui::rows),
+    ("daemon", support::watching),
+    ("autoyes", autoyes::rows),
+    ("conversation", conversation::rows),
+    ("scrollback", scrollback::rows),
+    ("peers", peers::rows),
+];
+
 fn main() -> ExitCode {
+    // Cargo adds flags of its own.
+    let wanted: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| !word.starts_with('-'))
+        .collect();
+    let known = |name: &String| GROUPS.iter().any(|(group, _)| group == name);
+    if let Some(unknown) = wanted.iter().find(|name| !known(name)) {
+        let groups: Vec<&str> = GROUPS.iter().map(|(group, _)| *group).collect();
+        eprintln!(
+            "bench: there is no `{unknown}`; there are {}",
+            groups.join(", ")
+        );
+        return ExitCode::from(2);
+    }
     let mut bench = Bench::new();
-    start_up(&mut bench);
-    listing(&mut bench);
-    small_repository(&mut bench);
-    large_repository(&mut bench);
-    ui::rows(&mut bench, TRACKED);
-    support::watching(&mut bench);
-    autoyes::rows(&mut bench);
+    for (group, rows) in GROUPS {
+        if wanted.is_empty() || wanted.iter().any(|name| name == group) {
+            rows(&mut bench);
+        }
+    }
     bench.finish()
 }
 

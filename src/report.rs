@@ -6,7 +6,8 @@ use std::fmt;
 use serde_json::json;
 
 use crate::config::ConfigError;
-use crate::engine::{Error, GitError, StoreError, TmuxError};
+use crate::engine::{Camp, Error, GitError, StoreError, TmuxError};
+use crate::lifecycle::Operation;
 use crate::model::{State, Title};
 
 /// An error as a person or a script meets it.
@@ -46,6 +47,23 @@ impl Report {
             exit: 1,
             ..Self::usage(message, hint)
         }
+    }
+
+    /// Where some of the camp could not be brought into a state: which, and why.
+    pub(crate) fn not_all(camp: &Camp, state: &str) -> Option<Self> {
+        let first = camp.failures.first()?;
+        let causes = camp
+            .failures
+            .iter()
+            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+        Some(Self {
+            causes: causes.collect(),
+            ..Self::failed(
+                "camp",
+                format!("not all could be {state}"),
+                format!("mend `{}` and say it again", first.title),
+            )
+        })
     }
 }
 
@@ -118,6 +136,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay => ("draft_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
+        Error::NotKnown { .. } => ("not_known", 1),
         Error::MainCheckout { .. } => ("main_checkout", 1),
         Error::AlreadyManaged { .. } => ("already_managed", 1),
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
@@ -158,10 +177,21 @@ fn kind(error: &Error) -> (&'static str, u8) {
 /// What the user can do about it: one answer for each error, so that a new error asks the question.
 fn hints(error: &Error) -> Vec<String> {
     let hint = match error {
+        Error::TakenBack {
+            operation: Operation::Resume,
+            title,
+            source,
+        } => match resume_hint(&word(title), innermost(source)) {
+            Some(hint) => hint,
+            None => return hints(source),
+        },
         Error::TakenBack { source, .. } => return hints(source),
         Error::PromptNotSent { title, source } => {
             let mut hints = hints(source);
-            hints.push(format!("then say it again with `biv send {} …`", word(title)));
+            hints.push(format!(
+                "then say it again with `biv send {} …`",
+                word(title)
+            ));
             return hints;
         }
         Error::Stuck { source, .. } => {
@@ -179,8 +209,13 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::WrongState { title, state, .. } => from_state(&word(title), *state),
         Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
-        Error::Busy { title, .. } => format!("try again when it is done; `biv show {}` tells", word(title)),
-        Error::TitleTaken { title } => format!("choose another title, or `biv attach {}`", word(title)),
+        Error::Busy { title, .. } => format!(
+            "try again when it is done; `biv show {}` tells",
+            word(title)
+        ),
+        Error::TitleTaken { title } => {
+            format!("choose another title, or `biv attach {}`", word(title))
+        }
         Error::Title(_) => "a title is free text for people, such as `fix the login`".to_owned(),
         Error::NoSuchBase { .. } => "give a branch, tag or commit with --base".to_owned(),
         Error::NoCommits { .. } => {
@@ -199,6 +234,10 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
+        Error::NotKnown { title } => format!(
+            "`biv log {}` shows what it was told; send it again if it is not there",
+            word(title)
+        ),
         Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
         Error::MainCheckout { .. } => {
             "`biv new` makes a worktree of its own for the agent".to_owned()
@@ -228,23 +267,33 @@ fn hints(error: &Error) -> Vec<String> {
             "something writes into the worktree; end it and try again".to_owned()
         }
         Error::WorktreeMissing { .. } => {
-            "bring the directory back, or `biv kill` the instance; its branch is still there".to_owned()
+            "bring the directory back, or `biv kill` the instance; its branch is still there"
+                .to_owned()
         }
         Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
         Error::Cancelled => "the agent goes on as before".to_owned(),
-        Error::CannotResume { title, .. } => format!("start it afresh with `biv restart {}`", word(title)),
+        Error::CannotResume { title, .. } => {
+            format!("start it afresh with `biv restart {}`", word(title))
+        }
         Error::RepositoryMoved { recorded, found } => match found {
-            Some(found) => format!("{} is now another repository; put the right one back", found.display()),
+            Some(found) => format!(
+                "{} is now another repository; put the right one back",
+                found.display()
+            ),
             None => format!("put it back at {}", recorded.display()),
         },
         Error::Conflict { .. } => {
-            "`biv resume --on-conflict markers` writes both versions; `--on-conflict keep` the branch's".to_owned()
+            "`--on-conflict markers` writes both versions, `--on-conflict keep` the branch's"
+                .to_owned()
         }
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
         }
         Error::DaemonNotStarted { log } => {
-            format!("{} says why; `biv daemon run` shows it at once", log.display())
+            format!(
+                "{} says why; `biv daemon run` shows it at once",
+                log.display()
+            )
         }
         Error::Home(_) => "set BIV_HOME to a directory".to_owned(),
         Error::Config(ConfigError::UnknownKey {
@@ -268,8 +317,28 @@ fn hints(error: &Error) -> Vec<String> {
     vec![hint]
 }
 
+/// What stands in the way of a resume, where the way around it is a resume again.
+fn resume_hint(title: &str, error: &Error) -> Option<String> {
+    match error {
+        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => Some(format!(
+            "`biv resume {title} --on-conflict markers` writes both versions; `--on-conflict keep` the branch's"
+        )),
+        Error::Git(GitError::BranchInUse { path, .. }) => Some(format!(
+            "switch {} to another branch, then `biv resume {title}`",
+            path.display()
+        )),
+        Error::Git(GitError::PathTaken { .. }) => {
+            Some(format!("move it away, then `biv resume {title}`"))
+        }
+        Error::Git(GitError::OperationInProgress { operation }) => Some(format!(
+            "move the branch back to where it was, `biv resume {title}`, and finish the {operation}"
+        )),
+        _ => None,
+    }
+}
+
 /// A title as it can be typed in a shell.
-fn word(title: &Title) -> String {
+pub(crate) fn word(title: &Title) -> String {
     let shown = title.to_string();
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
 }
@@ -330,7 +399,35 @@ fn git_hint(error: &GitError) -> String {
             path.display()
         ),
         GitError::DiskFull { .. } => "free some space; nothing was lost".to_owned(),
-        _ => "`biv doctor` looks for what is wrong".to_owned(),
+        GitError::PathTaken { .. } => "move it away and try again".to_owned(),
+        GitError::NotAWorktree { .. } => {
+            "`git worktree list` shows those that there are".to_owned()
+        }
+        GitError::MainCheckout { .. } | GitError::MountPoint { .. } => {
+            "leave it where it is: `--keep-worktree`".to_owned()
+        }
+        GitError::Unsettled { .. } => {
+            "something writes into the worktree; end it and try again".to_owned()
+        }
+        GitError::OperationInProgress { .. } => {
+            "move the branch back to where it was, and finish that first".to_owned()
+        }
+        GitError::Conflict { .. } => {
+            "`--on-conflict markers` writes both versions, `--on-conflict keep` the branch's"
+                .to_owned()
+        }
+        GitError::Unreadable { .. }
+        | GitError::Unwritable { .. }
+        | GitError::BranchMoved { .. }
+        | GitError::WorktreeLost { .. }
+        | GitError::AdminLost { .. }
+        | GitError::AdminNameTaken { .. }
+        | GitError::Index { .. }
+        | GitError::Manifest { .. }
+        | GitError::SnapshotMissing { .. }
+        | GitError::StoredDiffers { .. }
+        | GitError::Unexpected { .. }
+        | GitError::Call(_) => "`biv doctor` looks for what is wrong".to_owned(),
     }
 }
 

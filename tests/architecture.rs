@@ -43,7 +43,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     // The built-in agent plays a foreign program: it knows nothing of Bivouac.
     ("demo", &["model"]),
     // The words for errors, which all faces share.
-    ("report", &["engine", "model", "config"]),
+    ("report", &["engine", "model", "config", "lifecycle"]),
     // The faces: git, tmux, the store and the agents are the engine's business.
     ("daemon", &["engine", "model", "config", "lifecycle"]),
     (
@@ -184,6 +184,69 @@ fn nothing_is_left_for_later_and_no_test_is_skipped() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// `src/ARCHITECTURE.md` is read by people who cannot see this table.
+#[test]
+fn the_map_draws_the_same_arrows() {
+    let map = map();
+    let mut above: BTreeSet<String> = BTreeSet::new();
+    for line in map.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+        let &[room, _, imports] = cells.as_slice() else {
+            panic!("not a row of the code map: {line}");
+        };
+        let room = room.trim_matches('`');
+        let drawn = match imports {
+            "all of the above" => above.clone(),
+            _ => spans(imports).into_iter().map(str::to_owned).collect(),
+        };
+        let Some((_, allowed)) = ROOMS.iter().find(|(name, _)| *name == room) else {
+            panic!("the map has a room `{room}`, which is none");
+        };
+        let allowed = allowed.iter().map(|name| (*name).to_owned()).collect();
+        assert_eq!(drawn, allowed, "what `{room}` may import");
+        above.insert(room.to_owned());
+    }
+    assert_eq!(above.len(), ROOMS.len(), "each room has its row");
+}
+
+#[test]
+fn what_the_map_names_is_there() {
+    let map = map();
+    let code: Vec<Source> = sources();
+    let mut missing = Vec::new();
+    for span in spans(&map) {
+        if let Some((_, name)) = span.rsplit_once("::") {
+            let name = name.trim_end_matches("()");
+            if !code.iter().any(|source| source.code.contains(name)) {
+                missing.push(span);
+            }
+            continue;
+        }
+        // What comes behind a placeholder is up to whoever fills it in.
+        let path = span.split('<').next().unwrap_or_default();
+        let first = path.split('/').next().unwrap_or_default();
+        let bases = [root(), root().join("src")];
+        let is_path = path.ends_with(".rs")
+            || path.contains('/') && bases.iter().any(|base| base.join(first).is_dir());
+        if is_path && !bases.iter().any(|base| base.join(path).exists()) {
+            missing.push(span);
+        }
+    }
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+fn map() -> String {
+    std::fs::read_to_string(root().join("src/ARCHITECTURE.md")).unwrap()
+}
+
+/// What stands between backquotes; blocks of code are left out.
+fn spans(text: &str) -> Vec<&str> {
+    text.split("```")
+        .step_by(2)
+        .flat_map(|part| part.split('`').skip(1).step_by(2))
+        .collect()
 }
 
 struct Source {

@@ -19,6 +19,25 @@ pub(crate) struct ByHand {
     pub branch: String,
 }
 
+/// What an operation has told of its steps.
+pub(crate) struct Steps {
+    told: String,
+}
+
+impl Steps {
+    /// Milliseconds from the beginning of one step to that of another.
+    pub(crate) fn between(&self, from: &str, to: &str) -> f64 {
+        let at = |step: &str| -> f64 {
+            self.told
+                .lines()
+                .find(|line| line.contains(step))
+                .and_then(|line| line.rsplit('(').next()?.split(' ').next()?.parse().ok())
+                .unwrap_or(f64::NAN)
+        };
+        at(to) - at(from)
+    }
+}
+
 impl Camp {
     pub(crate) fn new() -> Self {
         let directory = tempfile::Builder::new().prefix("biv-bench-").tempdir();
@@ -30,6 +49,11 @@ impl Camp {
 
     pub(crate) fn home(&self) -> PathBuf {
         self.root().join("home")
+    }
+
+    /// A place beside the home.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.root().join(name)
     }
 
     fn root(&self) -> &Path {
@@ -107,11 +131,21 @@ impl Camp {
     /// Types into the terminal of an instance, which then shows it.
     pub(crate) fn say(&self, id: &str, text: &str) {
         let target = format!("=biv-{id}:");
-        Command::new("tmux")
+        self.tmux(&["send-keys", "-t", &target, text, "Enter"]);
+    }
+
+    /// The home's own tmux server, asked by hand.
+    pub(crate) fn tmux(&self, args: &[&str]) -> String {
+        let output = Command::new("tmux")
             .current_dir(self.home().join("run"))
-            .args(["-S", "tmux.sock", "send-keys", "-t", &target, text, "Enter"])
-            .status()
-            .ok();
+            .args(["-S", "tmux.sock"])
+            .args(args)
+            .stdin(Stdio::null())
+            .output();
+        output.map_or_else(
+            |_| String::new(),
+            |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+        )
     }
 
     pub(crate) fn worktree(&self, title: &str) -> PathBuf {
@@ -180,24 +214,25 @@ impl Camp {
         took
     }
 
-    /// The part of a resume that is git's: from the beginning until the session is opened, told by
-    /// the program itself.
+    /// The part of a resume that is git's: from the beginning until the session is opened.
     pub(crate) fn resume_git_part(&self, title: &str) -> f64 {
+        self.steps(&["resume", title])
+            .between("bring-worktree", "open-session")
+    }
+
+    /// When each step of an operation began, told by the program itself.
+    pub(crate) fn steps(&self, args: &[&str]) -> Steps {
         let output = Command::new(BIV)
             .current_dir(self.root())
-            .args(["-v", "resume", title])
-            .env("BIV_HOME", self.root().join("home"))
+            .arg("-v")
+            .args(args)
+            .env("BIV_HOME", self.home())
             .stdin(Stdio::null())
             .output();
-        let text = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
-        let text = text.unwrap_or_default();
-        let at = |step: &str| -> f64 {
-            text.lines()
-                .find(|line| line.contains(step))
-                .and_then(|line| line.rsplit('(').next()?.split(' ').next()?.parse().ok())
-                .unwrap_or(f64::NAN)
-        };
-        at("open-session") - at("bring-worktree")
+        let told = output.map(|output| String::from_utf8_lossy(&output.stderr).into_owned());
+        Steps {
+            told: told.unwrap_or_default(),
+        }
     }
 
     /// Long enough for an agent that has said nothing to count as being at rest.

@@ -38,6 +38,21 @@ pub(crate) fn cpu_of(pid: u32) -> f64 {
     ticks * 10.0
 }
 
+/// What the kernel says of a process's memory, in megabytes: what it holds (`VmRSS`) or has held at
+/// most (`VmHWM`).
+pub(crate) fn memory(pid: u32, what: &str) -> f64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| {
+            line.strip_prefix(what)?
+                .strip_prefix(':')?
+                .strip_suffix("kB")
+        })
+        .and_then(|kilobytes| kilobytes.trim().parse::<f64>().ok())
+        .map_or(f64::NAN, |kilobytes| kilobytes / 1000.0)
+}
+
 pub(crate) fn median_ms(times: usize, mut measure: impl FnMut() -> f64) -> f64 {
     median(&(0..times).map(|_| measure()).collect::<Vec<_>>())
 }

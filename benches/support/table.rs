@@ -10,7 +10,37 @@ pub(crate) struct Row {
     measured: String,
     limit: String,
     value: f64,
-    holds: bool,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Holds,
+    Missed,
+    /// Nothing is asked of it.
+    Told,
+}
+
+impl Verdict {
+    fn of(holds: bool) -> Self {
+        if holds { Self::Holds } else { Self::Missed }
+    }
+
+    fn mark(self) -> &'static str {
+        match self {
+            Self::Holds => "✓",
+            Self::Missed => "✗",
+            Self::Told => "",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Holds => "ok",
+            Self::Missed => "missed",
+            Self::Told => "told",
+        }
+    }
 }
 
 impl Row {
@@ -22,7 +52,7 @@ impl Row {
             measured: format!("{value:.1} {unit}"),
             limit: format!("< {limit} {unit}"),
             value: value / limit,
-            holds: value < limit,
+            verdict: Verdict::of(value < limit),
         }
     }
 
@@ -45,7 +75,7 @@ impl Row {
             ),
             limit: format!("≤ {limit} ×"),
             value,
-            holds: value <= limit,
+            verdict: Verdict::of(value <= limit),
         }
     }
 
@@ -68,7 +98,30 @@ impl Row {
             ),
             limit: format!("≥ {limit} ×"),
             value,
-            holds: value >= limit,
+            verdict: Verdict::of(value >= limit),
+        }
+    }
+
+    /// Ours beside the same work of another tool, as a multiple of it.
+    pub(crate) fn beside(
+        key: &'static str,
+        what: &str,
+        ours: &[f64],
+        theirs: &[f64],
+        name: &str,
+    ) -> Self {
+        let value = median(ours) / median(theirs);
+        Self {
+            key,
+            what: what.to_owned(),
+            measured: format!(
+                "{value:.2} × ({:.0} to {:.0} ms)",
+                median(ours),
+                median(theirs)
+            ),
+            limit: name.to_owned(),
+            value,
+            verdict: Verdict::Told,
         }
     }
 }
@@ -90,18 +143,19 @@ impl Bench {
     pub(crate) fn finish(self) -> ExitCode {
         println!("\n| what | measured | must hold | |\n|---|---|---|---|");
         for row in &self.rows {
-            let mark = if row.holds { "✓" } else { "✗" };
             println!(
-                "| {} | {} | {} | {mark} |",
-                row.what, row.measured, row.limit
+                "| {} | {} | {} | {} |",
+                row.what,
+                row.measured,
+                row.limit,
+                row.verdict.mark()
             );
         }
         println!();
         for row in &self.rows {
-            let verdict = if row.holds { "ok" } else { "missed" };
-            println!("BENCH {} {:.4} {verdict}", row.key, row.value);
+            println!("BENCH {} {:.4} {}", row.key, row.value, row.verdict.word());
         }
-        if self.rows.iter().all(|row| row.holds) {
+        if self.rows.iter().all(|row| row.verdict != Verdict::Missed) {
             ExitCode::SUCCESS
         } else {
             ExitCode::FAILURE

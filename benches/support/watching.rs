@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use super::{Bench, Camp, Row, median};
+use super::{Bench, Camp, Row, median, memory};
 
 const AGENTS: usize = 200;
 const BUSY: usize = 10;
@@ -46,7 +46,7 @@ pub(crate) fn watching(bench: &mut Bench) {
     bench.row(Row::below(
         "daemon-200-rss",
         "its memory",
-        memory(pid),
+        memory(pid, "VmRSS"),
         40.0,
         "MB",
     ));
@@ -87,8 +87,9 @@ fn status(camp: &Camp) -> serde_json::Value {
     serde_json::from_str(&camp.biv(&["daemon", "status", "--json"])).unwrap_or_default()
 }
 
-fn daemon(camp: &Camp) -> u64 {
-    status(camp)["pid"].as_u64().unwrap_or(0)
+fn daemon(camp: &Camp) -> u32 {
+    let pid = status(camp)["pid"].as_u64();
+    pid.and_then(|pid| u32::try_from(pid).ok()).unwrap_or(0)
 }
 
 /// From a write into a pane to the line that tells of it. A moment before, so that the pane has been
@@ -120,7 +121,7 @@ fn latency(camp: &Camp, pipe: &Path) -> f64 {
 }
 
 /// What a process and those that it has started and waited for use, in percent of a core.
-fn usage(pid: u64, during: Duration) -> (f64, f64) {
+fn usage(pid: u32, during: Duration) -> (f64, f64) {
     let (own, children) = ticks(pid);
     let started = Instant::now();
     std::thread::sleep(during);
@@ -130,7 +131,7 @@ fn usage(pid: u64, during: Duration) -> (f64, f64) {
     (percent(own_then - own), percent(children_then - children))
 }
 
-fn ticks(pid: u64) -> (f64, f64) {
+fn ticks(pid: u32) -> (f64, f64) {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let fields: Vec<f64> = stat
         .rsplit(')')
@@ -141,15 +142,6 @@ fn ticks(pid: u64) -> (f64, f64) {
         .collect();
     let field = |n: usize| fields.get(n).copied().unwrap_or(f64::NAN);
     (field(11) + field(12), field(13) + field(14))
-}
-
-fn memory(pid: u64) -> f64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"))
-        .and_then(|kilobytes| kilobytes.trim().parse::<f64>().ok())
-        .map_or(f64::NAN, |kilobytes| kilobytes / 1000.0)
 }
 
 fn until(holds: impl Fn() -> bool) {

@@ -6,14 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::TRACKED;
 use crate::support::{Bench, Camp, Row, median_ms};
-use screen::Screen;
+pub(crate) use screen::Screen;
 
-const IDLE: Duration = Duration::from_secs(20);
+pub(crate) const IDLE: Duration = Duration::from_secs(20);
 const COMMITS: usize = 200;
 
-pub(crate) fn rows(bench: &mut Bench, tracked: usize) {
-    ten_in_a_large_repository(bench, tracked);
+pub(crate) fn rows(bench: &mut Bench) {
+    ten_in_a_large_repository(bench, TRACKED);
     two_hundred(bench);
 }
 

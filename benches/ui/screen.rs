@@ -15,7 +15,7 @@ use crate::support::{BIV, Camp, cpu_of};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(super) struct Screen {
+pub(crate) struct Screen {
     child: Child,
     terminal: File,
     started: Instant,
@@ -23,7 +23,14 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn open(camp: &Camp, directory: &Path) -> Self {
+    pub(crate) fn open(camp: &Camp, directory: &Path) -> Self {
+        let mut biv = Command::new(BIV);
+        biv.current_dir(directory).env("BIV_HOME", camp.home());
+        Self::of(biv)
+    }
+
+    /// Any program that draws on a terminal.
+    pub(crate) fn of(mut program: Command) -> Self {
         let Ok((terminal, other)) = terminal() else {
             panic!("there is no pseudo-terminal to be had");
         };
@@ -32,16 +39,14 @@ impl Screen {
             Err(error) => panic!("{error}"),
         };
         let started = Instant::now();
-        let child = Command::new(BIV)
-            .current_dir(directory)
-            .env("BIV_HOME", camp.home())
+        let child = program
             .env("TERM", "xterm-256color")
             .stdin(end())
             .stdout(end())
             .stderr(end())
             .spawn();
         let Ok(child) = child else {
-            panic!("{BIV} cannot be started");
+            panic!("{program:?} cannot be started");
         };
         Self {
             child,
@@ -52,7 +57,7 @@ impl Screen {
     }
 
     /// Milliseconds from the start until this was written.
-    pub(super) fn until(&mut self, text: &str) -> f64 {
+    pub(crate) fn until(&mut self, text: &str) -> f64 {
         while !self.seen.contains(text) {
             assert!(
                 self.started.elapsed() < PATIENCE,
@@ -65,7 +70,7 @@ impl Screen {
     }
 
     /// Milliseconds from a key until something is written about it.
-    pub(super) fn pressed(&mut self, key: &[u8]) -> f64 {
+    pub(crate) fn pressed(&mut self, key: &[u8]) -> f64 {
         self.drain_for(Duration::from_millis(30));
         let started = Instant::now();
         self.terminal.write_all(key).ok();
@@ -74,11 +79,11 @@ impl Screen {
     }
 
     /// Until everything has been looked at and hung up.
-    pub(super) fn settle(&mut self) {
+    pub(crate) fn settle(&mut self) {
         self.drain_for(Duration::from_secs(12));
     }
 
-    pub(super) fn drain_for(&mut self, time: Duration) {
+    pub(crate) fn drain_for(&mut self, time: Duration) {
         let until = Instant::now() + time;
         while let Some(left) = until.checked_duration_since(Instant::now()) {
             self.read(left);
@@ -86,7 +91,7 @@ impl Screen {
     }
 
     /// Milliseconds of CPU that it and its children have used so far.
-    pub(super) fn cpu(&self) -> f64 {
+    pub(crate) fn cpu(&self) -> f64 {
         cpu_of(self.child.id())
     }
 

@@ -1,6 +1,7 @@
 //! `biv pause --all` and `biv resume --all`
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::output::Output;
 use super::report::Report;
 use crate::engine::{Camp, Engine, PauseOptions, ResumeOptions};
@@ -16,6 +17,9 @@ pub(super) fn resume_all(
     output: &Output,
 ) -> CommandResult {
     let camp = engine.resume_all(options)?;
+    for view in &camp.instances {
+        ensure_for(view, engine, output);
+    }
     tell(&camp, "running", output)
 }
 
@@ -26,19 +30,8 @@ fn tell(camp: &Camp, state: &str, output: &Output) -> CommandResult {
     for view in &camp.instances {
         output.say(&format!("`{}` is {}", view.title, view.state.name()));
     }
-    if let Some(first) = camp.failures.first() {
-        let causes = camp
-            .failures
-            .iter()
-            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
-        return Err(Report {
-            causes: causes.collect(),
-            ..Report::failed(
-                "camp",
-                format!("not all could be {state}"),
-                format!("mend `{}` and say it again", first.title),
-            )
-        });
+    if let Some(report) = Report::not_all(camp, state) {
+        return Err(report);
     }
     Ok(output.result(camp, String::new))
 }

@@ -5,10 +5,11 @@ use std::fmt::Write;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::context::{CommandResult, engine, home};
+use super::context::{CommandResult, home};
 use super::output::Output;
 use super::report::Report;
-use crate::config::DEFAULTS;
+use crate::config::{DEFAULTS, load};
+use crate::engine::Error;
 
 /// Show where settings are and what they are
 #[derive(Debug, Args)]
@@ -41,8 +42,16 @@ fn path(output: &Output) -> CommandResult {
 }
 
 fn show(output: &Output) -> CommandResult {
-    let engine = engine()?;
-    let config = engine.config();
+    let config = match load(&home()?.config_file()) {
+        Ok(config) => config,
+        // Whoever has made a mistake wants to see what could be there, and then what is wrong.
+        Err(error) => {
+            if !output.wants_json() {
+                output.text(DEFAULTS);
+            }
+            return Err(Error::Config(error).into());
+        }
+    };
     let json = json!({ "settings": config.merged, "set_by_you": config.user, "path": config.file });
     Ok(output.result(&json, || {
         let mut text = format!("# {}\n\n", config.file.display());

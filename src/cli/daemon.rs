@@ -10,9 +10,9 @@ use super::output::Output;
 use super::report::Report;
 use super::words;
 use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
-use crate::engine::Engine;
+use crate::engine::{Engine, InstanceView};
 
-/// The daemon: watches agents, feeds queues, suspends idle agents, notifies
+/// Run, start, stop or look at the daemon, which watches agents and feeds queues
 #[derive(Debug, Args)]
 pub(super) struct DaemonArgs {
     #[command(subcommand)]
@@ -146,6 +146,14 @@ pub(super) fn ensure(engine: &Engine, output: &Output) {
         ));
     }
     mention_version(engine, output);
+}
+
+/// The same for an instance that somebody must watch: its dialogs, its clock, its queue.
+pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) {
+    let has_queue = view.queue.is_some_and(|counts| counts.waiting > 0);
+    if view.autoyes || view.idle_timeout_s.is_some() || has_queue {
+        ensure(engine, output);
+    }
 }
 
 fn print_unit(kind: Unit, output: &Output) -> ExitCode {

@@ -21,6 +21,8 @@ use crate::model::{Activity, PauseReason};
 /// How long the demo agent may take for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TITLE: &str = "hello";
+/// With the indentation of a quotation it fits into a hundred.
+const COLUMNS: u16 = 92;
 
 /// See the whole cycle in a throw-away repository, without account or network
 #[derive(Debug, Args)]
@@ -30,14 +32,10 @@ pub(super) fn run(_: &DemoArgs, output: &Output) -> CommandResult {
     let ground = tempfile::Builder::new()
         .prefix("biv-demo-")
         .tempdir()
-        .map_err(|error| {
-            Report::failed(
-                "demo",
-                format!("there is no place for the playground: {error}"),
-                "set TMPDIR to a directory that you can write to",
-            )
-        })?;
-    let engine = Engine::open(Home::below(&ground.path().join("home")))?;
+        .map_err(no_place)?;
+    let home = Home::below(&ground.path().join("home"));
+    furnish(&home).map_err(no_place)?;
+    let engine = Engine::open(home)?;
     let shown = tell(&engine, ground.path(), output);
     // The playground goes, whatever happened on it.
     let options = KillOptions {
@@ -55,15 +53,24 @@ pub(super) fn run(_: &DemoArgs, output: &Output) -> CommandResult {
     Ok(ExitCode::SUCCESS)
 }
 
+fn no_place(error: std::io::Error) -> Report {
+    Report::failed(
+        "demo",
+        format!("there is no place for the playground: {error}"),
+        "set TMPDIR to a directory that you can write to",
+    )
+}
+
+/// A terminal that is narrow enough to be quoted.
+fn furnish(home: &Home) -> std::io::Result<()> {
+    std::fs::create_dir_all(&home.config)?;
+    let settings = format!("[terminal]\ncolumns = {COLUMNS}\n");
+    std::fs::write(home.config_file(), settings)
+}
+
 fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::Value, Report> {
     let repository = ground.join("playground");
-    std::fs::create_dir(&repository).map_err(|error| {
-        Report::failed(
-            "demo",
-            format!("no playground: {error}"),
-            "set TMPDIR to another directory",
-        )
-    })?;
+    std::fs::create_dir(&repository).map_err(no_place)?;
     Engine::make_playground(&repository)?;
     let talk = Talk { engine, output };
     talk.say("A repository, and an agent that is part of biv itself: no account, no network.");
@@ -212,11 +219,7 @@ impl Talk<'_> {
 
     fn screen(&self, lines: usize) -> Result<(), Error> {
         let screen = self.engine.peek(TITLE, lines, false)?;
-        let narrow: Vec<String> = screen
-            .lines()
-            .map(|line| line.chars().take(92).collect())
-            .collect();
-        self.quote(&narrow.join("\n"));
+        self.quote(&screen);
         Ok(())
     }
 
@@ -250,16 +253,16 @@ impl Talk<'_> {
     fn answer_until_idle(&self) -> Result<(), Report> {
         for _ in 0..5 {
             self.engine.press_key(TITLE, "1")?;
-            let asks_again = |view: &InstanceView| matches!(view.activity, Some(Activity::Idle));
+            let is_done = |view: &InstanceView| view.activity == Some(Activity::Idle);
             // The dialog needs a moment to go.
             self.engine
                 .wait_until(TITLE, Duration::from_secs(5), |view| {
                     view.activity != Some(Activity::Approval)
                 })?;
             let (view, _) = self.engine.wait_until(TITLE, PATIENCE, |view| {
-                asks_again(view) || view.activity == Some(Activity::Approval)
+                is_done(view) || view.activity == Some(Activity::Approval)
             })?;
-            if asks_again(&view) {
+            if is_done(&view) {
                 return Ok(());
             }
         }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use super::context::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
+use super::words;
 use crate::engine::{Engine, Takeover};
 use crate::model::printable_line;
 
@@ -45,7 +46,8 @@ fn describe(takeover: &Takeover, dry_run: bool) -> String {
         writeln!(
             text,
             "Took over `{}`. Resume with: biv resume {}",
-            view.title, view.id
+            view.title,
+            words::called(view)
         )
         .ok();
     }

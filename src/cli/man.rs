@@ -4,11 +4,62 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Command};
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 use serde_json::json;
 
 use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
+
+/// What every command has in common, told once.
+const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "EXIT STATUS",
+        &[
+            ("0", "done"),
+            ("1", "failed"),
+            ("2", "usage"),
+            ("3", "no such instance, or several"),
+            ("4", "not in this state"),
+            ("5", "cannot be resumed"),
+            ("6", "the saved changes conflict with the branch"),
+            ("7", "busy"),
+            ("130", "interrupted"),
+        ],
+    ),
+    (
+        "ENVIRONMENT",
+        &[
+            (
+                "BIV_HOME",
+                "Puts everything under this directory: configuration, state, worktrees, sockets and \
+                 a tmux server. Without it the XDG directories are used.",
+            ),
+            ("NO_COLOR", "No colours, unless --color asks for them."),
+        ],
+    ),
+    (
+        "FILES",
+        &[
+            (
+                "~/.config/bivouac/config.toml",
+                "Settings; biv config init writes it with every key and its comment.",
+            ),
+            (
+                "~/.config/bivouac/agents/*.toml",
+                "Agents of your own, and changes to the built-in ones.",
+            ),
+            (
+                "~/.config/bivouac/policy.toml",
+                "Rules of your own for autoyes.",
+            ),
+            (
+                ".bivouac.toml",
+                "What a repository asks for in each new worktree.",
+            ),
+        ],
+    ),
+];
 
 /// Print the manual page, or write all pages into a directory
 #[derive(Debug, Args)]
@@ -22,7 +73,7 @@ pub(super) fn run(args: &ManArgs, command: Command, output: &Output) -> CommandR
     let Some(directory) = &args.dir else {
         let mut page = Vec::new();
         // Writing into memory cannot fail.
-        drop(Man::new(command).render(&mut page));
+        drop(render(command, &mut page));
         if output.wants_json() {
             return Ok(output.json(&json!({ "page": String::from_utf8_lossy(&page) })));
         }
@@ -61,9 +112,28 @@ fn write_all(mut command: Command, directory: &Path) -> std::io::Result<Vec<Path
             .to_owned();
         let path = directory.join(format!("{name}.1"));
         let mut text = Vec::new();
-        Man::new(page).render(&mut text)?;
+        render(page, &mut text)?;
         std::fs::write(&path, text)?;
         written.push(path);
     }
     Ok(written)
+}
+
+/// The page of a command; that of `biv` itself ends with what holds for all of them.
+fn render(command: Command, page: &mut Vec<u8>) -> std::io::Result<()> {
+    let is_first = command.get_name() == "biv";
+    Man::new(command).render(page)?;
+    if !is_first {
+        return Ok(());
+    }
+    let mut more = Roff::new();
+    for (heading, rows) in SECTIONS {
+        more.control("SH", [heading]);
+        for (name, words) in rows {
+            more.control("TP", []);
+            more.text([bold(*name)]);
+            more.text([roman(*words)]);
+        }
+    }
+    more.to_writer(page)
 }

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::autoyes::refuse_from_inside;
 use super::context::CommandResult;
-use super::daemon::ensure;
+use super::daemon::ensure_for;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
@@ -70,6 +71,9 @@ impl StartArgs {
         title: Option<String>,
         directory: PathBuf,
     ) -> Result<NewInstance, Report> {
+        if self.autoyes {
+            refuse_from_inside()?;
+        }
         let prompt = match (self.prompt, self.prompt_file) {
             (Some(prompt), _) => Some(prompt),
             (None, Some(file)) => Some(read_prompt(&file)?),
@@ -98,10 +102,6 @@ impl StartArgs {
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let attach = args.start.attach;
     let view = create(args, engine, output)?;
-    if view.idle_timeout_s.is_some() || view.autoyes {
-        // Only the daemon looks at the clock, and at dialogs.
-        ensure(engine, output);
-    }
     announce(&view, attach, engine, output)
 }
 
@@ -148,6 +148,7 @@ pub(super) fn announce(
     engine: &Engine,
     output: &Output,
 ) -> CommandResult {
+    ensure_for(view, engine, output);
     let status = output.result(view, || {
         let branch = view.branch.as_deref().unwrap_or("a detached HEAD");
         format!(
@@ -156,7 +157,7 @@ pub(super) fn announce(
             view.state.name(),
             view.agent,
             words::tilde(&view.worktree),
-            view.id,
+            words::called(view),
         )
     });
     if attach {

@@ -10,6 +10,7 @@ use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
+use super::words;
 use crate::config::{WorktreeOnPause, parse_duration};
 use crate::engine::{Asked, Engine, PauseOptions};
 use crate::model::PauseReason;
@@ -62,7 +63,7 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
                 }
                 output.say(&format!(
                     "Paused `{title}`. Resume with: biv resume {}",
-                    view.id
+                    words::called(view)
                 ));
             }
             Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),

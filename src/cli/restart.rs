@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -39,6 +40,7 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
     let mut progress = StepLine::new(output, &view.title.to_string());
     let view = engine.restart(view.id.as_str(), &mut progress)?;
     drop(progress);
+    ensure_for(&view, engine, output);
     Ok(output.result(&view, || {
         format!("Restarted `{}` as run {}", view.title, view.run_id)
     }))

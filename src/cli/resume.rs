@@ -4,9 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::StepLine;
+use super::words;
 use crate::engine::{Asked, Engine, OnConflict, ResumeOptions, Told};
 
 /// Bring a paused instance back exactly as it was
@@ -47,10 +49,11 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         let asked = engine.resume(given, &options, &mut progress)?;
         drop(progress);
         let title = &asked.view().title;
+        ensure_for(asked.view(), engine, output);
         match &asked {
             Asked::Done(view) => output.say(&format!(
                 "Resumed `{title}`. Attach with: biv attach {}",
-                view.id
+                words::called(view)
             )),
             Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
         }

@@ -9,11 +9,13 @@ use clap::Args;
 use signal_hook::consts::SIGINT;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::log::print_all;
 use super::new::{NewArgs, create};
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
+use super::words;
 use crate::engine::{Engine, InstanceView, LogFrom, PauseOptions};
 use crate::model::{Activity, PauseReason, State};
 
@@ -21,8 +23,10 @@ use crate::model::{Activity, PauseReason, State};
 const PROBE: Duration = Duration::from_millis(150);
 /// A turn that has not begun by then has ended already, or the agent shows no sign of it.
 const BEGINNING: Duration = Duration::from_secs(3);
+/// A dialog that autoyes has not answered by then is the user's.
+const ANSWER: Duration = Duration::from_secs(5);
 
-/// Like `new`, in the foreground: show what the agent does until its turn ends. Ctrl+C pauses it
+/// Start an agent in the foreground and show what it does until its turn ends; Ctrl+C pauses it
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]
@@ -36,8 +40,15 @@ pub(super) fn run(args: RunArgs, engine: &Engine, output: &Output) -> CommandRes
             "give it with -p, or use `biv new` to start without one",
         ));
     }
+    if args.new.start.attach {
+        return Err(Report::usage(
+            "`biv run` shows the conversation itself, so it does not attach",
+            "use `biv new --attach`, or `biv attach` from another terminal",
+        ));
+    }
     let interrupts = Interrupts::listen();
     let view = create(args.new, engine, output)?;
+    ensure_for(&view, engine, output);
     output.say(&format!(
         "`{}` works on {}",
         view.title,
@@ -65,6 +76,7 @@ fn follow(
     let mut log = engine.log(view.id.as_str(), LogFrom::Start)?;
     let started = Instant::now();
     let mut has_worked = false;
+    let mut asked: Option<Instant> = None;
     loop {
         if interrupts.count() > 0 {
             return Ok(Ended::Interrupted);
@@ -77,9 +89,16 @@ fn follow(
         has_worked |= now.activity == Some(Activity::Busy);
         let at_rest =
             now.activity != Some(Activity::Busy) && (has_worked || started.elapsed() > BEGINNING);
+        if now.activity != Some(Activity::Approval) {
+            asked = None;
+        }
+        // What autoyes answers is no end of the turn.
+        let may_be_answered = now.autoyes
+            && now.activity == Some(Activity::Approval)
+            && asked.get_or_insert_with(Instant::now).elapsed() < ANSWER;
         if now.state != State::Running
             || !goes_on
-            || (at_rest && now.activity != Some(Activity::Unknown))
+            || (at_rest && !may_be_answered && now.activity != Some(Activity::Unknown))
         {
             return Ok(Ended::TurnOver);
         }
@@ -128,8 +147,7 @@ fn pause(
             &mut StepLine::new(output, given),
         )?;
     }
-    let title = shlex::try_quote(&view.title.to_string())
-        .map_or_else(|_| given.to_owned(), std::borrow::Cow::into_owned);
+    let title = words::called(view);
     output.say(&format!(
         "Paused. Resume with: biv resume {title}\nRestart with: biv restart {title}"
     ));
@@ -153,7 +171,8 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
         };
         output.say(&format!(
             "`{}` {state}; `biv attach {}` goes on with it",
-            view.title, view.id
+            view.title,
+            words::called(view)
         ));
     }
     match view.state {

@@ -4,6 +4,7 @@ use clap::Args;
 
 use super::context::CommandResult;
 use super::output::Output;
+use super::words;
 use crate::engine::Engine;
 
 /// Bring a killed instance back, as paused
@@ -19,7 +20,8 @@ pub(super) fn run(args: &UndoKillArgs, engine: &Engine, output: &Output) -> Comm
     Ok(output.result(&view, || {
         format!(
             "`{}` is back, paused. Go on with: biv resume {}",
-            view.title, view.id
+            view.title,
+            words::called(&view)
         )
     }))
 }

@@ -61,7 +61,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
                 if args.wanted != Wanted::Idle || since.elapsed() >= HOLD {
                     return Ok(output.result(&view, || {
                         format!(
-                            "{} is {}",
+                            "{}: {}",
                             view.title,
                             words::shown_state(&view, words::now())
                         )

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use super::report::word;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
 use crate::model::{Activity, DiffStat, QueueCounts, State, Timestamp};
@@ -88,6 +89,17 @@ pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
         "now".to_owned()
     } else {
         format!("{} ago", brief_duration(passed))
+    }
+}
+
+/// How a command line calls it: by its title, as a shell takes it; by its id where the title cannot be
+/// typed as it is shown, or would be read as an option.
+pub(super) fn called(view: &InstanceView) -> String {
+    let title = &view.title;
+    if title.to_string() == title.as_str() && !title.as_str().starts_with('-') {
+        word(title)
+    } else {
+        view.id.to_string()
     }
 }
 

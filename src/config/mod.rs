@@ -1,4 +1,4 @@
-//! Settings, and where each one came from: defaults ← user ← environment; flags win over all of them.
+//! Settings, and whose each one is: the defaults, and the user's file over them; flags win over both.
 //!
 //! `defaults.toml` is the documentation: it holds every key there is, with its comment, and is what
 //! `biv config init` writes. A key that it does not have is a mistake and is refused by name.

@@ -7,8 +7,6 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use serde_json::json;
-
 use super::jobs;
 use super::keeper::{Keeper, Told};
 use super::notices::Notice;
@@ -195,20 +193,22 @@ impl Desk {
                 self.make_round();
             }
         }
-        let ids: Vec<InstanceId> = self.keepers.keys().cloned().collect();
-        for id in ids {
-            let Some(keeper) = self.keepers.get_mut(&id) else {
-                continue;
-            };
-            let told = keeper.tick(now);
+        let mut told = Vec::new();
+        for (id, keeper) in &mut self.keepers {
+            let news = keeper.tick(now);
+            if !news.is_empty() {
+                told.push((id.clone(), news));
+            }
             if self.stopping.is_none()
                 && self.jobs < JOBS
                 && let Some(job) = keeper.next_job(now, self.camp_paused)
-                && jobs::start(&self.engine, &self.mail, &id, job)
+                && jobs::start(&self.engine, &self.mail, id, job)
             {
                 self.jobs += 1;
             }
-            self.tell(&id, told);
+        }
+        for (id, news) in told {
+            self.tell(&id, news);
         }
         self.errands(now);
         self.pass_events_on();
@@ -229,9 +229,7 @@ impl Desk {
         let now = self.now();
         match sight {
             Sight::Roll(roll) => self.call(&roll),
-            Sight::Rang(id) => self
-                .subscribers
-                .tell_bell(|| json!({ "bell": id }).to_string()),
+            Sight::Rang(_) => {}
             Sight::Seen(seen) => {
                 let id = seen.instance.clone();
                 if !self.keepers.contains_key(&id) {

@@ -5,6 +5,7 @@ use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 
+use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::desk::Desk;
@@ -60,7 +61,7 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
         started_at: Timestamp::new(chrono::Utc::now()),
     };
     let (watcher, sights) = Watcher::start(Arc::clone(&engine), Doorbell::Taken)?;
-    forward(sights, &mail);
+    forward(sights, &mail, &subscribers);
     hear(bell, &mail);
     let counter = Counter {
         engine: Arc::clone(&engine),
@@ -117,11 +118,14 @@ fn listen_for_signals(mail: &Sender<Mail>) {
     }
 }
 
-fn forward(sights: Receiver<Sight>, mail: &Sender<Mail>) {
-    let mail = mail.clone();
+fn forward(sights: Receiver<Sight>, mail: &Sender<Mail>, subscribers: &Arc<Subscribers>) {
+    let (mail, subscribers) = (mail.clone(), Arc::clone(subscribers));
     spawn("sights", move || {
         for sight in sights {
-            if mail.send(Mail::Sight(sight)).is_err() {
+            // Agents talk all the time, and there is nothing to decide about that: past the desk.
+            if let Sight::Rang(id) = sight {
+                subscribers.tell_bell(|| json!({ "bell": id }).to_string());
+            } else if mail.send(Mail::Sight(sight)).is_err() {
                 return;
             }
         }

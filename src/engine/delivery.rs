@@ -27,6 +27,14 @@ const GONE: Duration = Duration::from_millis(300);
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
+/// What is known of a prompt that was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Receipt {
+    Taken,
+    /// The agent is gone: it may have been told to go, or have gone before it read anything.
+    Gone,
+}
+
 /// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
 pub(super) fn deliver(
     agent: &Watched<'_>,
@@ -34,7 +42,7 @@ pub(super) fn deliver(
     prompt: &str,
     patience: Patience,
     last: LastPrompt<'_>,
-) -> Result<(), Error> {
+) -> Result<Receipt, Error> {
     await_ready(agent, title, patience)?;
     type_in(agent, prompt, last)
 }
@@ -55,12 +63,13 @@ pub(super) fn holds_a_draft(agent: &Watched<'_>, last: LastPrompt<'_>) -> Result
     Ok(typed && !delivery.was_put_back(&screen, last))
 }
 
-/// Pastes the prompt into an agent that is ready, submits it and sees it go.
+/// Pastes the prompt into an agent that is ready, submits it and sees it go. After an error the agent
+/// has not got it.
 pub(super) fn type_in(
     agent: &Watched<'_>,
     prompt: &str,
     last: LastPrompt<'_>,
-) -> Result<(), Error> {
+) -> Result<Receipt, Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
     delivery.empty_the_box(last)?;
@@ -71,10 +80,15 @@ pub(super) fn type_in(
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
     delivery.submit()?;
-    match agent.provider.verify() {
+    let seen = match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
         // Keys that go to an agent that has ended are swallowed without a word.
         Verify::None => delivery.shot().map(drop),
+    };
+    match seen {
+        Ok(()) => Ok(Receipt::Taken),
+        Err(Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)) => Ok(Receipt::Gone),
+        Err(error) => Err(error),
     }
 }
 
@@ -181,9 +195,8 @@ impl Delivery<'_> {
         let provider = self.agent.provider;
         let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
-        if !matches!(draft, Some(Draft::Text(_))) {
-            return self.shot().map(drop);
-        }
+        // Where the box does not show what is in it, anything that the agent does about it must do.
+        let shows = matches!(draft, Some(Draft::Text(_)));
         let submitted_at = Instant::now();
         let mut pressed_again = false;
         let mut gone: Option<Instant> = None;
@@ -197,7 +210,12 @@ impl Delivery<'_> {
                 .judge(&screen_of(&shot), Some(&shot.title))
                 .activity;
             // A dialog in the place of the box: what looks like the draft is its echo further up.
-            if drafted(&shot) != draft || needs_a_person(activity) {
+            let moved = if shows {
+                drafted(&shot) != draft
+            } else {
+                shot.text != before.text
+            };
+            if moved || needs_a_person(activity) {
                 if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
                     return Ok(());
                 }

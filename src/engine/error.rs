@@ -57,6 +57,8 @@ pub(crate) enum Error {
     DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
+    #[error("it is not known whether `{title}` has got the prompt: it was ended meanwhile")]
+    NotKnown { title: Title },
     #[error("there is nothing to send")]
     NothingToSend,
     #[error("{} is the main checkout of its repository", path.display())]

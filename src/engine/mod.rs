@@ -22,6 +22,7 @@ mod events;
 mod follow;
 mod gc;
 mod glimpse;
+mod hands;
 mod haste;
 mod hook;
 mod import;

@@ -1,6 +1,7 @@
 //! An operation from its first line in the journal to its end.
 
 use super::core::now;
+use super::hands::await_no_hands;
 use super::steps::{Foresight, Work};
 use super::{Engine, Error, Progress};
 use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
@@ -94,6 +95,9 @@ impl Engine {
     ) -> Result<InstanceRecord, Error> {
         let operation = journal.plan.operation;
         work.operation = operation;
+        if !operation.makes_instance() {
+            await_no_hands(dir);
+        }
         let outcome = drive(&mut journal, &mut work);
         // Only now is it at rest for everyone who looks.
         self.ring(Some(&work.record.id));

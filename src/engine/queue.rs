@@ -6,15 +6,15 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::core::now;
-use super::delivery::{find_the_box_free, type_in};
-use super::send::{Patience, await_ready, was_taken_away};
+use super::delivery::find_the_box_free;
+use super::hands::{Hands, Laid};
+use super::send::{Patience, await_ready};
 use super::{Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, State,
-    Title, TurnEnd,
+    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
+    TurnEnd,
 };
 use crate::store::InstanceDir;
-use crate::tmux::TmuxError;
 
 /// An agent that was just seen at its prompt is there still, or is busy with something else.
 const READY: Duration = Duration::from_secs(5);
@@ -121,6 +121,9 @@ impl Engine {
         if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }
+        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &seat) else {
+            return Ok(Fed::NotNow);
+        };
         // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
         let last = || self.last_prompt(&dir, &record);
         if find_the_box_free(&agent, &last).is_err() {
@@ -131,26 +134,14 @@ impl Engine {
             return Ok(Fed::Nothing);
         };
         super::crash::place("queue:feed:sending");
-        let typed = match type_in(&agent, &prompt, &last) {
-            // It has ended of its own, and may have been told to: how is seen by its state.
-            Err(Error::Tmux(TmuxError::NoPane(_))) if !was_taken_away(&dir, &seat) => Ok(()),
-            Ok(()) if was_taken_away(&dir, &seat) => Err(Error::WrongState {
-                verb: "send to",
-                state: State::Pausing,
-                title: record.title.clone(),
-            }),
-            typed => typed,
-        };
-        match typed {
-            Ok(()) => {
+        match hands.type_to(self, &agent, &record, &seat, &prompt) {
+            Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
                     EventKind::QueueStarted,
                     &record,
                     json!({ "number": number }),
                 );
-                // It has arrived; that it is not in the log is no reason to send it again.
-                drop(self.record_sent(&dir, &record, &prompt));
                 Ok(Fed::Sent)
             }
             Err(error) => self.stop_queue(&dir, &record, &error),

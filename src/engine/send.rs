@@ -1,14 +1,14 @@
 //! A prompt, delivered whole to an agent that is ready for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::delivery::deliver;
-use super::watch::{Found, Watched};
+use super::hands::{Hands, Laid, Typed, Whereabouts, whereabouts};
+use super::resolve::Found;
+use super::watch::{self, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
-use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceRecord, Resting, Seat, State, Title};
-use crate::store::{InstanceDir, Loaded};
+use crate::store::InstanceDir;
 use crate::tmux::TmuxError;
 
 /// Senders wait for each other: one message at a time, each whole.
@@ -37,83 +37,93 @@ impl Engine {
         let found = self.find(given, Scope::Living)?;
         // From here on no timer puts it to sleep under us.
         let _presence = found.dir.presence("send")?;
-        let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
-        let (record, dir) = (found.record, found.dir);
-        let seat = match (record.state, &record.seat) {
-            (Resting::Running, Some(seat)) => seat.clone(),
-            (state, _) => {
-                return Err(Error::WrongState {
-                    verb: "send to",
-                    title: record.title,
-                    state: state.into(),
-                });
+        let deadline = Instant::now() + TYPING_WAIT;
+        loop {
+            let Found { record, dir, .. } =
+                self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
+            let seat = match (record.state, &record.seat) {
+                (Resting::Running, Some(seat)) => seat.clone(),
+                (state, _) => return Err(cannot_send(&record, state.into())),
+            };
+            let _turn = dir.lock_typing(deadline.saturating_duration_since(Instant::now()))?;
+            match self.hand_over(&dir, &record, &seat, prompt)? {
+                Handed::Over(typed) => {
+                    if let Some(error) = typed.unrecorded {
+                        progress.note(&format!("the prompt was not recorded: {error}"));
+                    }
+                    return Ok(());
+                }
+                // Nothing was typed. Somebody who has paused it since is not overruled.
+                Handed::NotThere(Whereabouts::Leaves(state)) => {
+                    return Err(cannot_send(&record, state));
+                }
+                Handed::NotThere(Whereabouts::Sits | Whereabouts::Moved) => {}
             }
-        };
-        let _typing = dir.lock_typing(TYPING_WAIT)?;
-        let server = self.server_of(&record);
+        }
+    }
+
+    /// Waits until the agent is ready, and types.
+    fn hand_over(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        seat: &Seat,
+        prompt: &str,
+    ) -> Result<Handed, Error> {
+        // Others were before us, and may have taken it away.
+        let there = whereabouts(dir, seat);
+        if there != Whereabouts::Sits {
+            return Ok(Handed::NotThere(there));
+        }
+        let server = self.server_of(record);
         let patience = Patience {
             starting: self.settings().launch.ready,
             busy: None,
         };
-        let agent = self.watched(&server, &dir, &record, &seat)?;
-        let last = || self.last_prompt(&dir, &record);
-        match deliver(&agent, &record.title, prompt, patience, &last) {
-            Err(error) => self.ended_of_its_own(error, &record)?,
-            Ok(()) if was_taken_away(&dir, &seat) => {
-                return Err(Error::WrongState {
-                    verb: "send to",
-                    state: self.show(record.id.as_str())?.state,
-                    title: record.title,
-                });
-            }
-            Ok(()) => {}
+        let agent = self.watched(&server, dir, record, seat)?;
+        let handed = await_ready(&agent, &record.title, patience).and_then(|()| {
+            Ok(match Hands::lay_on(dir, seat)? {
+                Laid::On(hands) => Handed::Over(hands.type_to(self, &agent, record, seat, prompt)?),
+                Laid::NotThere(whereabouts) => Handed::NotThere(whereabouts),
+            })
+        });
+        match handed {
+            // One that was taken away says less than where it is.
+            Err(
+                error @ (Error::AgentDied { .. }
+                | Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)),
+            ) => match self.where_now(record, seat)? {
+                Whereabouts::Sits => Err(error),
+                elsewhere => Ok(Handed::NotThere(elsewhere)),
+            },
+            other => other,
         }
-        // It has arrived: that it is not in the log must not make anyone send it again.
-        if let Err(error) = self.record_sent(&dir, &record, prompt) {
-            progress.note(&format!("the prompt was not recorded: {error}"));
-        }
-        Ok(())
     }
 
-    /// An agent that is gone may have been told to go by what was sent. One that was taken away while
-    /// a message waited for it (paused, killed by somebody else) has not read it; then the state says
-    /// more than that its pane is gone.
-    fn ended_of_its_own(&self, error: Error, record: &InstanceRecord) -> Result<(), Error> {
-        let vanished = match &error {
-            Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer) => true,
-            Error::AgentDied { .. } => false,
-            _ => return Err(error),
-        };
-        let Ok(view) = self.show(record.id.as_str()) else {
-            return Err(error);
-        };
-        match view.state {
-            State::Completed | State::Failed if vanished => Ok(()),
-            State::Running => Err(error),
-            state => Err(Error::WrongState {
-                verb: "send to",
-                title: record.title.clone(),
-                state,
-            }),
+    /// The same as [`whereabouts`], when an agent that has ended has been written down as such.
+    fn where_now(&self, record: &InstanceRecord, seat: &Seat) -> Result<Whereabouts, Error> {
+        let there = whereabouts(&self.store.instance(&record.id), seat);
+        if there != Whereabouts::Sits {
+            return Ok(there);
         }
+        Ok(match self.show(record.id.as_str())?.state {
+            State::Running => Whereabouts::Sits,
+            state => Whereabouts::Leaves(state),
+        })
     }
 }
 
-/// Whether somebody pauses, kills or restarts the agent and does not wait for its turn any more: an
-/// agent that is told to go empties its input box, too, and what was typed last may not have been read.
-pub(super) fn was_taken_away(dir: &InstanceDir, seat: &Seat) -> bool {
-    match dir.load() {
-        Loaded::Known { record, journal } => {
-            let going = journal.is_some_and(|journal| {
-                let waits =
-                    journal.plan.operation == Operation::Pause && !journal.is_done(Step::Quiesce);
-                !journal.is_closed() && !waits
-            });
-            going
-                || matches!(record.state, Resting::Paused | Resting::Killed)
-                || record.seat.as_ref() != Some(seat)
-        }
-        Loaded::Unborn { .. } | Loaded::Unreadable(_) => true,
+/// What came of an attempt to hand a prompt over.
+enum Handed {
+    Over(Typed),
+    NotThere(Whereabouts),
+}
+
+fn cannot_send(record: &InstanceRecord, state: State) -> Error {
+    Error::WrongState {
+        verb: "send to",
+        title: record.title.clone(),
+        state,
     }
 }
 
@@ -134,15 +144,15 @@ pub(super) fn await_ready(
         }
     })?;
     match found {
-        Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
-        Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
+        watch::Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
+        watch::Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
             title: title.clone(),
             activity,
         }),
-        Found::StillMoving(_) => Err(Error::NotReady {
+        watch::Found::StillMoving(_) => Err(Error::NotReady {
             seconds: patience.starting.as_secs(),
         }),
-        Found::AtRest(Rest::Exited) | Found::Gone => {
+        watch::Found::AtRest(Rest::Exited) | watch::Found::Gone => {
             let code = agent
                 .server
                 .death_of(agent.pane)?

@@ -213,9 +213,14 @@ impl InstanceDir {
         self.take("op.lock", LockMode::Exclusive, Duration::ZERO, purpose)
     }
 
-    /// The lock under which text is typed into the pane: one message at a time, whole.
+    /// The lock under which a message waits for the agent and is typed: one at a time, whole.
     pub(crate) fn lock_typing(&self, wait: Duration) -> Result<Lock, StoreError> {
         self.take("send.lock", LockMode::Exclusive, wait, "send")
+    }
+
+    /// The lock under which keys are pressed, for as long as one message takes.
+    pub(crate) fn lock_keys(&self, wait: Duration) -> Result<Lock, StoreError> {
+        self.take("keys.lock", LockMode::Exclusive, wait, "typing")
     }
 
     /// Says that a person is here (attached, typing); timers and autoyes then keep away.

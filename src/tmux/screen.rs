@@ -199,8 +199,10 @@ fn parse_shots(answer: &str) -> Vec<Shot> {
         .filter_map(|part| {
             let (head, text) = part.split_once('\n')?;
             let mut fields = head.splitn(4, FIELD);
+            // Of a pane that is gone tmux tells nothing, in as many fields.
+            let pane = fields.next().filter(|pane| !pane.is_empty())?;
             Some(Shot {
-                pane: fields.next()?.to_owned(),
+                pane: pane.to_owned(),
                 in_mode: fields.next()? != "0",
                 dead: fields.next()? == "1",
                 title: fields.next()?.to_owned(),
@@ -223,5 +225,13 @@ mod tests {
         assert_eq!(shots[0].text, "line 1\n\nline 3");
         assert_eq!(shots[0].title, "a title");
         assert!(shots[1].in_mode && shots[1].dead && shots[1].text.is_empty());
+    }
+
+    #[test]
+    fn a_pane_that_is_gone_is_no_blank_screen() {
+        let shots =
+            parse_shots("\u{1e}%1\u{1f}0\u{1f}0\u{1f}a title\nline\n\u{1e}\u{1f}\u{1f}\u{1f}\n");
+        assert_eq!(shots.len(), 1);
+        assert_eq!(shots[0].pane, "%1");
     }
 }

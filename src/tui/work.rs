@@ -220,19 +220,8 @@ fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
 }
 
 fn camp(camp: Camp, state: &'static str) -> Result<Outcome, Trouble> {
-    if let Some(first) = camp.failures.first() {
-        let causes = camp
-            .failures
-            .iter()
-            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
-        return Err(Trouble::Reported(Report {
-            causes: causes.collect(),
-            ..Report::failed(
-                "camp",
-                format!("not all could be {state}"),
-                format!("mend `{}` and say it again", first.title),
-            )
-        }));
+    if let Some(report) = Report::not_all(&camp, state) {
+        return Err(Trouble::Reported(report));
     }
     Ok(Outcome::Said(if camp.already {
         format!("The camp is {state} already.")

@@ -51,7 +51,7 @@ fn a_new_instance_is_announced_and_listed() {
         format!(
             "fix the login is running with demo on biv/fix-the-login\n  \
              worktree [HOME]/worktrees/app/fix-the-login-{}\n  \
-             attach with `biv attach {id}`\n",
+             attach with `biv attach 'fix the login'`\n",
             &id[..5]
         )
     );

@@ -37,6 +37,14 @@ fn a_mistake_is_named_with_file_and_key() {
                 answer.stderr
             );
         }
+        // Who has made a mistake can still look up what there is.
+        let shown = camp.biv(["config", "show"]).run().fails(1);
+        assert!(
+            shown.stdout.contains("\nbranch_prefix = "),
+            "{}",
+            shown.stdout
+        );
+        assert_eq!(shown.stderr, answer.stderr);
         // Whatever is wrong with it, the doctor still comes.
         let doctor = camp.biv(["doctor"]).run().fails(1);
         assert!(doctor.stdout.contains("configuration"), "{}", doctor.stdout);

@@ -1,5 +1,6 @@
 //! What is printed about the program itself.
 
+use crate::readme::section;
 use crate::support::Camp;
 
 #[test]
@@ -31,6 +32,20 @@ fn every_command_has_a_manual_page() {
     let camp = Camp::new();
     let page = camp.biv(["man"]).run().ok().stdout;
     assert!(page.contains(".TH biv 1"), "{page}");
+    // Exit statuses are told in two places, alike.
+    let lines: Vec<&str> = page.lines().collect();
+    let commands = section("## Commands").replace('\n', " ");
+    let told = commands.split("Exit status: ").nth(1).unwrap();
+    let told = told.split(". ").next().unwrap().split(" · ");
+    let statuses: Vec<(&str, &str)> = told.filter_map(|told| told.split_once(' ')).collect();
+    assert_eq!(statuses.len(), 9, "{statuses:?}");
+    for (status, words) in statuses {
+        let bold = format!("\\fB{status}\\fR");
+        assert!(
+            lines.windows(2).any(|pair| pair == [bold.as_str(), words]),
+            "{status} {words} in\n{page}"
+        );
+    }
     let directory = camp.root().join("man");
     let wrote = camp
         .biv(["man", "--dir", directory.to_str().unwrap()])

@@ -11,6 +11,7 @@ mod looking;
 mod naming;
 mod readme;
 mod refusals;
+mod troubles;
 
 #[path = "../support/mod.rs"]
 #[expect(

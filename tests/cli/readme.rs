@@ -79,7 +79,7 @@ fn steps(section: &str) -> Vec<(String, String)> {
 }
 
 /// `…` on a line of its own stands for any lines, `[..]` within a line for anything.
-fn matches(expected: &str, seen: &str) -> bool {
+pub(crate) fn matches(expected: &str, seen: &str) -> bool {
     let expected: Vec<&str> = expected.lines().collect();
     let seen: Vec<&str> = seen.lines().map(str::trim_end).collect();
     lines_match(&expected, &seen)
@@ -165,11 +165,9 @@ fn every_command_is_in_the_table_and_nothing_else() {
 #[test]
 fn the_settings_are_those_that_are_built_in() {
     let section = section("## Configuration");
-    let block = section
-        .split("```toml\n")
-        .nth(1)
-        .and_then(|rest| rest.split("```").next())
-        .expect("a block of settings");
+    let [block] = blocks(&section, "toml")[..] else {
+        panic!("one block of settings");
+    };
     let camp = Camp::new();
     drop(camp.biv(["config", "init"]).run().ok());
     let written = std::fs::read_to_string(camp.home().join("config/config.toml")).unwrap();
@@ -200,7 +198,6 @@ fn readme_path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
 }
 
-/// From a heading to the next of its kind.
 /// The table of agents says what the files of the agents say.
 #[test]
 fn the_table_of_agents_is_that_of_biv_agents() {
@@ -230,9 +227,19 @@ fn the_table_of_agents_is_that_of_biv_agents() {
     }
 }
 
-fn section(heading: &str) -> String {
+/// From a heading to the next of its kind.
+pub(crate) fn section(heading: &str) -> String {
     let text = readme();
     let from = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));
     let rest = &text[from + heading.len()..];
     rest[..rest.find("\n## ").unwrap_or(rest.len())].to_owned()
+}
+
+/// What stands in the blocks of code in this language.
+pub(crate) fn blocks<'a>(section: &'a str, language: &str) -> Vec<&'a str> {
+    section
+        .split(&format!("\n```{language}\n"))
+        .skip(1)
+        .filter_map(|rest| Some(&rest[..=rest.find("\n```")?]))
+        .collect()
 }

@@ -269,3 +269,17 @@ fn a_prompt_file_must_be_text() {
     assert!(answer.fails(1).stderr.contains("cannot be read"));
     assert_nothing_left(&camp, Some(&repository));
 }
+
+#[test]
+fn a_run_needs_a_prompt_and_does_not_attach() {
+    let camp = Camp::new();
+    let run = |more: &[&str]| camp.biv(["run"]).args(more).run().fails(2).said();
+    insta::assert_snapshot!(run(&[]), @r"
+    error: `biv run` needs a prompt
+      hint: give it with -p, or use `biv new` to start without one
+    ");
+    insta::assert_snapshot!(run(&["-p", "x", "--attach"]), @r"
+    error: `biv run` shows the conversation itself, so it does not attach
+      hint: use `biv new --attach`, or `biv attach` from another terminal
+    ");
+}

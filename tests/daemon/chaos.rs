@@ -4,10 +4,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use crate::dice::Dice;
-use crate::post::{process_if_any, start, status};
+use crate::post::{events, process_if_any, start, status};
 use crate::support::terminal::Terminal;
-use crate::support::{Camp, Instance, until};
+use crate::support::{Answer, Call, Camp, Instance, until};
 
 /// Done, no such instance, wrong state, busy, and a prompt that a pause has cut off.
 const ANSWERS: [i32; 5] = [0, 1, 3, 4, 7];
@@ -18,27 +20,119 @@ struct Rounds {
     lasts: Duration,
 }
 
+/// Short, or ten minutes with `BIV_TEST_LONG`. `BIV_CHAOS=PROCESSES,INSTANCES,SECONDS` is for whoever
+/// looks for the cause of a failure.
 fn rounds() -> Rounds {
-    if std::env::var_os("BIV_TEST_LONG").is_some() {
-        Rounds {
-            processes: 8,
-            instances: 20,
-            lasts: Duration::from_secs(600),
-        }
-    } else {
-        Rounds {
-            processes: 4,
-            instances: 5,
-            lasts: Duration::from_secs(12),
-        }
+    let wished = std::env::var("BIV_CHAOS").ok().map(|text| {
+        let numbers = text
+            .split(',')
+            .map(|number| number.parse().expect("a number"));
+        numbers.collect::<Vec<u64>>()
+    });
+    let [processes, instances, seconds] = match wished.as_deref() {
+        Some(wished) => wished.try_into().expect("PROCESSES,INSTANCES,SECONDS"),
+        None if std::env::var_os("BIV_TEST_LONG").is_some() => [8, 20, 600],
+        None => [4, 5, 12],
+    };
+    Rounds {
+        processes,
+        instances: usize::try_from(instances).unwrap(),
+        lasts: Duration::from_secs(seconds),
     }
 }
 
-/// What was said to whom, and whether it is certain that it arrived.
+/// What was said to whom, and how often it must have arrived: exactly once, never, or nobody knows.
 struct Sent {
     id: String,
     text: String,
-    certain: bool,
+    times: &'static [usize],
+}
+
+/// What the answer of `send` promises: sent; refused, so that nothing was typed; or that it is not known.
+fn promised(status: Option<i32>) -> &'static [usize] {
+    match status {
+        Some(0) => &[1],
+        Some(3 | 4 | 7) => &[0],
+        _ => &[0, 1],
+    }
+}
+
+/// What was done to whom and what came of it, for whoever has to find out how something got lost.
+struct Deed {
+    id: String,
+    from: DateTime<Utc>,
+    to: DateTime<Utc>,
+    told: String,
+}
+
+/// Everything that the many leave behind.
+#[derive(Default)]
+struct Diary {
+    strange: Mutex<Vec<String>>,
+    sent: Mutex<Vec<Sent>>,
+    deeds: Mutex<Vec<Deed>>,
+}
+
+impl Diary {
+    /// Makes a call and writes it down.
+    fn call(&self, id: &str, call: Call<'_>) -> Answer {
+        let from = Utc::now();
+        let answer = call.run();
+        let told = format!("{} → {:?} {}", answer.call, answer.status, answer.said());
+        self.did(id, from, told);
+        answer
+    }
+
+    fn did(&self, id: &str, from: DateTime<Utc>, told: String) {
+        self.deeds.lock().unwrap().push(Deed {
+            id: id.to_owned(),
+            from,
+            to: Utc::now(),
+            told,
+        });
+    }
+
+    fn said(&self, id: &str, text: String, times: &'static [usize]) {
+        self.sent.lock().unwrap().push(Sent {
+            id: id.to_owned(),
+            text,
+            times,
+        });
+    }
+
+    /// What was done to the instance, and what it went through, around the time when this was said.
+    fn around(&self, camp: &Camp, id: &str, text: &str) -> String {
+        let deeds = self.deeds.lock().unwrap();
+        let of_it = || deeds.iter().filter(|deed| deed.id == id);
+        let Some(saying) = of_it().find(|deed| deed.told.contains(text)) else {
+            return String::new();
+        };
+        let margin = TimeDelta::seconds(20);
+        let (from, to) = (saying.from - margin, saying.to + margin);
+        let mut lines: Vec<(DateTime<Utc>, String)> = of_it()
+            .filter(|deed| deed.from < to && deed.to > from)
+            .map(|deed| {
+                (
+                    deed.from,
+                    format!("to {} {}", clock(deed.to), deed.told.trim()),
+                )
+            })
+            .collect();
+        lines.extend(events(camp).into_iter().filter_map(|event| {
+            let at: DateTime<Utc> = event["at"].as_str()?.parse().ok()?;
+            let here = event["instance"] == id && at > from && at < to;
+            here.then(|| (at, format!("{} {}", event["type"], event["data"])))
+        }));
+        lines.sort();
+        lines
+            .into_iter()
+            .map(|(at, told)| format!("\n    {} {told}", clock(at)))
+            .collect()
+    }
+}
+
+fn clock(at: DateTime<Utc>) -> String {
+    at.format("%H:%M:%S%.3f").to_string()
 }
 
 #[test]
@@ -61,12 +155,11 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
         })
         .collect();
     let over = AtomicBool::new(false);
-    let strange: Mutex<Vec<String>> = Mutex::new(Vec::new());
-    let sent: Mutex<Vec<Sent>> = Mutex::new(Vec::new());
+    let diary = Diary::default();
     let end = Instant::now() + lasts;
     std::thread::scope(|scope| {
         for number in 0..processes {
-            let (camp, all, over, strange, sent) = (&camp, &all, &over, &strange, &sent);
+            let (camp, all, over, diary) = (&camp, &all, &over, &diary);
             scope.spawn(move || {
                 let mut dice = Dice::new(number * 977 + 13);
                 let mut count = 0;
@@ -78,8 +171,7 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
                         instance,
                         &mut dice,
                         &format!("{number}-{count}"),
-                        strange,
-                        sent,
+                        diary,
                     );
                 }
             });
@@ -91,7 +183,7 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
                     let agents = instance.processes();
                     if agents.len() > 1 {
                         let told = format!("{}: two agents {agents:?}", instance.title);
-                        strange.lock().unwrap().push(told);
+                        diary.strange.lock().unwrap().push(told);
                         over.store(true, Ordering::Relaxed);
                         return;
                     }
@@ -100,58 +192,45 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
             }
         });
     });
-    let mut wrong = strange.into_inner().unwrap();
     if status(&camp)["running"] == false {
         start(&camp);
     }
-    wrong.extend(settled(&camp, &all, &sent.into_inner().unwrap()));
+    let mut wrong = settled(&camp, &all, &diary);
+    wrong.append(&mut diary.strange.lock().unwrap());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn act(
-    camp: &Camp,
-    instance: &Instance,
-    dice: &mut Dice,
-    tag: &str,
-    strange: &Mutex<Vec<String>>,
-    sent: &Mutex<Vec<Sent>>,
-) {
+fn act(camp: &Camp, instance: &Instance, dice: &mut Dice, tag: &str, diary: &Diary) {
     let id = instance.id.as_str();
     let answer = match dice.below(20) {
-        0..=3 => camp.biv(["pause", id]).run(),
-        4..=6 => camp.biv(["resume", id]).run(),
+        0..=3 => diary.call(id, camp.biv(["pause", id])),
+        4..=6 => diary.call(id, camp.biv(["resume", id])),
         7..=12 => {
-            let text = format!("message {tag}");
-            let answer = camp.biv(["send", id, &text]).run();
-            sent.lock().unwrap().push(Sent {
-                id: id.to_owned(),
-                text,
-                certain: answer.status == Some(0),
-            });
+            let text = format!("message {tag}.");
+            let answer = diary.call(id, camp.biv(["send", id, &text]));
+            diary.said(id, text, promised(answer.status));
             answer
         }
         13..=14 => {
-            let text = format!("queued {tag}");
-            let answer = camp.biv(["queue", id, &text]).run();
-            sent.lock().unwrap().push(Sent {
-                id: id.to_owned(),
-                text,
-                certain: false,
-            });
+            let text = format!("queued {tag}.");
+            let answer = diary.call(id, camp.biv(["queue", id, &text]));
+            diary.said(id, text, &[0, 1]);
             answer
         }
         15..=16 => {
+            let from = Utc::now();
             let person =
                 Terminal::named(camp, &format!("person-{tag}"), &format!("biv attach {id}"));
             person.wait_for_any(&["ctrl-q detach", "ended with"]);
             dice.let_pass(300);
             person.press(&["C-q"]);
             person.wait_for("ended with");
+            diary.did(id, from, "attach".to_owned());
             return;
         }
         17..=18 => {
-            let answer = camp.biv(["kill", "-y", id]).run();
-            drop(camp.biv(["undo-kill", id]).run());
+            let answer = diary.call(id, camp.biv(["kill", "-y", id]));
+            drop(diary.call(id, camp.biv(["undo-kill", id])));
             answer
         }
         _ => {
@@ -167,12 +246,12 @@ fn act(
         .is_some_and(|status| ANSWERS.contains(&status))
     {
         let told = format!("{}: {:?} {}", answer.call, answer.status, answer.said());
-        strange.lock().unwrap().push(told);
+        diary.strange.lock().unwrap().push(told);
     }
 }
 
 /// What is not as it must be when everything has come to rest.
-fn settled(camp: &Camp, all: &[Instance], sent: &[Sent]) -> Vec<String> {
+fn settled(camp: &Camp, all: &[Instance], diary: &Diary) -> Vec<String> {
     let mut wrong = Vec::new();
     for instance in all {
         // Any lock that were stuck would show here.
@@ -191,15 +270,22 @@ fn settled(camp: &Camp, all: &[Instance], sent: &[Sent]) -> Vec<String> {
         // The conversation may have begun anew where there was no turn yet.
         let shown = Instance::from_json(&camp.show(instance));
         let prompts = shown.prompts(camp);
+        let sent = diary.sent.lock().unwrap();
         for sent in sent.iter().filter(|sent| sent.id == instance.id) {
             let times = prompts
                 .iter()
                 .filter(|prompt| **prompt == sent.text)
                 .count();
-            if times > 1 || (sent.certain && times == 0) {
+            if !sent.times.contains(&times) {
+                let similar: Vec<&String> = prompts
+                    .iter()
+                    .filter(|prompt| prompt.contains(&sent.text))
+                    .collect();
                 wrong.push(format!(
-                    "{}: `{}` arrived {times} times",
-                    instance.title, sent.text
+                    "{}: `{}` arrived {times} times (in {similar:?}){}",
+                    instance.title,
+                    sent.text,
+                    diary.around(camp, &instance.id, &sent.text)
                 ));
             }
         }

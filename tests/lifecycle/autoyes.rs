@@ -305,6 +305,42 @@ fn a_hook_is_answered_by_the_same_policy() {
     assert_eq!(audit(&camp)[0], said("accept", "told"));
 }
 
+#[test]
+fn a_turn_in_the_foreground_is_answered_until_it_ends() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let prompt = "/run touch made.txt";
+    let call = camp.biv(["run", "works", "-a", "demo", "--autoyes", "-p", prompt]);
+    drop(call.within(&repository.path).run().ok());
+    let shown = camp.biv(["show", "works", "--json"]).run().ok().json();
+    assert_eq!(shown["activity"], "idle", "{shown:#}");
+    let worktree = Instance::from_json(&shown).worktree;
+    assert!(worktree.join("made.txt").exists());
+    assert_eq!(
+        audit(&camp),
+        [said("accept", "decided"), said("accept", "gone")]
+    );
+}
+
+#[test]
+fn no_agent_switches_it_on() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "works", &[]);
+    for call in [
+        camp.biv(["autoyes", "works", "on"]),
+        camp.biv(["new", "another", "-a", "demo", "--autoyes"]),
+        camp.biv(["run", "-a", "demo", "--autoyes", "-p", "anything"]),
+    ] {
+        let call = call
+            .within(&repository.path)
+            .env("BIV_INSTANCE", &instance.id);
+        let said = call.run().fails(1).said();
+        assert!(said.contains("from inside an instance"), "{said}");
+    }
+    assert_eq!(camp.list().len(), 1);
+}
+
 /// 2,000 with `BIV_TEST_LONG` set.
 #[test]
 fn no_key_ever_goes_into_another_dialog() {

@@ -177,3 +177,84 @@ fn any_command_takes_prompts_too() {
     });
     instance.wait_screen(&camp, "got one 'two' $three");
 }
+
+#[test]
+fn what_somebody_left_in_the_box_is_not_sent_along() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "half");
+    let target = format!("=biv-{}:", instance.id);
+    let left = "half a sentence, left by a sender that died";
+    camp.tmux(&["send-keys", "-t", &target, "-l", "--", left]);
+    instance.wait_screen(&camp, left);
+    drop(camp.biv(["send", "half", "a whole one"]).run().ok());
+    assert_eq!(wait_prompts(&camp, &instance, 1), ["a whole one"]);
+}
+
+/// A message that waits for a turn to end, seen to wait.
+fn waiting_message(camp: &Camp, instance: &Instance, text: &str) -> std::process::Child {
+    let child = camp.biv(["send", &instance.id, text]).in_background();
+    let lock = camp.instances_dir().join(&instance.id).join("send.lock");
+    let mark = format!("(process {})", child.id());
+    until("the message waits for the agent", || {
+        std::fs::read_to_string(&lock).is_ok_and(|holder| holder.ends_with(&mark))
+    });
+    child
+}
+
+#[test]
+fn a_message_that_waits_is_not_sent_when_its_agent_is_taken_away() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "taken");
+    for (round, away) in [vec!["pause", "--now"], vec!["kill", "-y"]]
+        .into_iter()
+        .enumerate()
+    {
+        drop(camp.biv(["send", "taken", "/busy 600"]).run().ok());
+        let text = format!("message {round}");
+        let mut first = waiting_message(&camp, &instance, &text);
+        // One that waits for the first to be through.
+        let mut second = camp.biv(["send", &instance.id, &text]).in_background();
+        drop(camp.biv(away.clone()).arg("taken").run().ok());
+        assert_eq!(first.wait().unwrap().code(), Some(4), "{away:?}");
+        let code = second.wait().unwrap().code();
+        // It may have come to its turn when the agent was gone, or have woken it.
+        assert!(matches!(code, Some(0 | 3 | 4)), "{away:?}: {code:?}");
+        drop(camp.biv(["undo-kill", &instance.id]).run());
+        drop(camp.biv(["resume", &instance.id]).run().ok());
+        instance.wait_idle(&camp);
+        let arrived = instance.prompts(&camp);
+        let times = arrived.iter().filter(|prompt| **prompt == text).count();
+        assert_eq!(times, usize::from(code == Some(0)), "{away:?}: {arrived:?}");
+    }
+}
+
+#[test]
+fn a_message_is_there_when_send_says_so_and_is_not_when_it_refuses() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "torn");
+    let aways = [vec!["pause"], vec!["pause", "--now"], vec!["kill", "-y"]];
+    let rounds = 9;
+    let mut answers = Vec::new();
+    for round in 0..rounds {
+        let text = format!("message {round}");
+        let mut sender = camp.biv(["send", &instance.id, &text]).in_background();
+        // Each time at another moment of the typing.
+        std::thread::sleep(std::time::Duration::from_millis(120 * round));
+        let away = aways[usize::try_from(round).unwrap() % aways.len()].clone();
+        drop(camp.biv(away).arg(&instance.id).run());
+        answers.push((text, sender.wait().unwrap().code()));
+        drop(camp.biv(["undo-kill", &instance.id]).run());
+        drop(camp.biv(["resume", &instance.id]).run().ok());
+        instance.wait_idle(&camp);
+    }
+    let arrived = instance.prompts(&camp);
+    for (text, code) in answers {
+        let times = arrived.iter().filter(|prompt| **prompt == text).count();
+        let expected = match code {
+            Some(0) => 1,
+            Some(3 | 4 | 7) => 0,
+            other => panic!("`{text}`: {other:?}"),
+        };
+        assert_eq!(times, expected, "`{text}` {code:?}: {arrived:?}");
+    }
+}

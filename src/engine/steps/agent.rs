@@ -75,7 +75,8 @@ impl Work<'_> {
         let last = || self.engine.last_prompt(&self.dir, &self.record);
         let delivered = deliver(&agent, &self.record.title, &prompt, patience, &last);
         match delivered {
-            Ok(()) => {
+            // One that has gone since was told to, as far as anyone can know.
+            Ok(_) => {
                 // It has arrived; that it is not in the log is no reason to send it again.
                 if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
                     self.progress

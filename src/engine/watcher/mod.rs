@@ -6,8 +6,9 @@
 //! takes the doorbells over has them, the other goes without and knocks ([`Watcher::knock`]) when it
 //! hears of something.
 
+mod alarm;
 mod bell;
-mod eyes;
+mod ears;
 mod pane;
 mod watch;
 
@@ -18,7 +19,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use eyes::Waker;
+use alarm::Waker;
 
 use super::{Engine, Error};
 use crate::model::{Activity, InstanceId};
@@ -111,7 +112,7 @@ impl Watcher {
         engine.prepare()?;
         let (wishes, heard) = channel();
         let (sights, seen) = channel();
-        let (waker, alarm) = eyes::alarm().map_err(Error::files("open", &engine.home.run))?;
+        let (waker, alarm) = alarm::alarm().map_err(Error::files("open", &engine.home.run))?;
         let mut watch = watch::Watch::open(engine, doorbell, heard, alarm, sights)?;
         let thread = std::thread::Builder::new()
             .name("watcher".to_owned())

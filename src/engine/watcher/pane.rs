@@ -1,11 +1,11 @@
 //! One pane under watch.
 
-use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use rustix::net::{RecvFlags, recv};
 
 use super::bell::Bell;
+use super::ears::Ear;
 use crate::model::InstanceId;
 
 /// Between two messages that the same agent says something.
@@ -26,9 +26,9 @@ pub(super) struct Watched {
     pub dead: bool,
     pub bell: Bell,
     /// Its output, once it was handed over to us.
-    pub pipe: Option<OwnedFd>,
+    pub pipe: Option<Ear>,
     /// Becomes readable when the process ends.
-    pub process: Option<OwnedFd>,
+    pub process: Option<Ear>,
     /// When to ask for its output (again).
     pub repair: Option<Duration>,
     repair_after: Duration,
@@ -102,7 +102,7 @@ impl Watched {
     }
 
     /// Its output is ours from now on.
-    pub(super) fn hand_over(&mut self, pipe: OwnedFd) {
+    pub(super) fn hand_over(&mut self, pipe: Ear) {
         self.pipe = Some(pipe);
         self.repair = None;
     }

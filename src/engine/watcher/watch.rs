@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
-use std::os::fd::AsFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use super::eyes::{Alarm, watch};
+use super::alarm::Alarm;
+use super::ears::{Ear, Ears};
 use super::pane::{Heard, Watched};
 use super::{Doorbell, Present, Seen, Sight, Wish};
 use crate::engine::watch::screen_of;
@@ -52,6 +52,7 @@ pub(super) struct Watch {
     doorbells: Doorbells,
     wishes: Receiver<Wish>,
     alarm: Alarm,
+    ears: Ears,
     sights: Sender<Sight>,
     client: Option<Client>,
     panes: BTreeMap<String, Watched>,
@@ -83,6 +84,7 @@ impl Watch {
             .and_then(|socket| Doorbells::open(socket, &path))
             .map_err(Error::files("open", &path))?;
         Ok(Self {
+            ears: Ears::open().map_err(Error::files("open", &path))?,
             server: engine.server(),
             engine,
             doorbell,
@@ -130,24 +132,22 @@ impl Watch {
         if self.client.as_ref().is_some_and(Client::is_waiting) {
             limit = limit.min(Duration::from_secs(1));
         }
-        let fixed = [Some(self.alarm.fd()), Some(self.doorbells.readable())];
+        let ears = self
+            .panes
+            .values()
+            .flat_map(|pane| [pane.pipe.as_ref(), pane.process.as_ref()])
+            .flatten();
         let client = self.client.as_ref().and_then(Client::readable);
-        let pipes = self.panes.values().flat_map(|pane| {
-            [pane.pipe.as_ref(), pane.process.as_ref()]
-                .into_iter()
-                .flatten()
-                .map(AsFd::as_fd)
-        });
-        let readable = fixed.into_iter().chain([client]).flatten().chain(pipes);
+        let others = [self.alarm.fd(), self.doorbells.readable()];
+        let others = others.into_iter().chain(client);
         let writable = self.client.as_ref().and_then(Client::writable);
-        let ready = watch(readable, writable, limit);
+        let heard = self.ears.wait(ears, others, writable, limit);
 
-        let mut ready = ready.into_iter().skip(if client.is_some() { 3 } else { 2 });
         let now = self.now();
         let mut sights = Vec::new();
         for pane in self.panes.values_mut() {
-            let pipe = pane.pipe.is_some() && ready.next().unwrap_or(false);
-            let process = pane.process.is_some() && ready.next().unwrap_or(false);
+            let speaks = |ear: &Option<Ear>| ear.as_ref().is_some_and(|ear| heard.from(ear));
+            let (pipe, process) = (speaks(&pane.pipe), speaks(&pane.process));
             if pipe {
                 match pane.listen(now, buffer) {
                     Heard::Ring => sights.push(Sight::Rang(pane.instance.clone())),
@@ -210,7 +210,10 @@ impl Watch {
         while let Some((pane, pipe)) = self.doorbells.receive() {
             // One that nobody knows is closed by dropping it.
             if let Some(pane) = self.panes.get_mut(&pane) {
-                pane.hand_over(pipe);
+                match self.ears.lend(pipe) {
+                    Ok(pipe) => pane.hand_over(pipe),
+                    Err(_) => pane.repair_later(self.started.elapsed()),
+                }
             }
         }
     }
@@ -298,8 +301,9 @@ impl Watch {
                 Some(watched) if watched.instance == instance => watched,
                 _ => {
                     let mut watched = Watched::new(instance, now);
-                    watched.process =
-                        Identity::of_pid(pane.pid).and_then(|process| process.end_signal());
+                    watched.process = Identity::of_pid(pane.pid)
+                        .and_then(|process| process.end_signal())
+                        .and_then(|end| self.ears.lend(end).ok());
                     watched
                 }
             };

@@ -5,6 +5,8 @@ use super::{now, saved};
 use crate::git::*;
 use crate::model::InstanceId;
 
+type Change = fn(&Lab);
+
 /// A worktree in which nothing has happened for a while, and what happens in it between the reading
 /// and the snapshot. Gives back what the snapshot holds and what it ought to hold; None where the
 /// verification says itself that it lacks something.
@@ -57,7 +59,7 @@ fn what_was_read_ahead_is_used_where_nothing_happens() {
 
 #[test]
 fn nothing_that_happens_meanwhile_is_missed() {
-    let changes: [(&str, fn(&Lab)); 9] = [
+    let changes: [(&str, Change); 9] = [
         ("a file is changed", |lab| lab.write("dir/c.txt", "also\n")),
         ("an untracked file is changed", |lab| {
             lab.write("untracked", "v\n");

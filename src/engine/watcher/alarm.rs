@@ -1,11 +1,8 @@
-//! Waiting for many things at once, and being woken from it.
+//! Being woken from a wait.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::time::Duration;
-
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// Wakes whoever waits at the other end.
 #[derive(Debug)]
@@ -45,23 +42,4 @@ impl Alarm {
             }
         }
     }
-}
-
-/// Which of these can be read (or, for those that want to write, written) by then.
-pub(super) fn watch<'a>(
-    readable: impl Iterator<Item = BorrowedFd<'a>>,
-    writable: Option<BorrowedFd<'a>>,
-    limit: Duration,
-) -> Vec<bool> {
-    let mut fds: Vec<PollFd<'_>> = readable
-        .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
-        .collect();
-    fds.extend(writable.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
-    let timeout = Timespec {
-        tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(limit.subsec_nanos()),
-    };
-    // Interrupted: nothing is ready, and the caller comes back.
-    poll(&mut fds, Some(&timeout)).ok();
-    fds.iter().map(|fd| !fd.revents().is_empty()).collect()
 }
