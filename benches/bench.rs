@@ -169,6 +169,7 @@ fn large_repository(bench: &mut Bench) {
         git(&by_hand.worktree, &["status", "-s"]);
         git(&camp.worktree(&title), &["status", "-s"]);
 
+        support::written_out();
         rows.raw_pause.push(timed(|| {
             git(&by_hand.worktree, &["stash", "push", "-u", "-q"]);
             git(

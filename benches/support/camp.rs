@@ -235,8 +235,10 @@ impl Camp {
         }
     }
 
-    /// Long enough for an agent that has said nothing to count as being at rest.
+    /// Long enough for an agent that has said nothing to count as being at rest, and for the disk to
+    /// have what was written before.
     pub(crate) fn settle(&self) {
+        written_out();
         std::thread::sleep(Duration::from_secs(7));
     }
 
@@ -284,4 +286,10 @@ impl Drop for Camp {
             }
         }
     }
+}
+
+/// Everything that was written is on the disk: whoever syncs first else pays for those before.
+pub(crate) fn written_out() {
+    let synced = std::process::Command::new("sync").status();
+    assert!(synced.is_ok_and(|status| status.success()), "sync failed");
 }

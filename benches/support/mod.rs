@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-pub(crate) use camp::Camp;
+pub(crate) use camp::{Camp, written_out};
 pub(crate) use table::{Bench, Row};
 pub(crate) use watching::watching;
 

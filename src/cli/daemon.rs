@@ -1,5 +1,6 @@
 //! `biv daemon`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -168,7 +169,15 @@ fn print_unit(kind: Unit, output: &Output) -> ExitCode {
             "~/Library/LaunchAgents/org.bivouac.daemon.plist",
         ),
     };
-    let text = daemon::unit(kind, &biv, home.as_deref());
+    // A service manager's own PATH knows neither the agents nor, on a Mac, tmux.
+    let environment: Vec<(&str, String)> = [
+        ("BIV_HOME", home.map(PathBuf::into_os_string)),
+        ("PATH", std::env::var_os("PATH")),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?.to_string_lossy().into_owned())))
+    .collect();
+    let text = daemon::unit(kind, &biv, &environment);
     if output.wants_json() {
         return output.json(&json!({ "path": path, "text": text }));
     }

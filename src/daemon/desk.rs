@@ -5,10 +5,11 @@ mod errands;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::jobs;
 use super::keeper::{Keeper, Told};
+use super::lived::Lived;
 use super::notices::Notice;
 use super::run::{Mail, log, spawn};
 use super::subscribers::Subscribers;
@@ -36,7 +37,7 @@ pub(super) struct Desk {
     hello: Hello,
     mail: Sender<Mail>,
     subscribers: Arc<Subscribers>,
-    started: Instant,
+    lived: Lived,
     watching: usize,
     jobs: usize,
     camp_paused: bool,
@@ -76,7 +77,7 @@ impl Desk {
             hello,
             mail,
             subscribers,
-            started: Instant::now(),
+            lived: Lived::new(),
             watching: 0,
             jobs: 0,
             camp_paused: false,
@@ -117,7 +118,12 @@ impl Desk {
             None => due.saturating_sub(now),
         };
         // A moment later than exactly then, so that it is then.
-        due + Duration::from_millis(1)
+        self.lived.at_most(due + Duration::from_millis(1))
+    }
+
+    /// A wait is over.
+    pub(super) fn wake(&mut self) {
+        self.lived.go_on();
     }
 
     pub(super) fn handle(&mut self, mail: Mail) {
@@ -222,7 +228,7 @@ impl Desk {
     }
 
     fn now(&self) -> Duration {
-        self.started.elapsed()
+        self.lived.now()
     }
 
     fn see(&mut self, sight: Sight) {

@@ -9,6 +9,7 @@ mod client;
 mod desk;
 mod jobs;
 mod keeper;
+mod lived;
 mod notices;
 mod run;
 mod server;

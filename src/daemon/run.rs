@@ -89,7 +89,9 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
 
 fn work(desk: &mut Desk, mailbox: &Receiver<Mail>) {
     while !desk.is_finished() {
-        match mailbox.recv_timeout(desk.patience()) {
+        let mail = mailbox.recv_timeout(desk.patience());
+        desk.wake();
+        match mail {
             Ok(mail) => {
                 desk.handle(mail);
                 // What has come meanwhile belongs to the same moment.

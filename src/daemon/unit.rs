@@ -10,21 +10,20 @@ pub(crate) enum UnitKind {
 }
 
 /// The text of the unit. Agents are started in their tmux server, never in the service's own group,
-/// so that stopping the service leaves them alone.
-pub(crate) fn unit(kind: UnitKind, biv: &Path, home: Option<&Path>) -> String {
+/// so that stopping the service leaves them alone. The environment is what the daemon must have to find
+/// its home, tmux, git and the agents: services are given next to nothing.
+pub(crate) fn unit(kind: UnitKind, biv: &Path, environment: &[(&str, String)]) -> String {
     match kind {
-        UnitKind::Systemd => systemd(biv, home),
-        UnitKind::Launchd => launchd(biv, home),
+        UnitKind::Systemd => systemd(biv, environment),
+        UnitKind::Launchd => launchd(biv, environment),
     }
 }
 
-fn systemd(biv: &Path, home: Option<&Path>) -> String {
-    let home = home.map_or_else(String::new, |home| {
-        format!(
-            "Environment=\"BIV_HOME={}\"\n",
-            escape_systemd(&home.display().to_string())
-        )
-    });
+fn systemd(biv: &Path, environment: &[(&str, String)]) -> String {
+    let environment: String = environment
+        .iter()
+        .map(|(name, value)| format!("Environment=\"{name}={}\"\n", escape_systemd(value)))
+        .collect();
     format!(
         "[Unit]\n\
          Description=Bivouac watches coding agents\n\
@@ -33,14 +32,15 @@ fn systemd(biv: &Path, home: Option<&Path>) -> String {
          \n\
          [Service]\n\
          ExecStart=\"{}\" daemon run\n\
-         {home}\
+         {environment}\
          Restart=on-failure\n\
          KillMode=process\n\
          TimeoutStopSec=15\n\
          \n\
          [Install]\n\
          WantedBy=default.target\n",
-        escape_systemd(&biv.display().to_string())
+        // Only in a command line does `$` begin a variable.
+        escape_systemd(&biv.display().to_string()).replace('$', "$$")
     )
 }
 
@@ -49,17 +49,16 @@ fn escape_systemd(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('%', "%%")
-        .replace('$', "$$")
 }
 
-fn launchd(biv: &Path, home: Option<&Path>) -> String {
-    let home = home.map_or_else(String::new, |home| {
-        format!(
-            "  <key>EnvironmentVariables</key>\n  <dict>\n    <key>BIV_HOME</key>\n    \
-             <string>{}</string>\n  </dict>\n",
-            escape_xml(&home.display().to_string())
-        )
-    });
+fn launchd(biv: &Path, environment: &[(&str, String)]) -> String {
+    let environment: String = environment
+        .iter()
+        .map(|(name, value)| {
+            let value = escape_xml(value);
+            format!("    <key>{name}</key>\n    <string>{value}</string>\n")
+        })
+        .collect();
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
          <!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \
@@ -68,7 +67,7 @@ fn launchd(biv: &Path, home: Option<&Path>) -> String {
          \x20 <key>Label</key>\n  <string>org.bivouac.daemon</string>\n\
          \x20 <key>ProgramArguments</key>\n  <array>\n    <string>{}</string>\n    \
          <string>daemon</string>\n    <string>run</string>\n  </array>\n\
-         {home}\
+         \x20 <key>EnvironmentVariables</key>\n  <dict>\n{environment}  </dict>\n\
          \x20 <key>RunAtLoad</key>\n  <true/>\n\
          \x20 <key>KeepAlive</key>\n  <dict>\n    <key>SuccessfulExit</key>\n    <false/>\n  </dict>\n\
          \x20 <key>ThrottleInterval</key>\n  <integer>20</integer>\n\
@@ -90,19 +89,26 @@ mod tests {
 
     #[test]
     fn odd_paths_arrive_as_they_are() {
-        let biv = Path::new("/opt/a \"b\" 100%/biv");
-        let text = unit(UnitKind::Systemd, biv, Some(Path::new("/home/x y")));
+        let biv = Path::new("/opt/a \"b\" 100% $x/biv");
+        let environment = [
+            ("BIV_HOME", "/home/x y 5% $x".to_owned()),
+            ("PATH", "/bin:/a&b".to_owned()),
+        ];
+        let text = unit(UnitKind::Systemd, biv, &environment);
         assert!(
-            text.contains("ExecStart=\"/opt/a \\\"b\\\" 100%%/biv\" daemon run\n"),
+            text.contains("ExecStart=\"/opt/a \\\"b\\\" 100%% $$x/biv\" daemon run\n"),
             "{text}"
         );
         assert!(
-            text.contains("Environment=\"BIV_HOME=/home/x y\"\n"),
+            text.contains("Environment=\"BIV_HOME=/home/x y 5%% $x\"\n"),
             "{text}"
         );
         assert!(text.contains("KillMode=process\n"), "{text}");
-        let text = unit(UnitKind::Launchd, Path::new("/a&b/biv"), None);
+        let text = unit(UnitKind::Launchd, Path::new("/a&b/biv"), &environment);
         assert!(text.contains("<string>/a&amp;b/biv</string>"), "{text}");
-        assert!(!text.contains("BIV_HOME"), "{text}");
+        assert!(
+            text.contains("<key>PATH</key>\n    <string>/bin:/a&amp;b</string>"),
+            "{text}"
+        );
     }
 }

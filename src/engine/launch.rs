@@ -21,8 +21,9 @@ use crate::model::InstanceId;
 use crate::process::Command;
 use crate::tmux::let_this_pane_go;
 
-/// How long the launcher has to report; it does next to nothing before that.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the launcher has to report. It does next to nothing before that; a machine that starts many
+/// at once takes its time all the same.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What the launcher is to become.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -134,8 +134,18 @@ fn an_old_daemon_is_noticed_by_a_new_biv() {
 #[test]
 fn units_are_printed_on_request() {
     let camp = Camp::new();
-    let unit = camp.biv(["daemon", "unit", "systemd"]).run().ok();
+    let unit = camp
+        .biv(["daemon", "unit", "systemd"])
+        .env("PATH", "/where/tmux/is:/bin")
+        .run()
+        .ok();
     assert!(unit.stdout.contains("daemon run\n"), "{}", unit.stdout);
+    // Services are started without the user's own.
+    assert!(
+        unit.stdout.contains("\"PATH=/where/tmux/is:/bin\"\n"),
+        "{}",
+        unit.stdout
+    );
     assert!(
         unit.stdout
             .contains(&format!("BIV_HOME={}", camp.home().display())),

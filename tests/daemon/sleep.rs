@@ -1,7 +1,11 @@
 //! Idle agents go to sleep, and whoever wants something of them wins.
 
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
 use crate::dice::Dice;
-use crate::post::{configure, events, start, wait_activity, wait_event};
+use crate::post::{configure, events, process, start, wait_activity, wait_event};
 use crate::support::terminal::Terminal;
 use crate::support::{Camp, Instance, until};
 
@@ -42,6 +46,28 @@ fn one_that_is_idle_for_its_timeout_sleeps_and_a_message_wakes_it() {
     until("it has arrived", || {
         sleeper.prompts(&camp) == ["wake up", "and again"]
     });
+}
+
+#[test]
+fn hours_in_which_the_daemon_was_stopped_put_nobody_to_sleep() {
+    let minute = Duration::from_secs(6);
+    let camp = hasty_camp(6000);
+    let repository = camp.repository("app");
+    let daemon = process(&camp);
+    let not_idle = Instant::now();
+    let idle = camp.start(&repository, "idle", &["--idle-timeout", "1m"]);
+    wait_activity(&camp, "idle");
+    daemon.signal(Signal::STOP);
+    let lived_at_most = not_idle.elapsed();
+    // Many minutes, as the daemon counts them.
+    std::thread::sleep(minute * 2);
+    let goes_on = Instant::now();
+    daemon.signal(Signal::CONT);
+    wait_asleep(&camp, &idle);
+    // It had to be idle for a minute that was lived through: a stop is noticed after a sixth of one,
+    // and a twelfth is allowed for a machine that is late. Whoever is slow only makes it longer.
+    let lived = lived_at_most + goes_on.elapsed() + minute / 6 + minute / 12;
+    assert!(lived >= minute, "{lived:?}");
 }
 
 #[test]

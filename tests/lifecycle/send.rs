@@ -179,15 +179,20 @@ fn any_command_takes_prompts_too() {
 }
 
 #[test]
-fn what_somebody_left_in_the_box_is_not_sent_along() {
+fn what_somebody_left_in_the_box_is_neither_sent_along_nor_deleted() {
     let camp = Camp::new();
     let instance = idle_demo(&camp, "half");
     let target = format!("=biv-{}:", instance.id);
     let left = "half a sentence, left by a sender that died";
     camp.tmux(&["send-keys", "-t", &target, "-l", "--", left]);
     instance.wait_screen(&camp, left);
+    let refused = camp.biv(["send", "half", "a whole one"]).run().fails(4);
+    assert!(refused.said().contains("input box"), "{}", refused.said());
+    instance.wait_screen(&camp, left);
+    camp.tmux(&["send-keys", "-t", &target, "Enter"]);
+    assert_eq!(wait_prompts(&camp, &instance, 1), [left]);
     drop(camp.biv(["send", "half", "a whole one"]).run().ok());
-    assert_eq!(wait_prompts(&camp, &instance, 1), ["a whole one"]);
+    assert_eq!(wait_prompts(&camp, &instance, 2), [left, "a whole one"]);
 }
 
 /// A message that waits for a turn to end, seen to wait.

@@ -10,9 +10,13 @@ pub(crate) struct Process {
 impl Process {
     /// SIGKILL.
     pub(crate) fn kill(&self) {
+        self.signal(rustix::process::Signal::KILL);
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         if let Some(pid) = rustix::process::Pid::from_raw(self.pid) {
             // It may have gone meanwhile.
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+            rustix::process::kill_process(pid, signal).ok();
         }
     }
 

@@ -69,8 +69,8 @@ fn a_panic_leaves_a_clean_terminal() {
         let camp = Camp::new();
         let repository = camp.repository("app");
         let instance = camp.start(&repository, "survivor", &[]);
-        let ui = line(&repository);
-        let script = format!("export BIV_PANIC_AT={place}; {ui}; s=$?; stty -a; (exit $s)");
+        let line = line(&repository);
+        let script = format!("export BIV_PANIC_AT={place}; {line}; s=$?; stty -a; (exit $s)");
         let terminal = Terminal::running(&camp, &script);
         terminal.wait_for("biv/survivor");
         terminal.press(&[key]);
@@ -85,6 +85,11 @@ fn a_panic_leaves_a_clean_terminal() {
         let modes = terminal.modes();
         assert_eq!(modes, "alternate 0, mouse 0, cursor 1", "{place}");
         assert_eq!(camp.show(&instance)["state"], "running");
+        // The next one clears away what this one could not.
+        let next = ui(&camp, &repository);
+        next.wait_for("1 ready");
+        next.press(&["q"]);
+        next.wait_for("ended with 0");
     }
 }
 
