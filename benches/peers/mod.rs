@@ -2,7 +2,6 @@
 //! tmux server of its own.
 
 mod ccmanager;
-mod workmux;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,7 +9,6 @@ use std::process::{Command, Stdio};
 use crate::support::{Bench, Camp};
 
 pub(crate) fn rows(bench: &mut Bench) {
-    workmux::rows(bench);
     ccmanager::rows(bench);
 }
 
