@@ -179,13 +179,21 @@ fn any_command_takes_prompts_too() {
 }
 
 #[test]
-fn what_somebody_left_in_the_box_is_not_sent_along() {
+fn what_somebody_left_in_the_box_is_neither_sent_along_nor_deleted() {
     let camp = Camp::new();
     let instance = idle_demo(&camp, "half");
     let target = format!("=biv-{}:", instance.id);
-    let left = "half a sentence, left by a sender that died";
+    let left = "half a sentence";
     camp.tmux(&["send-keys", "-t", &target, "-l", "--", left]);
     instance.wait_screen(&camp, left);
+    let refused = camp.biv(["send", "--json", "half", "a whole one"]).run();
+    assert_eq!(refused.fails(4).error()["code"], "draft_in_the_way");
+    instance.wait_screen(&camp, left);
+    camp.tmux(&["send-keys", "-t", &target, "C-u"]);
+    until("the box is empty", || {
+        let screen = camp.biv(["peek", &instance.id]).run().ok();
+        !screen.stdout.contains(left)
+    });
     drop(camp.biv(["send", "half", "a whole one"]).run().ok());
     assert_eq!(wait_prompts(&camp, &instance, 1), ["a whole one"]);
 }
