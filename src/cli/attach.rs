@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -18,11 +19,14 @@ pub(super) struct AttachArgs {
 }
 
 pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let mut progress = StepLine::new(output, &args.instance.instance);
-    let attached = engine.attach(&args.instance.instance, &mut progress)?;
+    let given = &args.instance.instance;
+    // One that is woken by it may need the daemon.
+    ensure_for(&engine.show(given)?, engine, output);
+    let mut progress = StepLine::new(output, given);
+    let attached = engine.attach(given, &mut progress)?;
     drop(progress);
     if output.wants_json() {
-        return Ok(output.json(&engine.show(&args.instance.instance)?));
+        return Ok(output.json(&engine.show(given)?));
     }
     output.say(&if attached.detached {
         format!("Left `{}`; the agent goes on.", attached.title)

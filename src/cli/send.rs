@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
+use super::daemon::ensure_for;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -22,8 +23,11 @@ pub(super) struct SendArgs {
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     let prompt = prompt::given(&args.prompt)?;
-    let mut progress = StepLine::new(output, &args.instance.instance);
-    engine.send(&args.instance.instance, &prompt, &mut progress)?;
+    let given = &args.instance.instance;
+    // One that is woken by it may need the daemon.
+    ensure_for(&engine.show(given)?, engine, output);
+    let mut progress = StepLine::new(output, given);
+    engine.send(given, &prompt, &mut progress)?;
     drop(progress);
     Ok(output.result(&json!({ "sent": true, "bytes": prompt.len() }), String::new))
 }
