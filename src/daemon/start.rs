@@ -58,11 +58,15 @@ pub(crate) fn start(engine: &Engine) -> Result<bool, Error> {
     let deadline = Instant::now() + START;
     let mut child = engine.start_daemon()?;
     loop {
-        if Client::connect(engine).is_some() {
-            // Somebody else's may have been quicker; then ours has ended, or will at once.
-            return Ok(true);
-        }
+        let serving = Client::connect(engine).map(|client| client.hello().pid);
         let ended = matches!(child.try_wait(), Ok(Some(_)));
+        match serving {
+            Some(pid) if pid == child.id() => return Ok(true),
+            // Somebody else's was quicker. Ours finds that out and ends; if it were left to do so in its
+            // own time, it could take the seat of one that is stopped meanwhile.
+            Some(_) if ended || Instant::now() > deadline => return Ok(true),
+            Some(_) | None => {}
+        }
         if Instant::now() > deadline || (ended && !engine.seat_is_taken()) {
             return Err(Error::DaemonNotStarted {
                 log: engine.daemon_log(),
