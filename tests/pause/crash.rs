@@ -323,8 +323,9 @@ fn a_crash_at_any_step_loses_nothing_in_any_state() {
             // `biv new` starts from a commit.
             .filter(|state| !state.name.starts_with("unborn"))
             .collect();
-        assert!(states.len() >= 100);
-        run(&states, &Share::All);
+        assert!(std::env::var_os("STATE").is_some() || states.len() >= 100);
+        // Both ways of everything would be twenty thousand crashes; `STATE` alone goes through them.
+        run(&states, &Share::Half);
     }
 }
 
