@@ -20,8 +20,10 @@ pub(super) struct AttachArgs {
 
 pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
     let given = &args.instance.instance;
-    // One that is woken by it may need the daemon.
-    ensure_for(&engine.show(given)?, engine, output);
+    // One that is woken by it may need the daemon. What is wrong with it is told below.
+    if let Ok(view) = engine.show(given) {
+        ensure_for(&view, engine, output);
+    }
     let mut progress = StepLine::new(output, given);
     let attached = engine.attach(given, &mut progress)?;
     drop(progress);

@@ -24,8 +24,10 @@ pub(super) struct SendArgs {
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     let prompt = prompt::given(&args.prompt)?;
     let given = &args.instance.instance;
-    // One that is woken by it may need the daemon.
-    ensure_for(&engine.show(given)?, engine, output);
+    // One that is woken by it may need the daemon. What is wrong with it is told below.
+    if let Ok(view) = engine.show(given) {
+        ensure_for(&view, engine, output);
+    }
     let mut progress = StepLine::new(output, given);
     engine.send(given, &prompt, &mut progress)?;
     drop(progress);
