@@ -5,7 +5,6 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::context::CommandResult;
-use super::daemon::ensure_for;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -19,16 +18,11 @@ pub(super) struct AttachArgs {
 }
 
 pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let given = &args.instance.instance;
-    // One that is woken by it may need the daemon. What is wrong with it is told below.
-    if let Ok(view) = engine.show(given) {
-        ensure_for(&view, engine, output);
-    }
-    let mut progress = StepLine::new(output, given);
-    let attached = engine.attach(given, &mut progress)?;
+    let mut progress = StepLine::new(output, &args.instance.instance);
+    let attached = engine.attach(&args.instance.instance, &mut progress)?;
     drop(progress);
     if output.wants_json() {
-        return Ok(output.json(&engine.show(given)?));
+        return Ok(output.json(&engine.show(&args.instance.instance)?));
     }
     output.say(&if attached.detached {
         format!("Left `{}`; the agent goes on.", attached.title)

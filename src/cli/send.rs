@@ -4,7 +4,6 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
-use super::daemon::ensure_for;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -23,13 +22,8 @@ pub(super) struct SendArgs {
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     let prompt = prompt::given(&args.prompt)?;
-    let given = &args.instance.instance;
-    // One that is woken by it may need the daemon. What is wrong with it is told below.
-    if let Ok(view) = engine.show(given) {
-        ensure_for(&view, engine, output);
-    }
-    let mut progress = StepLine::new(output, given);
-    engine.send(given, &prompt, &mut progress)?;
+    let mut progress = StepLine::new(output, &args.instance.instance);
+    engine.send(&args.instance.instance, &prompt, &mut progress)?;
     drop(progress);
     Ok(output.result(&json!({ "sent": true, "bytes": prompt.len() }), String::new))
 }
