@@ -68,11 +68,7 @@ impl Row {
         Self {
             key,
             what: what.to_owned(),
-            measured: format!(
-                "{value:.2} × ({:.0} to {:.0} ms)",
-                median(ours),
-                median(raw)
-            ),
+            measured: format!("{value:.2} × {}", both(ours, raw)),
             limit: format!("≤ {limit} ×"),
             value,
             verdict: Verdict::of(value <= limit),
@@ -91,11 +87,7 @@ impl Row {
         Self {
             key,
             what: what.to_owned(),
-            measured: format!(
-                "{value:.1} × faster ({:.0} to {:.0} ms)",
-                median(ours),
-                median(raw)
-            ),
+            measured: format!("{value:.1} × faster {}", both(ours, raw)),
             limit: format!("≥ {limit} ×"),
             value,
             verdict: Verdict::of(value >= limit),
@@ -114,11 +106,7 @@ impl Row {
         Self {
             key,
             what: what.to_owned(),
-            measured: format!(
-                "{value:.2} × ({:.0} to {:.0} ms)",
-                median(ours),
-                median(theirs)
-            ),
+            measured: format!("{value:.2} × {}", both(ours, theirs)),
             limit: name.to_owned(),
             value,
             verdict: Verdict::Told,
@@ -161,4 +149,9 @@ impl Bench {
             ExitCode::FAILURE
         }
     }
+}
+
+/// The times behind a ratio.
+fn both(ours: &[f64], theirs: &[f64]) -> String {
+    format!("({:.0} to {:.0} ms)", median(ours), median(theirs))
 }
