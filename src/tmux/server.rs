@@ -201,8 +201,7 @@ impl Server {
     }
 
     fn ask_for_panes(&self) -> Result<Vec<Pane>, TmuxError> {
-        // Without a socket there is nobody to ask, which is worth knowing before a process is made.
-        if !self.socket_path().exists() && !self.call_back() {
+        if !self.has_socket() {
             return Ok(Vec::new());
         }
         let command = self
@@ -228,8 +227,7 @@ impl Server {
 
     /// Takes the session of an instance down; one that is gone already is no error.
     pub(crate) fn close_session(&self, instance: &InstanceId) -> Result<(), TmuxError> {
-        // Without a socket there is nobody to ask.
-        if !self.socket_path().exists() && !self.call_back() {
+        if !self.has_socket() {
             return Ok(());
         }
         if self.kill_session(SessionName::of(instance).as_str())? {
@@ -367,6 +365,11 @@ impl Server {
             Ok(target) if !target.exists() => running,
             _ => installed,
         }
+    }
+
+    /// Without a socket there is nobody to ask, which is worth knowing before a process is made.
+    fn has_socket(&self) -> bool {
+        self.socket_path().exists() || self.call_back()
     }
 
     /// A server whose socket was deleted (by a cleaner of temporary files, say) makes it anew when
