@@ -252,9 +252,12 @@ impl Camp {
         }
     }
 
+    /// All but those in worktrees, which are work like everything else there.
     fn sockets(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         collect_sockets(&self.root(), &mut found);
+        let worktrees = self.home.join("worktrees");
+        found.retain(|path| !path.starts_with(&worktrees));
         found
     }
 }

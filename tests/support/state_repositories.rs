@@ -350,8 +350,9 @@ pub(super) fn repositories() -> Vec<State> {
         }),
         state("replaced-object", |l| {
             let old = l.git(&["rev-parse", "HEAD:b.txt"]);
-            std::fs::write(l.at("../new"), "replaced\n").unwrap();
-            let new = l.git(&["hash-object", "-w", "../new"]);
+            l.write("new", "replaced\n");
+            let new = l.git(&["hash-object", "-w", "new"]);
+            std::fs::remove_file(l.at("new")).unwrap();
             l.git(&["replace", &old, &new]);
             l.write("a.txt", "changed\n");
         }),
