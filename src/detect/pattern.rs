@@ -46,6 +46,11 @@ impl Pattern {
             .map(|found| found.as_str())
     }
 
+    /// Where the first match ends.
+    pub(crate) fn end_of(&self, text: &str) -> Option<usize> {
+        Some(self.regex()?.find(text)?.end())
+    }
+
     /// Whether it is a regular expression at all.
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
         match Regex::new(&self.0.source) {

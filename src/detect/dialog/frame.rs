@@ -1,5 +1,7 @@
 //! Rows without the lines that agents draw around them.
 
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
 use super::super::screen::{Row, Screen};
 use super::spec::Frame;
 
@@ -11,7 +13,20 @@ pub(super) struct Framed<'s> {
     pub text: &'s str,
 }
 
-impl Framed<'_> {
+impl<'s> Framed<'s> {
+    /// Without what stands to the right of this column. A row that goes on across it is not what it
+    /// was taken for, and stays whole.
+    pub(super) fn within(self, edge: usize, frame: Frame) -> Self {
+        let text = self.row.text();
+        match before(text, edge) {
+            Some(inside) => Self {
+                row: self.row,
+                text: strip(inside, frame),
+            },
+            None => self,
+        }
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
@@ -28,6 +43,19 @@ impl Framed<'_> {
                 .chars()
                 .all(|c| ('\u{2500}'..='\u{259f}').contains(&c) || c == ' ')
     }
+}
+
+/// The part of a row before this column, if two empty columns follow it.
+fn before(text: &str, edge: usize) -> Option<&str> {
+    let mut column = 0;
+    let (end, _) = text.char_indices().find(|(_, character)| {
+        let reached = column >= edge;
+        column += character.width().unwrap_or(0);
+        reached
+    })?;
+    let (inside, beyond) = text.split_at(end);
+    let apart = inside.width() == edge && beyond.chars().take(2).all(|next| next == ' ');
+    apart.then_some(inside)
 }
 
 pub(super) fn rows(screen: &Screen, frame: Frame) -> Vec<Framed<'_>> {

@@ -1,9 +1,11 @@
 //! How one kind of dialog is drawn: the part of a provider file that the readers work from.
 
 use serde::Deserialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::super::pattern::{Fault, Pattern};
 use super::super::screen::Screen;
+use super::frame::Framed;
 use super::{ChoiceKind, Dialog, body, buttons, frame, letters, menu};
 
 #[derive(Debug, Clone, Deserialize)]
@@ -19,6 +21,9 @@ pub(crate) struct DialogSpec {
     pub top: Option<Pattern>,
     /// The row that asks.
     pub question: Option<Pattern>,
+    /// In the row of the choices, what ends where the dialog ends: a column of other things may stand
+    /// to the right of it.
+    pub edge: Option<Pattern>,
     /// Rows that enclose the command or the content.
     pub fence: Option<Pattern>,
     /// The first row of a command that is not fenced; its group is where the command begins.
@@ -136,7 +141,23 @@ impl DialogSpec {
             Shape::Buttons => buttons::read(self, &rows),
             Shape::Letters => letters::read(self, &rows),
         }?;
-        Some(body::read(self, screen.width(), &rows, choices))
+        let edge = rows
+            .get(choices.first)
+            .and_then(|row| self.edge_of(row.row.text()));
+        let Some(edge) = edge else {
+            return Some(body::read(self, screen.width(), &rows, choices));
+        };
+        let rows: Vec<Framed<'_>> = rows
+            .into_iter()
+            .map(|row| row.within(edge, self.frame))
+            .collect();
+        Some(body::read(self, edge + 1, &rows, choices))
+    }
+
+    /// The column behind the last one of the dialog.
+    fn edge_of(&self, choices: &str) -> Option<usize> {
+        let end = self.edge.as_ref()?.end_of(choices)?;
+        Some(choices.get(..end)?.width())
     }
 
     pub(super) fn kind(&self, label: &str) -> ChoiceKind {
@@ -150,6 +171,7 @@ impl DialogSpec {
         let single = [
             ("top", &self.top),
             ("question", &self.question),
+            ("edge", &self.edge),
             ("fence", &self.fence),
             ("command", &self.command),
         ];
