@@ -3,6 +3,7 @@
 //! Every key has a default, so that a user's file may hold only what differs.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -27,6 +28,7 @@ pub(crate) struct ProviderFile {
     pub input: Input,
     pub ready: Ready,
     pub hooks: Hooks,
+    pub guard: Guard,
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
@@ -204,12 +206,28 @@ pub(crate) enum Telling {
     Nothing,
 }
 
+/// What makes an agent refuse by itself what its screen would not show as it is.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Guard {
+    /// Handed over at each start; `{guard}` is the path of the file.
+    pub args: Vec<String>,
+    pub file: String,
+    /// The versions that understand it.
+    pub version: Option<VersionRange>,
+    /// Where one of these is there, the agent heeds that instead.
+    pub overruled_by: Vec<PathBuf>,
+}
+
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Transcript {
     pub format: TranscriptFormat,
     /// Where it lies, for people.
     pub place: Option<String>,
+    /// Whether what the agent asks for is in it before its dialog shows. The screens of such an agent
+    /// are believed only where both say the same.
+    pub vouches: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -301,13 +319,14 @@ impl ProviderFile {
         Rules::check_dialogs(&self.rules, "rules", &self.dialogs)
     }
 
-    fn templates(&self) -> [(&str, &[String]); 5] {
+    fn templates(&self) -> [(&str, &[String]); 6] {
         [
             ("command", &self.command),
             ("args", &self.args),
             ("version_command", &self.version_command),
             ("session.fresh", &self.session.fresh),
             ("session.resume", &self.session.resume),
+            ("guard.args", &self.guard.args),
         ]
     }
 }

@@ -58,18 +58,13 @@ impl Provider {
         !self.file.hooks.off && !self.file.hooks.events.is_empty()
     }
 
-    /// Whether its version must be known before its hooks can go along.
-    pub(crate) fn hooks_need_version(&self) -> bool {
-        self.has_hooks() && self.file.hooks.version.is_some() && self.version().is_none()
+    pub(super) fn hooks_need_version(&self) -> bool {
+        self.has_hooks() && self.file.hooks.version.is_some()
     }
 
     fn understands_hooks(&self) -> bool {
-        match &self.file.hooks.version {
-            Some(range) => self
-                .version()
-                .is_some_and(|version| range.contains(version)),
-            None => true,
-        }
+        let range = self.file.hooks.version.as_ref();
+        range.is_none_or(|range| self.is_within(range))
     }
 
     fn hook_timeout(&self, event: &str) -> u64 {

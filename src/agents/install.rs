@@ -8,8 +8,9 @@ use super::provider::Provider;
 use crate::detect::Version;
 use crate::process::Command;
 
-/// Programs print their version at once, or something is wrong with them.
-const DEADLINE: Duration = Duration::from_secs(5);
+/// Programs print their version at once, or something is wrong with them: but Gemini takes two seconds to
+/// start, and many times that on a machine that is busy.
+const DEADLINE: Duration = Duration::from_secs(20);
 
 impl Provider {
     /// Where its program is; None where it is not installed.

@@ -43,9 +43,13 @@ pub(crate) enum LaunchKind<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaunchPlan {
     pub argv: Vec<String>,
-    /// The same for people: without the hooks, which are long and nobody's choice.
+    /// The same for people: without hooks and guard, which are long and nobody's choice.
     pub shown: Vec<String>,
     pub env: Vec<(String, String)>,
+    /// Whether the guard is among the arguments.
+    pub guarded: bool,
+    /// What must be on the disk before that.
+    pub files: Vec<(PathBuf, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,11 +99,21 @@ impl Provider {
             .map(|(name, value)| Ok((name.clone(), self.fill(value, context)?)))
             .collect::<Result<_, LaunchError>>()?;
         let shown = argv.clone();
-        argv.splice(
-            hooks_at..hooks_at,
-            self.hook_arguments(context.host, context.extra_args),
-        );
-        Ok(LaunchPlan { argv, shown, env })
+        let mut unseen = self.hook_arguments(context.host, context.extra_args);
+        let mut files = Vec::new();
+        let guarded = self.understands_its_guard();
+        if guarded {
+            self.fill_all(&file.guard.args, context, &mut unseen)?;
+            files.push((self.guard_file(context.host), file.guard.file.clone()));
+        }
+        argv.splice(hooks_at..hooks_at, unseen);
+        Ok(LaunchPlan {
+            argv,
+            shown,
+            env,
+            guarded,
+            files,
+        })
     }
 
     fn fill_all(
@@ -160,10 +174,18 @@ impl Provider {
             "{shell}" => path(&context.host.shell),
             "{cwd}" => path(context.cwd),
             "{session}" => given(session),
+            "{guard}" => path(&self.guard_file(context.host)),
             _ => given(None),
         }
     }
 }
 
 /// The words in braces that stand for something; all other braces are left alone.
-pub(super) const PLACEHOLDERS: [&str; 5] = ["{biv}", "{state}", "{shell}", "{cwd}", "{session}"];
+pub(super) const PLACEHOLDERS: [&str; 6] = [
+    "{biv}",
+    "{state}",
+    "{shell}",
+    "{cwd}",
+    "{session}",
+    "{guard}",
+];

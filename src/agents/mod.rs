@@ -7,6 +7,7 @@
 mod catalog;
 mod discover;
 mod file;
+mod guard;
 mod hooks;
 mod install;
 mod launch;
@@ -24,4 +25,4 @@ pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
 pub(crate) use provider::{Provider, Readiness};
-pub(crate) use transcripts::{Bookmark, Continuity, Lookup, Sought};
+pub(crate) use transcripts::{Asked, Bookmark, Continuity, Lookup, Sought};

@@ -7,7 +7,7 @@ use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
     Verify,
 };
-use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict, Version};
+use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict, Version, VersionRange};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
@@ -156,6 +156,17 @@ impl Provider {
 
     pub(super) fn version(&self) -> Option<&Version> {
         self.version.get()
+    }
+
+    /// Whether the installed version is known to be one of these.
+    pub(super) fn is_within(&self, range: &VersionRange) -> bool {
+        self.version()
+            .is_some_and(|version| range.contains(version))
+    }
+
+    /// Whether its version must be asked for: what goes along with a start depends on it.
+    pub(crate) fn needs_version(&self) -> bool {
+        self.version().is_none() && (self.hooks_need_version() || self.guard_needs_version())
     }
 
     /// Says which version is installed; the first word stands.

@@ -57,10 +57,10 @@ impl Engine {
         Some((version, Some(learned)))
     }
 
-    /// Some hooks go along only with versions that understand them; where it is not known which one is
-    /// installed, it is asked now, once for each version.
-    pub(super) fn require_version_for_hooks(&self, provider: &Provider) {
-        if !provider.hooks_need_version() {
+    /// Some hooks and guards go along only with versions that understand them; where it is not known
+    /// which one is installed, it is asked now, once for each version.
+    pub(super) fn require_version(&self, provider: &Provider) {
+        if !provider.needs_version() {
             return;
         }
         if let Some((version, learned)) = self.learn_version(provider) {

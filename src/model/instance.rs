@@ -117,6 +117,9 @@ pub(crate) struct Seat {
     pub session: String,
     pub pane: String,
     pub agent: Identity,
+    /// Whether the agent was handed its guard, where it has one: see `agents::guard`.
+    #[serde(default)]
+    pub guarded: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,6 +25,7 @@ pub(crate) use file::{Layer, Mistake, OnReject, Policy, Source};
 pub(crate) use ledger::{Halt, Past, allowed};
 pub(crate) use paths::{Ground, Site};
 pub(crate) use redact::redacted;
+pub(crate) use text::is_hidden;
 
 /// A short name for a text: the same for the same text, and for no other.
 pub(crate) fn digest(text: &str) -> String {

@@ -9,6 +9,7 @@ mod aider;
 mod autoyes;
 mod claude;
 mod codex;
+mod disguise;
 mod gemini;
 mod model;
 mod opencode;

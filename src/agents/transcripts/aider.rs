@@ -188,6 +188,11 @@ fn notes(text: &str, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
+/// What Aider itself says in a line of its own.
+pub(super) fn told(line: &str) -> Option<&str> {
+    line.strip_suffix("  ")?.strip_prefix("> ")
+}
+
 fn read<'l>(line: &'l str, before: Option<&Block>) -> (Kind, &'l str) {
     let told = line.strip_suffix("  ");
     let behind = |mark| told.and_then(|told: &'l str| told.strip_prefix(mark));

@@ -5,6 +5,7 @@
 //! over and counted. One file per format says what counts as said.
 
 mod aider;
+mod asked;
 mod claude;
 mod codex;
 mod demo;
@@ -18,6 +19,7 @@ mod reading;
 mod tests;
 mod value;
 
+pub(crate) use asked::Asked;
 pub(in crate::agents) use opencode::Database;
 pub(crate) use place::{Lookup, Sought};
 pub(crate) use reading::{Bookmark, Continuity};

@@ -71,6 +71,31 @@ impl Database {
         Ok(found.optional()?.is_some())
     }
 
+    /// What the agent waits for in its last messages of a directory's sessions, those of sub-agents too:
+    /// commands and paths. A person's next prompt may be there already.
+    pub(super) fn open_calls(&self, directory: &str) -> rusqlite::Result<Vec<String>> {
+        let mut parts = self.0.prepare(
+            "SELECT part.data FROM session JOIN part ON part.message_id = ( \
+                 SELECT id FROM message WHERE session_id = session.id \
+                 AND json_valid(data) AND json_extract(data, '$.role') = 'assistant' \
+                 ORDER BY time_created DESC, id DESC LIMIT 1) \
+             WHERE session.directory = ?1 AND length(part.data) <= ?2",
+        )?;
+        let mut rows = parts.query(params![directory, LONGEST])?;
+        let mut open = Vec::new();
+        while let Some(row) = rows.next()? {
+            let part: Value = serde_json::from_str(&row.get::<_, String>(0)?).unwrap_or_default();
+            if text(&part, "type") == Some("tool")
+                && !is_settled(true, &part)
+                && let Some(input) = part.pointer("/state/input")
+            {
+                let subjects = ["command", "filePath"].iter();
+                open.extend(subjects.filter_map(|key| text(input, key).map(str::to_owned)));
+            }
+        }
+        Ok(open)
+    }
+
     /// The session of this directory that was used last, of those that began since then. Those of
     /// sub-agents have a parent.
     pub(in crate::agents) fn newest(

@@ -17,6 +17,9 @@ use crate::model::Timestamp;
 /// The header of a transcript is on its first line and is short.
 const HEADER: u64 = 64 * 1024;
 
+const CHAT_HISTORY: &str = ".aider.chat.history.md";
+const INPUT_HISTORY: &str = ".aider.input.history";
+
 /// What is known of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Lookup {
@@ -64,27 +67,34 @@ impl Provider {
 
     /// Aider's history of a worktree. One that lies elsewhere may be that of several.
     fn chats(&self, sought: Sought<'_>) -> Lookup {
-        let file = |name: &str, usual: &str| {
-            let name = self
-                .variable(name)
-                .map_or_else(|| usual.into(), PathBuf::from);
-            let inside = name
-                .components()
-                .all(|part| matches!(part, std::path::Component::Normal(_)));
-            inside.then(|| sought.worktree.join(name))
-        };
-        let history = file("AIDER_CHAT_HISTORY_FILE", ".aider.chat.history.md");
-        let typed = file("AIDER_INPUT_HISTORY_FILE", ".aider.input.history");
+        let history = self.in_worktree("AIDER_CHAT_HISTORY_FILE", CHAT_HISTORY, sought.worktree);
+        let typed = self.in_worktree("AIDER_INPUT_HISTORY_FILE", INPUT_HISTORY, sought.worktree);
         let (Some(path), Some(typed)) = (history, typed) else {
             return Lookup::Unknown;
         };
-        let regular = std::fs::symlink_metadata(&path).is_ok_and(|file| file.is_file());
-        if !regular {
+        if !is_regular(&path) {
             return Lookup::Absent;
         }
         let since = sought.since;
         let form = Form::Chats { typed, since };
         Lookup::Found(TranscriptFile { path, form })
+    }
+
+    /// The file that Aider writes its chats of a worktree into.
+    pub(super) fn chat_history(&self, worktree: &Path) -> Option<PathBuf> {
+        self.in_worktree("AIDER_CHAT_HISTORY_FILE", CHAT_HISTORY, worktree)
+            .filter(|path| is_regular(path))
+    }
+
+    /// A file of the worktree that a variable may give another name; None where that lies elsewhere.
+    fn in_worktree(&self, variable: &str, usual: &str, worktree: &Path) -> Option<PathBuf> {
+        let name = self
+            .variable(variable)
+            .map_or_else(|| usual.into(), PathBuf::from);
+        let inside = name
+            .components()
+            .all(|part| matches!(part, std::path::Component::Normal(_)));
+        inside.then(|| worktree.join(name))
     }
 
     /// A session of OpenCode. That none of its databases has it tells nothing: the next version may
@@ -148,6 +158,10 @@ impl Provider {
             }),
         }
     }
+}
+
+fn is_regular(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file())
 }
 
 /// The directory below which an agent keeps its transcripts.

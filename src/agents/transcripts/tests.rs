@@ -199,6 +199,33 @@ fn what_is_under_way_in_a_database_is_taken_when_it_is_over() {
     assert_eq!(contents(&mut bookmark), [""; 0]);
 }
 
+#[test]
+fn what_an_agent_waits_for_is_in_its_database() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = database(&dir.path().join("opencode.db"), 6);
+    let connection = rusqlite::Connection::open(&file.path).unwrap();
+    let session = "ses_e216f5514ffemDeVdG3SG7R1O4";
+    let say = |sql: &str| {
+        let sql = sql.replace("SES", session);
+        connection.execute_batch(&sql).unwrap();
+    };
+    let open = |directory: &str| {
+        let database = Database::open(&file.path).unwrap();
+        database.open_calls(directory).unwrap()
+    };
+    say("INSERT INTO session VALUES ('SES', NULL, '/w', 1, 1)");
+    assert_eq!(open("/w"), [""; 0]);
+    say(
+        r#"INSERT INTO message VALUES ('m1','SES',9000000000001,1,'{"role":"assistant"}');
+           INSERT INTO part VALUES ('p1','m1','SES',1,1,'{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"old"}}}');
+           INSERT INTO message VALUES ('m2','SES',9000000000002,1,'{"role":"assistant"}');
+           INSERT INTO part VALUES ('p2','m2','SES',2,2,'{"type":"tool","tool":"bash","state":{"status":"completed","input":{"command":"done"}}}'), ('p3','m2','SES',2,2,'{"type":"tool","tool":"bash","state":{"status":"running","input":{"command":"ls\u001b[1G"}}}'), ('p4','m2','SES',2,2,'{"type":"tool","tool":"write","state":{"status":"pending","input":{"filePath":"/w/a"}}}');
+           INSERT INTO message VALUES ('m3','SES',9000000000003,1,'{"role":"user"}'), ('m4','SES',9000000000004,1,'torn');"#,
+    );
+    assert_eq!(open("/w"), ["ls\u{1b}[1G", "/w/a"]);
+    assert_eq!(open("/elsewhere"), [""; 0]);
+}
+
 /// The history of a worktree that nothing was added to for a while.
 fn chats(path: &Path, since: &str) -> TranscriptFile {
     let since = Timestamp::parse_local(since).unwrap();

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::book::{About, entry, outcome, past, was_left_to_a_person};
-use super::policy::{off, rule_on};
+use super::policy::{off, rule_on, site};
 use crate::agents::Provider;
 use crate::detect::{Dialog, Screen};
 use crate::engine::core::now;
@@ -148,7 +148,7 @@ impl Engine {
         alone: crate::store::Lock,
     ) -> Result<AutoyesAnswer, Error> {
         let record = case.record;
-        let mut ruling = rule_on(policy, &record.agent, &case.dialog, &record.worktree.path);
+        let mut ruling = self.rule(case, policy);
         let mut keys: Vec<String> = keys(&case.dialog, ruling.decision, policy.options.on_reject)
             .into_iter()
             .map(|key| key.name())
@@ -234,6 +234,29 @@ impl Engine {
         };
         self.tell(kind, case, &ruling, &keys);
         Ok(AutoyesAnswer::of(outcome, &ruling, &keys))
+    }
+
+    /// What the policy says to what is on the screen; and to yes, what it says to what the agent has
+    /// written down.
+    fn rule(&self, case: &Case<'_>, policy: &Policy) -> Ruling {
+        let (agent, worktree) = (&case.record.agent, &case.record.worktree.path);
+        let seen = rule_on(policy, agent, &case.dialog, worktree);
+        if seen.decision != Decision::Accept {
+            return seen;
+        }
+        let command = match self.believe(case.provider, case.record, &case.dialog) {
+            Ok(None) => return seen,
+            Ok(Some(command)) => command,
+            Err(doubt) => return Ruling::manual(doubt),
+        };
+        let mut request = request(agent, &case.dialog);
+        request.readings = vec![command];
+        let written = policy.decide(&request, &site(worktree));
+        if written.decision == Decision::Accept {
+            seen
+        } else {
+            written
+        }
     }
 
     fn tell(&self, kind: EventKind, case: &Case<'_>, ruling: &Ruling, keys: &[String]) {

@@ -1,10 +1,12 @@
 //! Autoyes: dialogs that are answered by a policy.
 //!
-//! Nothing is answered but what was read completely, is allowed in every part, still stands on the
-//! screen in the very command that sends the key, and is written into the audit before that.
+//! Nothing is answered but what was read completely and is what the agent means, is allowed in every
+//! part, still stands on the screen in the very command that sends the key, and is written into the
+//! audit before that.
 
 mod answer;
 mod book;
+mod doubt;
 mod ground;
 mod hook;
 mod policy;

@@ -1,5 +1,7 @@
 //! The tmux session: opened with a launcher in it, closed.
 
+use std::path::Path;
+
 use super::{Work, fact};
 use crate::agents::{LaunchContext, LaunchKind, Provider};
 use crate::engine::Error;
@@ -9,6 +11,7 @@ use crate::engine::resume::Launch;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{Seat, printable_line};
 use crate::process::Identity;
+use crate::store::{ensure_private, replace_file};
 use crate::tmux::SessionOptions;
 
 impl Work<'_> {
@@ -45,13 +48,16 @@ impl Work<'_> {
             (Launch::Native, Some(session)) => LaunchKind::Resume { session },
             (_, session) => LaunchKind::Fresh { session },
         };
-        self.engine.require_version_for_hooks(self.provider()?);
+        self.engine.require_version(self.provider()?);
         let plan = self.provider()?.launch(&LaunchContext {
             host: &self.engine.host,
             cwd: &self.record.worktree.path,
             kind,
             extra_args: &self.record.agent_args,
         })?;
+        for (path, text) in &plan.files {
+            provide(path, text)?;
+        }
         let stage = self.stage();
         self.dir.forget_heard();
         let gate = Gate::open(&self.engine.home.run, &self.record.id)?;
@@ -83,6 +89,7 @@ impl Work<'_> {
             session: self.record.session_name().as_str().to_owned(),
             pane: session.pane,
             agent,
+            guarded: plan.guarded,
         });
         Ok(Facts::none()
             .with(fact::SEAT, &seat)
@@ -105,4 +112,15 @@ impl Work<'_> {
     pub(super) fn provider(&self) -> Result<&Provider, Error> {
         self.engine.provider_of(&self.record)
     }
+}
+
+/// Many instances share such a file: it is written only where it is not there as it should be.
+fn provide(path: &Path, text: &str) -> Result<(), Error> {
+    if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    if let Some(directory) = path.parent() {
+        ensure_private(directory)?;
+    }
+    Ok(replace_file(path, text.as_bytes())?)
 }

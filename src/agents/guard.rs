@@ -1,0 +1,50 @@
+//! The guard of an agent: what makes it refuse by itself what its screen would not show as it is.
+
+use std::path::{Path, PathBuf};
+
+use super::launch::Host;
+use super::provider::Provider;
+
+impl Provider {
+    fn is_guarded(&self) -> bool {
+        !self.file.guard.args.is_empty()
+    }
+
+    /// Whether this version can be handed the guard.
+    pub(super) fn understands_its_guard(&self) -> bool {
+        let range = self.file.guard.version.as_ref();
+        self.is_guarded() && range.is_none_or(|range| self.is_within(range))
+    }
+
+    pub(super) fn guard_needs_version(&self) -> bool {
+        self.is_guarded() && self.file.guard.version.is_some()
+    }
+
+    pub(super) fn guard_file(&self, host: &Host) -> PathBuf {
+        host.state
+            .join("guards")
+            .join(format!("{}.toml", self.name()))
+    }
+
+    /// Why the screens of one that needs a guard cannot be believed. Whether it was handed it at its
+    /// start is not to be told from the version that is installed now.
+    pub(crate) fn unguarded(&self, handed: bool) -> Option<String> {
+        if !self.is_guarded() {
+            return None;
+        }
+        if !handed {
+            let name = self.display();
+            return Some(format!("this {name} was not told to show all that it runs"));
+        }
+        let mut stronger = self.file.guard.overruled_by.iter();
+        let stronger = stronger.find(|path| has_any(path))?;
+        Some(format!(
+            "with rules in {} it may show less than it runs",
+            stronger.display()
+        ))
+    }
+}
+
+fn has_any(directory: &Path) -> bool {
+    std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
+}

@@ -1,0 +1,100 @@
+//! What an agent waits for leave to do, by its own record.
+//!
+//! A screen shows what a command does to it: a command with control characters in it can make itself
+//! look like another one. The record has it as it would run.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use super::aider::told;
+use super::opencode::Database;
+use crate::agents::{Host, Provider, TranscriptFormat};
+
+/// So much of what an agent has printed may still be on a screen.
+const PRINTED: u64 = 64 * 1024;
+
+/// What stands in the record while an agent waits for an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Commands and paths, of all that is not answered yet.
+    pub subjects: Vec<String>,
+    /// What was printed as it came, control characters and all, and so reaches the whole screen.
+    pub printed: String,
+}
+
+impl Provider {
+    /// Whether its screens are believed only where its record says the same.
+    pub(crate) fn vouches(&self) -> bool {
+        self.transcript().vouches
+    }
+
+    /// What it waits for; None where there is no record to be found.
+    pub(crate) fn asked(&self, worktree: &Path, host: &Host) -> Option<Asked> {
+        match self.transcript().format {
+            TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
+            TranscriptFormat::Opencode => {
+                let root = self.own_directory(host)?;
+                let directory = worktree.to_str()?;
+                let mut asked = Asked::default();
+                for path in self.databases(&root) {
+                    let open = Database::open(&path).and_then(|held| held.open_calls(directory));
+                    asked.subjects.extend(open.ok()?);
+                }
+                Some(asked)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Aider writes down what it asks about, then asks: it is the last line until there is an answer.
+fn chat(history: &Path) -> std::io::Result<Asked> {
+    let mut file = File::open(history)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(PRINTED)))?;
+    let mut bytes = Vec::new();
+    file.take(PRINTED).read_to_end(&mut bytes)?;
+    let printed = String::from_utf8_lossy(&bytes).into_owned();
+    let subject = printed
+        .strip_suffix('\n')
+        .and_then(|text| told(text.rsplit('\n').next()?));
+    Ok(Asked {
+        subjects: subject.into_iter().map(str::to_owned).collect(),
+        printed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_a_chat_is_what_aider_asks_about() {
+        let folder = tempfile::tempdir().unwrap();
+        let history = folder.path().join("history.md");
+        for (written, expected) in [
+            (
+                "I would run:\n\n> Tokens: 2 sent.  \n> touch x  \n",
+                Some("touch x"),
+            ),
+            (
+                "> touch x  \n> Run shell command? (Y)es [Yes]: y  \n\nDone.\n",
+                None,
+            ),
+            ("> touch x  \nand\n", None),
+            ("> half a li", None),
+            ("", None),
+        ] {
+            std::fs::write(&history, written).unwrap();
+            let asked = chat(&history).unwrap();
+            let expected: Vec<&str> = expected.into_iter().collect();
+            assert_eq!(asked.subjects, expected, "{written:?}");
+            assert_eq!(asked.printed, written);
+        }
+        std::fs::write(&history, format!("{}\n> ls  \n", "x".repeat(200_000))).unwrap();
+        let asked = chat(&history).unwrap();
+        assert_eq!(asked.subjects, ["ls"]);
+        assert_eq!(asked.printed.len() as u64, PRINTED);
+    }
+}
