@@ -172,6 +172,8 @@ pub(crate) struct Ready {
     /// For an agent that shows its prompt before it reads from it: how long the screen must hold, in the
     /// first minute after a start.
     pub hold_ms: Option<u64>,
+    /// For an agent that draws a dialog before it reads the answer: how long it must have stood.
+    pub dialog_ms: u64,
 }
 
 /// What the agent tells of itself while it works.

@@ -141,6 +141,11 @@ impl Provider {
         }
     }
 
+    /// How long a dialog must have stood before a key reaches it.
+    pub(crate) fn dialog_hold(&self) -> Duration {
+        Duration::from_millis(self.file.ready.dialog_ms)
+    }
+
     /// How long the screen must hold before an agent that was just started counts as ready.
     pub(crate) fn hold_at_start(&self) -> Option<Duration> {
         self.file.ready.hold_ms.map(Duration::from_millis)

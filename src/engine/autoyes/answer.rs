@@ -100,12 +100,22 @@ impl Engine {
         }
         let provider = self.provider_of(&record)?;
         let server = self.server_of(&record);
-        let Some(look) = server.look_closely(&seat.pane)? else {
+        let Some(mut look) = server.look_closely(&seat.pane)? else {
             return Ok(AutoyesAnswer::none(Off, "its pane is gone"));
         };
         let Some(dialog) = dialog_of(provider, &look) else {
             return Ok(AutoyesAnswer::none(NoDialog, "it shows no dialog"));
         };
+        let hold = provider.dialog_hold();
+        if !hold.is_zero() {
+            std::thread::sleep(hold);
+            match server.look_closely(&seat.pane)? {
+                Some(later) if dialog_of(provider, &later).as_ref() == Some(&dialog) => {
+                    look = later;
+                }
+                _ => return Ok(AutoyesAnswer::none(NoDialog, "its dialog did not stay")),
+            }
+        }
         let policy = match self.policy(&[&record.worktree.path, &record.repository.root]) {
             Ok(policy) => policy,
             Err(mistake) => {
