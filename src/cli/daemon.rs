@@ -118,11 +118,14 @@ fn describe(status: &Status) -> String {
         .started_at
         .map(|at| format!(", started {}", words::ago(at, words::now())))
         .unwrap_or_default();
+    let agents = match status.watching {
+        1 => "1 agent".to_owned(),
+        count => format!("{count} agents"),
+    };
     format!(
-        "The daemon runs as process {}, version {}{since}; it watches {} agents.",
+        "The daemon runs as process {}, version {}{since}; it watches {agents}.",
         status.pid.unwrap_or(0),
         status.version.as_deref().unwrap_or("unknown"),
-        status.watching,
     )
 }
 

@@ -67,6 +67,7 @@ impl Engine {
     pub(crate) fn doctor(&self, fix: bool) -> Result<Vec<Finding>, Error> {
         let mut findings = self.programs();
         findings.extend(self.check_agents());
+        findings.push(self.check_policy()?);
         findings.extend(self.check_directories(fix));
         findings.extend(self.check_operations()?);
         findings.extend(self.check_records()?);
@@ -100,6 +101,29 @@ impl Engine {
         } else {
             Finding::good("agents", format!("on PATH: {}", installed.join(", ")))
         }]
+    }
+
+    /// The user's rules, and those of every checkout that an agent works in.
+    fn check_policy(&self) -> Result<Finding, Error> {
+        let (found, _) = self.all(Scope::Living)?;
+        let mut checkouts: BTreeSet<PathBuf> = BTreeSet::new();
+        for found in found {
+            checkouts.insert(found.record.repository.root);
+            checkouts.insert(found.record.worktree.path);
+        }
+        let checkouts: Vec<&Path> = checkouts.iter().map(PathBuf::as_path).collect();
+        Ok(match self.policy(&checkouts) {
+            Ok(policy) => {
+                let count = policy.all().count();
+                Finding::good("policy", format!("{count} rules are in force"))
+            }
+            Err(mistake) => Finding::bad(
+                "policy",
+                Health::Problem,
+                mistake.to_string(),
+                "mend it: until then autoyes answers nothing; `biv policy test` tries it",
+            ),
+        })
     }
 
     fn check_directories(&self, fix: bool) -> Vec<Finding> {

@@ -36,6 +36,22 @@ fn a_healthy_camp_is_healthy() {
 }
 
 #[test]
+fn a_mistake_in_a_policy_is_named() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "well", &[]);
+    let rules = instance.worktree.join(".bivouac/policy.toml");
+    std::fs::create_dir_all(rules.parent().unwrap()).unwrap();
+    std::fs::write(&rules, "schema = 1\n[[reject]]\nid = \"x\"\n").unwrap();
+    let answer = camp.biv(["doctor"]).run().fails(1);
+    let named = format!("✗ policy: {}: ", rules.display());
+    assert!(answer.stdout.contains(&named), "{}", answer.stdout);
+    std::fs::remove_file(&rules).unwrap();
+    let answer = camp.biv(["doctor"]).run().ok();
+    assert!(answer.stdout.contains("✓ policy: "), "{}", answer.stdout);
+}
+
+#[test]
 fn what_is_out_of_order_is_named_and_mended_on_request() {
     let camp = Camp::new();
     let repository = camp.repository("app");

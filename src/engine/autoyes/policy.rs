@@ -164,7 +164,7 @@ impl Engine {
 
     /// All layers: built-in, the user's, and those of the checkouts. A file that is there and cannot
     /// be read is a mistake like any other.
-    pub(super) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, Mistake> {
+    pub(in crate::engine) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, Mistake> {
         let mut sources = Vec::new();
         let user = self.home.config.join(USER_FILE);
         sources.extend(source(&user, Layer::User)?);
@@ -202,7 +202,7 @@ pub(super) fn site(worktree: &Path) -> Site<'static> {
 }
 
 pub(super) fn off(mistake: &Mistake) -> String {
-    format!("autoyes is off: the policy has a mistake: {mistake}")
+    format!("autoyes answers nothing: the policy has a mistake: {mistake}")
 }
 
 fn source(file: &Path, layer: Layer) -> Result<Option<Source>, Mistake> {
