@@ -250,7 +250,7 @@ impl Engine {
         let mut last_words = None;
         if let Some(pane) = pane {
             let server = self.server_of(record);
-            super::steps::archive(&server, pane, dir)?;
+            super::steps::archive(&server, pane, dir, self.scrollback_lines(pane))?;
             last_words = Some(super::peek::last_words(&server, &pane.id));
             farewell = self
                 .provider_of(record)?

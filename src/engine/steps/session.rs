@@ -58,7 +58,7 @@ impl Work<'_> {
         for (path, text) in &plan.files {
             provide(path, text)?;
         }
-        let stage = self.stage();
+        let stage = self.stage()?;
         self.dir.forget_heard();
         let gate = Gate::open(&self.engine.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{Work, fact};
-use crate::engine::Error;
 use crate::engine::core::now;
+use crate::engine::{Engine, Error};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::InstanceRecord;
 use crate::store::{InstanceDir, replace_file};
@@ -48,6 +48,14 @@ const HARMLESS_VARIABLES: [&str; 8] = [
 /// Begins the line below a replayed scrollback; [`crate::detect`] looks only below it.
 pub(in crate::engine) const BANNER: &str = "── resumed ";
 
+impl Engine {
+    /// How much of what stood on a terminal is kept: its history, and the screen below it.
+    pub(in crate::engine) fn scrollback_lines(&self, pane: &Pane) -> usize {
+        let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
+        history.saturating_add(pane.rows.into())
+    }
+}
+
 impl Work<'_> {
     /// Scrollback and screen with their colours. An agent that is gone with its server has none left.
     pub(super) fn save_terminal(&mut self) -> Result<Facts, Error> {
@@ -55,7 +63,8 @@ impl Work<'_> {
         let Some(pane) = server.pane_of(&self.record.id)? else {
             return Ok(Facts::none());
         };
-        let Some(lines) = archive(&server, &pane, &self.dir)? else {
+        let most = self.engine.scrollback_lines(&pane);
+        let Some(lines) = archive(&server, &pane, &self.dir, most)? else {
             return Ok(Facts::none());
         };
         let saved = SavedTerminal {
@@ -81,7 +90,7 @@ impl Work<'_> {
     }
 
     /// The size and the history that a session starts with.
-    pub(super) fn stage(&self) -> Stage {
+    pub(super) fn stage(&self) -> Result<Stage, Error> {
         let terminal = &self.engine.settings().terminal;
         let saved: Option<SavedTerminal> = std::fs::read(self.dir.terminal().join("terminal.json"))
             .ok()
@@ -90,23 +99,29 @@ impl Work<'_> {
         let (columns, rows) = saved.map_or((terminal.columns, terminal.rows), |saved| {
             (saved.columns, saved.rows)
         });
-        Stage {
+        let banner = replay
+            .is_some()
+            .then(|| banner(&self.record, self.operation));
+        if let Some(banner) = &banner {
+            replace_file(&line_below(&self.dir), banner.as_bytes())?;
+        }
+        Ok(Stage {
             columns,
             rows,
-            banner: replay
-                .is_some()
-                .then(|| banner(&self.record, self.operation)),
+            banner,
             replay,
-        }
+        })
     }
 }
 
 /// Saves the history of a pane. What a resumed session shows above its line is the archive itself;
-/// where the agent has cleared that away, the archive is kept and the new part goes below it.
+/// where the agent has cleared that away, the archive is kept and the new part goes below it. What a
+/// terminal would not hold any more is not kept either: `most` lines.
 pub(in crate::engine) fn archive(
     server: &Server,
     pane: &Pane,
     dir: &InstanceDir,
+    most: usize,
 ) -> Result<Option<u64>, Error> {
     let captured = match server.history(pane) {
         Ok(history) => history,
@@ -116,13 +131,15 @@ pub(in crate::engine) fn archive(
     let captured = harmless(captured.trim_end());
     let path = scrollback(dir);
     let earlier = std::fs::read_to_string(&path).unwrap_or_default();
-    let text = if earlier.is_empty() || captured.contains(BANNER) {
+    let line = std::fs::read_to_string(line_below(dir)).unwrap_or_else(|_| BANNER.to_owned());
+    let text = if earlier.is_empty() || captured.contains(&line) {
         captured
     } else if captured.is_empty() {
         earlier
     } else {
         format!("{earlier}\x1b[0m\n{captured}")
     };
+    let text = last_lines(&text, most);
     if !text.is_empty() {
         replace_file(&path, text.as_bytes())?;
     }
@@ -131,6 +148,16 @@ pub(in crate::engine) fn archive(
 
 pub(in crate::engine) fn scrollback(dir: &InstanceDir) -> PathBuf {
     dir.terminal().join("scrollback")
+}
+
+/// The very line that the session shows below its archive. An agent may print one that begins alike.
+fn line_below(dir: &InstanceDir) -> PathBuf {
+    dir.terminal().join("line")
+}
+
+fn last_lines(text: &str, most: usize) -> &str {
+    let first = text.rmatch_indices('\n').nth(most.saturating_sub(1));
+    first.map_or(text, |(at, _)| text.get(at + 1..).unwrap_or_default())
 }
 
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
@@ -155,5 +182,18 @@ fn spoken(duration: Duration) -> String {
         60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => format!("{} d", seconds / 86_400),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept() {
+        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
+        assert_eq!(last_lines("a\nb\nc", 3), "a\nb\nc");
+        assert_eq!(last_lines("a\nb\nc", 9), "a\nb\nc");
+        assert_eq!(last_lines("", 2), "");
     }
 }
