@@ -196,7 +196,7 @@ impl Engine {
                         Err(Error::NoSuchInstance { .. } | Error::WrongState { .. }) => {}
                         Err(error) => done.1.push(CampFailure {
                             title: self.title_of(id),
-                            reason: describe(&error),
+                            reason: error.told(),
                         }),
                     }
                 });
@@ -280,13 +280,5 @@ impl Engine {
             path,
             &serde_json::to_vec_pretty(value).unwrap_or_default(),
         )?)
-    }
-}
-
-fn describe(error: &Error) -> String {
-    use std::error::Error as _;
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
     }
 }

@@ -8,7 +8,7 @@ use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key, Screen};
 use crate::engine::steps::BANNER;
-use crate::model::{Activity, Title};
+use crate::model::{Activity, Title, squeezed};
 use crate::tmux::{Shot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
@@ -277,11 +277,6 @@ fn needs_a_person(activity: Activity) -> bool {
 /// shown as `[Pasted …`.
 fn is_beginning(shown: &str, first: &str) -> bool {
     shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
-}
-
-/// Without white space: boxes wrap and indent.
-fn squeezed(text: &str) -> String {
-    text.split_whitespace().collect()
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

@@ -148,7 +148,7 @@ impl Engine {
                 Finding::bad(
                     "operations",
                     Health::Problem,
-                    format!("`{}`: {}", unfinished.title, chain(&unfinished.error)),
+                    format!("`{}`: {}", unfinished.title, unfinished.error.told()),
                     "mend the cause; the next command carries the operation on",
                 )
             })
@@ -382,16 +382,4 @@ fn is_older_than(path: &Path, age: Duration) -> bool {
     std::fs::metadata(path)
         .and_then(|metadata| metadata.modified())
         .is_ok_and(|modified| modified.elapsed().is_ok_and(|elapsed| elapsed > age))
-}
-
-/// An error with its causes, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

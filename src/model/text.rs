@@ -1,4 +1,5 @@
-//! Titles are free text for people; slugs are what may become part of a name.
+//! Titles are free text for people; slugs are what may become part of a name; screens know nothing of
+//! white space.
 
 use std::fmt;
 
@@ -40,6 +41,11 @@ impl fmt::Display for Title {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::printable_line(&self.0))
     }
+}
+
+/// Without white space: what is the same text on a screen that wraps and indents.
+pub(crate) fn squeezed(text: &str) -> String {
+    text.split_whitespace().collect()
 }
 
 /// The readable part of a branch or directory name: `[a-z0-9-]`, at most 40, never a leading dash.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::agents::{Asked, Provider};
 use crate::detect::Dialog;
 use crate::engine::Engine;
-use crate::model::InstanceRecord;
+use crate::model::{InstanceRecord, squeezed};
 use crate::policy::is_hidden;
 
 /// What an agent writes down before it asks may take this long to be there.
@@ -75,10 +75,6 @@ fn compare(dialog: &Dialog, asked: &Asked) -> Result<Option<String>, &'static st
     } else {
         Err(OTHERWISE)
     }
-}
-
-fn squeezed(text: &str) -> String {
-    text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 #[cfg(test)]
