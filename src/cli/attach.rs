@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::context::CommandResult;
+use super::daemon::ensure_if_asleep;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -18,6 +19,7 @@ pub(super) struct AttachArgs {
 }
 
 pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> CommandResult {
+    ensure_if_asleep(&args.instance.instance, engine, output);
     let mut progress = StepLine::new(output, &args.instance.instance);
     let attached = engine.attach(&args.instance.instance, &mut progress)?;
     drop(progress);

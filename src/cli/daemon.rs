@@ -12,6 +12,7 @@ use super::report::Report;
 use super::words;
 use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
 use crate::engine::{Engine, InstanceView};
+use crate::model::State;
 
 /// Run, start, stop or look at the daemon, which watches agents and feeds queues
 #[derive(Debug, Args)]
@@ -157,6 +158,15 @@ pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) 
     let has_queue = view.queue.is_some_and(|counts| counts.waiting > 0);
     if view.autoyes || view.idle_timeout_s.is_some() || has_queue {
         ensure(engine, output);
+    }
+}
+
+/// The same before one is woken by something else than a resume.
+pub(super) fn ensure_if_asleep(given: &str, engine: &Engine, output: &Output) {
+    if let Ok(view) = engine.show(given)
+        && view.state == State::Paused
+    {
+        ensure_for(&view, engine, output);
     }
 }
 

@@ -4,6 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
+use super::daemon::ensure_if_asleep;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
@@ -22,6 +23,7 @@ pub(super) struct SendArgs {
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     let prompt = prompt::given(&args.prompt)?;
+    ensure_if_asleep(&args.instance.instance, engine, output);
     let mut progress = StepLine::new(output, &args.instance.instance);
     engine.send(&args.instance.instance, &prompt, &mut progress)?;
     drop(progress);

@@ -41,6 +41,24 @@ fn it_starts_once_says_who_it_is_and_stops() {
     assert_eq!(stopped.stdout, "The daemon does not run.\n");
 }
 
+/// An agent whose dialogs or clock somebody must watch is not woken without anybody to watch it.
+#[test]
+fn a_message_that_wakes_an_agent_brings_its_daemon_back() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let asked = ["--idle-timeout", "30m"];
+    let watched = camp.start(&repository, "watched", &asked);
+    let plain = camp.start(&repository, "plain", &[]);
+    for instance in [&watched, &plain] {
+        drop(camp.biv(["pause", &instance.id]).run().ok());
+    }
+    drop(camp.biv(["daemon", "stop"]).run().ok());
+    drop(camp.biv(["send", &plain.id, "hello"]).run().ok());
+    assert_eq!(status(&camp)["running"], false);
+    drop(camp.biv(["send", &watched.id, "hello"]).run().ok());
+    assert_eq!(status(&camp)["running"], true);
+}
+
 #[test]
 fn ten_that_start_it_at_once_get_one() {
     let camp = Camp::new();
