@@ -48,3 +48,57 @@ impl Provider {
 fn has_any(directory: &Path) -> bool {
     std::fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::launch::{LaunchContext, LaunchKind};
+    use super::super::{Catalog, LaunchPlan};
+    use super::*;
+    use crate::detect::Version;
+
+    fn plan(version: &str, state: &str) -> LaunchPlan {
+        let catalog = Catalog::built_in();
+        let gemini = catalog.require("gemini").unwrap();
+        gemini.assume_version(Version::find(version).unwrap());
+        let host = Host {
+            biv: "/bin/biv".into(),
+            state: state.into(),
+            shell: "/bin/sh".into(),
+            path: None,
+        };
+        let context = LaunchContext {
+            host: &host,
+            cwd: Path::new("/w"),
+            kind: LaunchKind::Fresh { session: None },
+            extra_args: &[],
+        };
+        gemini.launch(&context).unwrap()
+    }
+
+    #[test]
+    fn a_guard_goes_along_with_versions_that_know_it() {
+        let guarded = plan("0.61.0", "/state dir");
+        assert!(guarded.guarded);
+        let path = "/state dir/guards/gemini.toml";
+        assert_eq!(guarded.argv, ["gemini", "--admin-policy", path]);
+        assert_eq!(guarded.shown, ["gemini"]);
+        let (file, text) = &guarded.files[0];
+        assert_eq!(file, Path::new(path));
+        let rules: toml::Table = text.parse().unwrap();
+        assert_eq!(rules["rule"][0]["decision"].as_str(), Some("deny"));
+        for bare in [plan("0.60.1", "/state"), plan("0.61.0", "/state,dir")] {
+            assert!(!bare.guarded);
+            assert_eq!(bare.argv, ["gemini"]);
+            assert!(bare.files.is_empty());
+        }
+    }
+
+    #[test]
+    fn one_without_its_guard_is_not_believed() {
+        let catalog = Catalog::built_in();
+        let gemini = catalog.require("gemini").unwrap();
+        assert_eq!(gemini.unguarded(true), None);
+        assert!(gemini.unguarded(false).is_some());
+        assert_eq!(catalog.require("codex").unwrap().unguarded(false), None);
+    }
+}

@@ -101,10 +101,12 @@ impl Provider {
         let shown = argv.clone();
         let mut unseen = self.hook_arguments(context.host, context.extra_args);
         let mut files = Vec::new();
-        let guarded = self.understands_its_guard();
+        let guard = self.guard_file(context.host);
+        // A comma would make two paths of it.
+        let guarded = self.understands_its_guard() && !guard.to_string_lossy().contains(',');
         if guarded {
             self.fill_all(&file.guard.args, context, &mut unseen)?;
-            files.push((self.guard_file(context.host), file.guard.file.clone()));
+            files.push((guard, file.guard.file.clone()));
         }
         argv.splice(hooks_at..hooks_at, unseen);
         Ok(LaunchPlan {

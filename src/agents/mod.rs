@@ -23,6 +23,8 @@ pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::{Following, Trace, Traces};
 pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
+#[cfg(test)]
+use launch::LaunchPlan;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
 pub(crate) use provider::{Provider, Readiness};
 pub(crate) use transcripts::{Asked, Bookmark, Continuity, Lookup, Sought};

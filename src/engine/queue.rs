@@ -188,7 +188,7 @@ impl Engine {
         record: &InstanceRecord,
         error: &Error,
     ) -> Result<Fed, Error> {
-        let reason = error.to_string();
+        let reason = error.told();
         let number = dir.change_queue(|queue| {
             let failed = queue.finish(TurnEnd::Failed(reason.clone()), now());
             queue.stop(reason.clone());
