@@ -77,3 +77,32 @@ fn half_a_sentence_of_a_person_stays() {
     stage.wait(&instance, "idle");
     acts::leave_a_draft_alone(&stage, &instance);
 }
+
+/// Homes lie behind links more often than not.
+#[test]
+fn its_conversation_is_found_behind_a_link() {
+    let stage = Stage::of("opencode");
+    let link = stage.camp.root().join("link");
+    std::fs::create_dir_all(stage.camp.home()).unwrap();
+    std::os::unix::fs::symlink(stage.camp.home(), &link).unwrap();
+    let new = stage
+        .camp
+        .biv(["new", "--json", "linked", "-a", "opencode", "--repo"]);
+    let new = new
+        .arg(&stage.repository.path)
+        .args(["-p", "the path is long"]);
+    let instance = Instance::from_json(&new.env("BIV_HOME", &link).run().ok().json());
+    assert!(instance.worktree.starts_with(&link), "{instance:?}");
+    stage.model.request_with("the path is long");
+    stage.wait(&instance, "idle");
+    let paused = stage.pause(&instance, &[]);
+    let reference = paused["session_ref"].as_str().unwrap_or_default();
+    assert!(reference.starts_with("ses_"), "{paused:#}");
+    stage.resume(&instance);
+    stage.wait(&instance, "idle");
+    drop(stage.camp.biv(["autoyes", &instance.id, "on"]).run().ok());
+    stage.send(&instance, "model:run touch allowed");
+    until("it is answered", || {
+        instance.worktree.join("allowed").exists()
+    });
+}

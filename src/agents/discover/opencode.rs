@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 
 use super::{Trace, Traces};
-use crate::agents::transcripts::Database;
+use crate::agents::transcripts::{Database, as_inside};
 use crate::model::Timestamp;
 use crate::process::Command;
 
@@ -17,8 +17,8 @@ const DEADLINE: Duration = Duration::from_secs(60);
 pub(super) fn recorded(databases: &[PathBuf], traces: &Traces<'_>) -> Option<Trace> {
     let since = Timestamp::new(traces.since.into());
     let newest = |path: &PathBuf| {
-        let cwd = traces.cwd.to_str()?;
-        Database::open(path).ok()?.newest(cwd, since).ok()
+        let cwd = as_inside(traces.cwd);
+        Database::open(path).ok()?.newest(cwd.to_str()?, since).ok()
     };
     let told: Vec<Option<Option<String>>> = databases.iter().map(newest).collect();
     match told.iter().flatten().flatten().next() {
@@ -39,7 +39,7 @@ pub(super) fn listed(program: &Path, traces: &Traces<'_>) -> Trace {
         .deadline(DEADLINE)
         .text();
     match listed {
-        Ok(listed) => newest(&listed, traces.cwd, traces.since),
+        Ok(listed) => newest(&listed, &as_inside(traces.cwd), traces.since),
         Err(_) => Trace::Unclear,
     }
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use super::aider::told;
 use super::opencode::Database;
+use super::place::as_inside;
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// So much of what an agent has printed may still be on a screen.
@@ -35,7 +36,8 @@ impl Provider {
             TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
             TranscriptFormat::Opencode => {
                 let root = self.own_directory(host)?;
-                let directory = worktree.to_str()?;
+                let directory = as_inside(worktree);
+                let directory = directory.to_str()?;
                 let mut asked = Asked::default();
                 for path in self.databases(&root) {
                     let open = Database::open(&path).and_then(|held| held.open_calls(directory));

@@ -21,6 +21,7 @@ mod value;
 
 pub(crate) use asked::Asked;
 pub(in crate::agents) use opencode::Database;
+pub(in crate::agents) use place::as_inside;
 pub(crate) use place::{Lookup, Sought};
 pub(crate) use reading::{Bookmark, Continuity};
 #[cfg(test)]

@@ -160,6 +160,18 @@ impl Provider {
     }
 }
 
+/// A directory under the name that a process in it knows it by: without links. One that is away for now,
+/// like a paused worktree, is still called as before.
+pub(in crate::agents) fn as_inside(directory: &Path) -> PathBuf {
+    if let Ok(real) = directory.canonicalize() {
+        return real;
+    }
+    match (directory.parent(), directory.file_name()) {
+        (Some(parent), Some(name)) => as_inside(parent).join(name),
+        _ => directory.to_owned(),
+    }
+}
+
 fn is_regular(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file())
 }
@@ -338,6 +350,18 @@ mod tests {
             Lookup::Absent | Lookup::Unknown => None,
         };
         assert_eq!(found.as_ref(), expected);
+    }
+
+    #[test]
+    fn a_directory_is_called_as_a_process_in_it_calls_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = folder.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir(&real).unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        assert_eq!(as_inside(&link), real);
+        assert_eq!(as_inside(&link.join("away/now")), real.join("away/now"));
+        assert_eq!(as_inside(Path::new("/")), Path::new("/"));
     }
 
     #[test]
