@@ -2,6 +2,7 @@
 //! tmux server of its own.
 
 mod ccmanager;
+mod workmux;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -10,6 +11,7 @@ use crate::support::{Bench, Camp};
 
 pub(crate) fn rows(bench: &mut Bench) {
     ccmanager::rows(bench);
+    workmux::rows(bench);
 }
 
 /// A tool of somebody else, and the version that it tells of itself.
