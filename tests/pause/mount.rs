@@ -5,6 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
+use crate::support::root::Root;
 use crate::support::until;
 
 pub(crate) struct Mount {
@@ -21,10 +22,11 @@ impl Mount {
             image: None,
         };
         std::fs::create_dir(mount.path()).unwrap();
-        let size = format!("size={megabytes}m");
+        let (user, group) = ids();
+        let options = format!("size={megabytes}m,mode=0700,uid={user},gid={group}");
         run(
             "mount",
-            &["-t", "tmpfs", "-o", &size, "tmpfs", mount.text()],
+            &["-t", "tmpfs", "-o", &options, "tmpfs", mount.text()],
         );
         mount
     }
@@ -40,7 +42,9 @@ impl Mount {
             image: Some(image),
         };
         std::fs::create_dir(mount.path()).unwrap();
-        run("mkfs.ext4", &["-q", "-F", mount.disk_text()]);
+        let (user, group) = ids();
+        let owner = format!("root_owner={user}:{group}");
+        run("mkfs.ext4", &["-q", "-F", "-E", &owner, mount.disk_text()]);
         mount.attach();
         mount
     }
@@ -63,8 +67,8 @@ impl Mount {
 
     fn detach(&self) {
         until("the file system can be unmounted", || {
-            let status = Command::new("umount").arg(self.path()).output().unwrap();
-            status.status.success()
+            let unmounted = Root::command("umount").arg(self.path()).output().unwrap();
+            unmounted.status.success()
         });
     }
 
@@ -72,7 +76,11 @@ impl Mount {
     pub(crate) fn moment(&self) -> PathBuf {
         let copy = self.directory.path().join("moment");
         let image = self.image.as_deref().expect("it is a disk");
-        run("cp", &["--sparse=always", leak(image), leak(&copy)]);
+        let copied = Command::new("cp")
+            .arg("--sparse=always")
+            .args([image, &copy])
+            .status();
+        assert!(copied.unwrap().success());
         copy
     }
 
@@ -107,16 +115,25 @@ impl Mount {
 impl Drop for Mount {
     fn drop(&mut self) {
         // Lazily where a failed test has left something open.
-        drop(Command::new("umount").arg("-l").arg(self.path()).output());
+        drop(Root::command("umount").arg("-l").arg(self.path()).output());
     }
 }
 
 fn directory() -> TempDir {
-    assert!(
-        rustix::process::geteuid().is_root(),
-        "this test mounts a file system of its own: run it as root"
+    assert_ne!(
+        Root::way(),
+        Root::Never,
+        "this test mounts a file system of its own: run it as root, or with a sudo that asks nothing"
     );
     tempfile::tempdir_in(crate::ground::scratch()).unwrap()
+}
+
+/// Whom the file system is for.
+fn ids() -> (u32, u32) {
+    (
+        rustix::process::geteuid().as_raw(),
+        rustix::process::getegid().as_raw(),
+    )
 }
 
 /// Arguments of a test live as long as it does.
@@ -125,7 +142,7 @@ fn leak(path: &Path) -> &'static str {
 }
 
 fn run(program: &str, arguments: &[&str]) {
-    let output = Command::new(program).args(arguments).output().unwrap();
+    let output = Root::command(program).args(arguments).output().unwrap();
     assert!(
         output.status.success(),
         "{program} {arguments:?}: {}",

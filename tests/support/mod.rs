@@ -6,6 +6,7 @@ mod camp;
 mod instance;
 mod processes;
 mod repository;
+pub(crate) mod root;
 pub(crate) mod terminal;
 pub(crate) mod wait;
 
