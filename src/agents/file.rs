@@ -7,8 +7,17 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::launch::PLACEHOLDERS;
 use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules, VersionRange};
+
+/// The words in braces that stand for something; all other braces are left alone.
+pub(super) const PLACEHOLDERS: [&str; 6] = [
+    "{biv}",
+    "{state}",
+    "{shell}",
+    "{cwd}",
+    "{session}",
+    "{guard}",
+];
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::file::PLACEHOLDERS;
 use super::provider::Provider;
 
 /// What provider files may refer to on this machine.
@@ -181,13 +182,3 @@ impl Provider {
         }
     }
 }
-
-/// The words in braces that stand for something; all other braces are left alone.
-pub(super) const PLACEHOLDERS: [&str; 6] = [
-    "{biv}",
-    "{state}",
-    "{shell}",
-    "{cwd}",
-    "{session}",
-    "{guard}",
-];

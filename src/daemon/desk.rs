@@ -10,9 +10,10 @@ use std::time::Duration;
 use super::jobs;
 use super::keeper::{Keeper, Told};
 use super::lived::Lived;
+use super::mail::Mail;
 use super::notices::Notice;
-use super::run::{Mail, log, spawn};
 use super::subscribers::Subscribers;
+use super::thread::{log, spawn};
 use super::wire::{Answer, Doing, Hello, Request, Status};
 use crate::engine::{
     Engine, Error, Events, Notification, Present, Roster, Sight, Watcher, hurried,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::keeper::{Done, Job};
-use super::run::Mail;
+use super::mail::Mail;
 use crate::engine::{Engine, Error};
 use crate::model::InstanceId;
 

@@ -10,11 +10,13 @@ mod desk;
 mod jobs;
 mod keeper;
 mod lived;
+mod mail;
 mod notices;
 mod run;
 mod server;
 mod start;
 mod subscribers;
+mod thread;
 mod unit;
 mod wire;
 

@@ -1,6 +1,5 @@
 //! The daemon's own life: it takes the seat, listens, and goes when it is told to.
 
-use std::io::Write;
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -9,29 +8,13 @@ use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::desk::Desk;
-use super::keeper::Done;
+use super::mail::Mail;
 use super::server::{Counter, serve};
 use super::subscribers::Subscribers;
-use super::wire::{Answer, Hello, PROTOCOL, Request};
+use super::thread::{log, spawn};
+use super::wire::{Hello, PROTOCOL};
 use crate::engine::{Doorbell, Engine, Error, Sight, Watcher};
 use crate::model::{InstanceId, Timestamp};
-
-/// Everything that reaches the daemon, in one order.
-#[derive(Debug)]
-pub(super) enum Mail {
-    Sight(Sight),
-    /// Something has happened to this instance, or somewhere.
-    Bell(Option<InstanceId>),
-    Request(Request, Sender<Answer>),
-    /// A job has ended, and what went wrong with it.
-    Done(InstanceId, Done, Option<String>),
-    /// Everyone who had to be brought to rest has been, as far as that goes now.
-    Rounded(Vec<String>),
-    /// So much memory do all agents hold together.
-    Measured(u64),
-    Compacted(Vec<String>),
-    Stop,
-}
 
 /// Whether the daemon stays with the terminal that it was started from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,19 +131,4 @@ fn hear(bell: UnixDatagram, mail: &Sender<Mail>) {
             }
         }
     });
-}
-
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
-    let named = std::thread::Builder::new().name(name.to_owned());
-    if let Err(error) = named.spawn(work) {
-        log(&format!("the thread {name} cannot be started: {error}"));
-    }
-}
-
-/// One line, with its time, to wherever this process speaks: a terminal, a journal, a file.
-pub(super) fn log(text: &str) {
-    let now = Timestamp::new(chrono::Utc::now());
-    let line = format!("{now} {}\n", text.replace('\n', " "));
-    // There is nobody to tell that nothing can be told.
-    drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }

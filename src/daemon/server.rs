@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use super::run::Mail;
+use super::mail::Mail;
 use super::subscribers::{Next, Subscribers};
 use super::wire::{Answer, Hello, LONGEST_REQUEST, PROTOCOL, Request};
 use crate::engine::{Engine, Peer};

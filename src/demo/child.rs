@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::agent::Input;
-use super::runtime::Message;
+use super::message::Message;
 
 /// How long the rest of the output may take once the command itself has ended: a grandchild that
 /// stays behind holds the pipe open for ever.

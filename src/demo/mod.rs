@@ -29,6 +29,7 @@ mod editor;
 mod greeting;
 mod keyboard;
 mod memory;
+mod message;
 mod paint;
 mod perform;
 mod reply;

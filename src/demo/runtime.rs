@@ -9,6 +9,7 @@ use super::agent::{Agent, Audience, Input};
 use super::args::DemoArgs;
 use super::child::Child;
 use super::keyboard::{Key, Keyboard, Typed};
+use super::message::Message;
 use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
@@ -23,19 +24,6 @@ const ESCAPE_TIME: Duration = Duration::from_millis(25);
 /// An agent that ignores signals and has lost its terminal gives up at last: nobody may be left
 /// with a process that only SIGKILL ends.
 const FORSAKEN: Duration = Duration::from_secs(600);
-
-/// What reaches the loop from its threads.
-#[derive(Debug)]
-pub(super) enum Message {
-    Bytes(Vec<u8>),
-    Prompt(String),
-    EndOfInput,
-    /// The terminal was closed.
-    Gone,
-    /// A signal has come, or the terminal has another size.
-    Woken,
-    Command(u64, Input),
-}
 
 /// Runs the demo agent until it exits.
 pub(crate) fn run(args: DemoArgs) -> ExitCode {

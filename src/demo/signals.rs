@@ -8,7 +8,7 @@ use std::time::Duration;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGWINCH};
 use signal_hook::iterator::Signals;
 
-use super::runtime::Message;
+use super::message::Message;
 
 /// How long the loop has for a clean end after a signal.
 const END_TIME: Duration = Duration::from_secs(1);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
 use super::agent::Size;
-use super::runtime::Message;
+use super::message::Message;
 
 /// Raw mode, bracketed paste, and the old title put aside; all taken back when it is dropped.
 pub(super) struct RawTerminal {

@@ -9,8 +9,8 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
-use super::reading::{Batch, Bookmark, check};
 use crate::conversation::{Entry, Speaker, same_words};
 use crate::model::Timestamp;
 

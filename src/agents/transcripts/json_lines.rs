@@ -4,8 +4,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
-use super::reading::{Batch, Bookmark, check};
 use super::{claude, codex, demo, gemini};
 use crate::agents::TranscriptFormat;
 use crate::conversation::{Entry, stable_hash};

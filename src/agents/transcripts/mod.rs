@@ -6,6 +6,7 @@
 
 mod aider;
 mod asked;
+mod bookmark;
 mod claude;
 mod codex;
 mod demo;
@@ -20,9 +21,10 @@ mod tests;
 mod value;
 
 pub(crate) use asked::Asked;
+pub(crate) use bookmark::Bookmark;
 pub(in crate::agents) use opencode::Database;
 pub(in crate::agents) use place::as_inside;
 pub(crate) use place::{Lookup, Sought};
-pub(crate) use reading::{Bookmark, Continuity};
+pub(crate) use reading::Continuity;
 #[cfg(test)]
 use reading::{Form, TranscriptFile};

@@ -8,10 +8,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::reading::{Batch, Bookmark};
+use super::bookmark::{Batch, Bookmark, Position, Row};
 use super::value::{call, is_true, listed, result, text, todos};
 use crate::conversation::{Entry, Speaker};
 use crate::model::Timestamp;
@@ -26,22 +25,6 @@ const LONGEST: i64 = 8 * 1024 * 1024;
 /// A database of OpenCode's, only ever read.
 #[derive(Debug)]
 pub(in crate::agents) struct Database(Connection);
-
-/// The last part that was read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Position {
-    message: Row,
-    part: Row,
-    /// Whether the message is over, and nothing more will come in it.
-    over: bool,
-}
-
-/// What OpenCode itself orders by: its ids begin anew every two years.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Row {
-    at: i64,
-    id: String,
-}
 
 #[derive(Debug)]
 struct Message {

@@ -1,19 +1,12 @@
 //! One transcript, read on from where it was left.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
+use super::bookmark::{Batch, Bookmark, check};
 use super::json_lines::JsonLines;
 use super::{aider, opencode};
 use crate::agents::TranscriptFormat;
-use crate::conversation::{Entry, stable_hash};
 use crate::model::Timestamp;
-
-/// How many bytes before a bookmark must be what they were.
-const CHECKED: u64 = 4096;
 
 /// The transcript of one conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,22 +30,6 @@ pub(super) enum Form {
     },
 }
 
-/// How far a transcript was read.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Bookmark {
-    pub offset: u64,
-    /// A number for the bytes before it: whether it is still the same file is told by what is in it.
-    pub(super) check: u64,
-    /// Messages that came last, for agents that write one again when they know more.
-    pub(super) recent: Vec<u64>,
-    /// For lines that have no time of their own.
-    pub(super) last: Option<Timestamp>,
-    /// The place in a database, which has no offsets.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) position: Option<opencode::Position>,
-}
-
 /// Whether a reading goes on or has to begin again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Continuity {
@@ -72,15 +49,6 @@ enum Reader {
     JsonLines(JsonLines),
     Database(opencode::Session),
     Chats(aider::Chat),
-}
-
-/// Some entries, and how far they reach.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Batch {
-    pub entries: Vec<Entry>,
-    /// Lines that could not be understood.
-    pub skipped: u64,
-    pub bookmark: Bookmark,
 }
 
 impl TranscriptFile {
@@ -150,17 +118,4 @@ impl Reading {
             Reader::Chats(chat) => chat.next(&self.path),
         }
     }
-}
-
-/// A number for the bytes before this place; None where the file is shorter.
-pub(super) fn check(path: &Path, offset: u64) -> std::io::Result<Option<u64>> {
-    let mut file = File::open(path)?;
-    if file.metadata()?.len() < offset {
-        return Ok(None);
-    }
-    let start = offset.saturating_sub(CHECKED);
-    file.seek(SeekFrom::Start(start))?;
-    let mut bytes = Vec::new();
-    file.take(offset - start).read_to_end(&mut bytes)?;
-    Ok(Some(stable_hash(&bytes)))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::{COMPACT, Desk, Errand, MEASURE};
 use crate::daemon::jobs;
-use crate::daemon::run::{Mail, log, spawn};
+use crate::daemon::mail::Mail;
+use crate::daemon::thread::{log, spawn};
 use crate::engine::hurried;
 use crate::model::{InstanceId, PauseReason};
 
