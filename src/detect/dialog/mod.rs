@@ -9,6 +9,7 @@ mod buttons;
 mod frame;
 mod letters;
 mod menu;
+mod read;
 mod spec;
 mod wrap;
 

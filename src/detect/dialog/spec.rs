@@ -1,12 +1,9 @@
 //! How one kind of dialog is drawn: the part of a provider file that the readers work from.
 
 use serde::Deserialize;
-use unicode_width::UnicodeWidthStr;
 
 use super::super::pattern::{Fault, Pattern};
-use super::super::screen::Screen;
-use super::frame::Framed;
-use super::{ChoiceKind, Dialog, body, buttons, frame, letters, menu};
+use super::ChoiceKind;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -133,33 +130,6 @@ pub(crate) struct Label {
 }
 
 impl DialogSpec {
-    /// The dialog at the bottom of this screen; None where it does not have the expected form.
-    pub(crate) fn read(&self, screen: &Screen) -> Option<Dialog> {
-        let rows = frame::rows(screen, self.frame);
-        let choices = match self.shape {
-            Shape::Menu => menu::read(self, &rows),
-            Shape::Buttons => buttons::read(self, &rows),
-            Shape::Letters => letters::read(self, &rows),
-        }?;
-        let edge = rows
-            .get(choices.first)
-            .and_then(|row| self.edge_of(row.row.text()));
-        let Some(edge) = edge else {
-            return Some(body::read(self, screen.width(), &rows, choices));
-        };
-        let rows: Vec<Framed<'_>> = rows
-            .into_iter()
-            .map(|row| row.within(edge, self.frame))
-            .collect();
-        Some(body::read(self, edge + 1, &rows, choices))
-    }
-
-    /// The column behind the last one of the dialog.
-    fn edge_of(&self, choices: &str) -> Option<usize> {
-        let end = self.edge.as_ref()?.end_of(choices)?;
-        Some(choices.get(..end)?.width())
-    }
-
     pub(super) fn kind(&self, label: &str) -> ChoiceKind {
         self.labels
             .iter()
