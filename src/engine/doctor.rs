@@ -109,8 +109,12 @@ impl Engine {
         let mut checkouts: BTreeSet<PathBuf> = BTreeSet::new();
         for found in found {
             checkouts.insert(found.record.repository.root);
-            checkouts.insert(found.record.worktree.path);
+            // What stands at the place of one that rests is somebody else's.
+            if found.record.state == Resting::Running {
+                checkouts.insert(found.record.worktree.path);
+            }
         }
+        checkouts.retain(|checkout| checkout.is_dir());
         let checkouts: Vec<&Path> = checkouts.iter().map(PathBuf::as_path).collect();
         Ok(match self.policy(&checkouts) {
             Ok(policy) => {
