@@ -6,18 +6,18 @@ use super::launch::Host;
 use super::provider::Provider;
 
 impl Provider {
-    fn is_guarded(&self) -> bool {
+    fn has_a_guard(&self) -> bool {
         !self.file.guard.args.is_empty()
     }
 
     /// Whether this version can be handed the guard.
     pub(super) fn understands_its_guard(&self) -> bool {
         let range = self.file.guard.version.as_ref();
-        self.is_guarded() && range.is_none_or(|range| self.is_within(range))
+        self.has_a_guard() && range.is_none_or(|range| self.is_within(range))
     }
 
     pub(super) fn guard_needs_version(&self) -> bool {
-        self.is_guarded() && self.file.guard.version.is_some()
+        self.has_a_guard() && self.file.guard.version.is_some()
     }
 
     pub(super) fn guard_file(&self, host: &Host) -> PathBuf {
@@ -29,7 +29,7 @@ impl Provider {
     /// Why the screens of one that needs a guard cannot be believed. Whether it was handed it at its
     /// start is not to be told from the version that is installed now.
     pub(crate) fn unguarded(&self, handed: bool) -> Option<String> {
-        if !self.is_guarded() {
+        if !self.has_a_guard() {
             return None;
         }
         if !handed {

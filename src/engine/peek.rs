@@ -3,7 +3,7 @@
 use super::steps::BANNER;
 use super::{Engine, Error, Scope};
 use crate::git::{self, DiffOutput, Repo};
-use crate::model::{Resting, printable};
+use crate::model::{Resting, last_lines, printable};
 use crate::tmux::Server;
 
 /// Lines that are shown of an agent that has ended.
@@ -27,7 +27,11 @@ impl Engine {
             }
         };
         let text = last_lines(text.trim_end(), lines);
-        Ok(if colours { text } else { plain(&text) })
+        Ok(if colours {
+            text.to_owned()
+        } else {
+            plain(text)
+        })
     }
 
     /// What the instance changed against its base, committed or not.
@@ -73,11 +77,6 @@ pub(super) fn last_words(server: &Server, pane: &str) -> String {
     let words = &words[own.map_or(0, |at| at + 1)..];
     let start = words.len().saturating_sub(LAST_WORDS);
     printable(&words[start..].join("\n"))
-}
-
-fn last_lines(text: &str, count: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    lines[lines.len().saturating_sub(count)..].join("\n")
 }
 
 /// Without colours, and without anything else that a terminal would obey.

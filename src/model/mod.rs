@@ -24,5 +24,5 @@ pub(crate) use printable::{printable, printable_line};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use state::{Resting, State};
-pub(crate) use text::{Title, TitleError, slug, squeezed};
+pub(crate) use text::{Title, TitleError, last_lines, slug, squeezed};
 pub(crate) use time::Timestamp;

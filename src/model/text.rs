@@ -48,6 +48,16 @@ pub(crate) fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
+/// The last so many lines.
+pub(crate) fn last_lines(text: &str, count: usize) -> &str {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    let Some(breaks) = count.checked_sub(1) else {
+        return "";
+    };
+    let first = text.rmatch_indices('\n').nth(breaks);
+    first.map_or(text, |(at, _)| text.get(at + 1..).unwrap_or_default())
+}
+
 /// The readable part of a branch or directory name: `[a-z0-9-]`, at most 40, never a leading dash.
 /// Empty where the text has nothing to offer (`"日本語"`): callers then use the id alone.
 pub(crate) fn slug(text: &str) -> String {
@@ -70,6 +80,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn the_last_lines_are_whole_lines() {
+        for (text, count, expected) in [
+            ("a\nb\nc", 2, "b\nc"),
+            ("a\nb\nc\n", 2, "b\nc"),
+            ("a\nb\nc", 3, "a\nb\nc"),
+            ("a\nb\nc", 9, "a\nb\nc"),
+            ("a\nb", 0, ""),
+            ("", 2, ""),
+        ] {
+            assert_eq!(last_lines(text, count), expected, "{text:?} {count}");
+        }
+    }
 
     #[test]
     fn a_slug_keeps_what_is_readable() {

@@ -13,7 +13,7 @@ pub(super) struct Framed<'s> {
     pub text: &'s str,
 }
 
-impl<'s> Framed<'s> {
+impl Framed<'_> {
     /// Without what stands to the right of this column. A row that goes on across it is not what it
     /// was taken for, and stays whole.
     pub(super) fn within(self, edge: usize, frame: Frame) -> Self {

@@ -9,7 +9,7 @@ use super::{Work, fact};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::InstanceRecord;
+use crate::model::{InstanceRecord, last_lines};
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::{Pane, Server, TmuxError, harmless};
 
@@ -155,11 +155,6 @@ fn line_below(dir: &InstanceDir) -> PathBuf {
     dir.terminal().join("line")
 }
 
-fn last_lines(text: &str, most: usize) -> &str {
-    let first = text.rmatch_indices('\n').nth(most.saturating_sub(1));
-    first.map_or(text, |(at, _)| text.get(at + 1..).unwrap_or_default())
-}
-
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let at = now();
     let since = record.paused_at.unwrap_or(record.updated_at);
@@ -182,18 +177,5 @@ fn spoken(duration: Duration) -> String {
         60..3600 => format!("{} min", seconds / 60),
         3600..86_400 => format!("{} h", seconds / 3600),
         _ => format!("{} d", seconds / 86_400),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_lines_are_kept() {
-        assert_eq!(last_lines("a\nb\nc", 2), "b\nc");
-        assert_eq!(last_lines("a\nb\nc", 3), "a\nb\nc");
-        assert_eq!(last_lines("a\nb\nc", 9), "a\nb\nc");
-        assert_eq!(last_lines("", 2), "");
     }
 }
