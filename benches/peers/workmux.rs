@@ -2,14 +2,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use super::Peer;
-use crate::support::{Bench, Camp, Row};
+use crate::support::{Bench, Camp, Row, timed, until_there};
 
 const ROUNDS: usize = 5;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
-const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) fn rows(bench: &mut Bench) {
     let Some(peer) = Peer::find("workmux") else {
@@ -44,7 +41,7 @@ pub(super) fn rows(bench: &mut Bench) {
     ));
     bench.row(Row::beside(
         "workmux-list",
-        "list, 5 instances",
+        "list, 5 instances that were just made",
         &listed.0,
         &listed.1,
         &peer.name,
@@ -59,27 +56,6 @@ fn agent(camp: &Camp, mark: &Path) -> PathBuf {
     std::fs::write(&path, text).ok();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).ok();
     path
-}
-
-/// Milliseconds until the file is there, while the command is still on its way.
-fn until_there<T: Send>(mark: &Path, command: impl FnOnce() -> T + Send) -> f64 {
-    std::fs::remove_file(mark).ok();
-    let begun = Instant::now();
-    std::thread::scope(|scope| {
-        let running = scope.spawn(command);
-        while !mark.exists() && begun.elapsed() < PATIENCE {
-            std::thread::sleep(BETWEEN_LOOKS);
-        }
-        let took = begun.elapsed().as_secs_f64() * 1000.0;
-        assert!(running.join().is_ok(), "it did not start");
-        took
-    })
-}
-
-fn timed<T>(command: impl FnOnce() -> T) -> f64 {
-    let begun = Instant::now();
-    command();
-    begun.elapsed().as_secs_f64() * 1000.0
 }
 
 /// A tmux server for it to make its windows in.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{BIV, files, git};
+use super::{BIV, files, git, until_there};
 
 pub(crate) struct Camp {
     directory: tempfile::TempDir,
@@ -186,32 +186,9 @@ impl Camp {
     pub(crate) fn until_agent_runs(&self, repository: &Path, n: usize) -> f64 {
         let mark = self.root().join(format!("mark{n}"));
         let script = format!("touch {}; exec cat", mark.display());
-        let started = Instant::now();
-        let child = Command::new(BIV)
-            .current_dir(repository)
-            .args([
-                "new",
-                &format!("t{n}"),
-                "-a",
-                "shell",
-                "--",
-                "sh",
-                "-c",
-                &script,
-            ])
-            .env("BIV_HOME", self.root().join("home"))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn();
-        while !mark.exists() && started.elapsed() < Duration::from_secs(60) {
-            std::thread::sleep(Duration::from_micros(200));
-        }
-        let took = started.elapsed().as_secs_f64() * 1000.0;
-        if let Ok(mut child) = child {
-            child.wait().ok();
-        }
-        took
+        let title = format!("t{n}");
+        let new = ["new", &title, "-a", "shell", "--", "sh", "-c", &script];
+        until_there(&mark, || self.biv_in(repository, &new))
     }
 
     /// The part of a resume that is git's: from the beginning until the session is opened.

@@ -6,11 +6,14 @@ mod watching;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 pub(crate) use camp::{Camp, written_out};
 pub(crate) use table::{Bench, Row};
 pub(crate) use watching::watching;
+
+/// How long anything is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program as it is released.
 pub(crate) const BIV: &str = env!("CARGO_BIN_EXE_biv");
@@ -20,6 +23,21 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> f64 {
     let started = Instant::now();
     work();
     started.elapsed().as_secs_f64() * 1000.0
+}
+
+/// Milliseconds until a file is there that something leaves on its way.
+pub(crate) fn until_there<T: Send>(mark: &Path, work: impl FnOnce() -> T + Send) -> f64 {
+    std::fs::remove_file(mark).ok();
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        let working = scope.spawn(work);
+        while !mark.exists() && started.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        let took = started.elapsed().as_secs_f64() * 1000.0;
+        assert!(working.join().is_ok(), "{} never came", mark.display());
+        took
+    })
 }
 
 /// User and system time of a process and of those of its children that have ended, in milliseconds.
