@@ -115,8 +115,8 @@ impl Work<'_> {
 }
 
 /// Saves the history of a pane. What a resumed session shows above its line is the archive itself;
-/// where the agent has cleared that away, the archive is kept and the new part goes below it. What a
-/// terminal would not hold any more is not kept either: `most` lines.
+/// where the agent has cleared that away, the archive is kept and the new part goes below it: `most`
+/// lines together, but never less than the terminal held, which may be older than the setting.
 pub(in crate::engine) fn archive(
     server: &Server,
     pane: &Pane,
@@ -137,9 +137,9 @@ pub(in crate::engine) fn archive(
     } else if captured.is_empty() {
         earlier
     } else {
-        format!("{earlier}\x1b[0m\n{captured}")
+        let most = most.max(captured.lines().count());
+        last_lines(&format!("{earlier}\x1b[0m\n{captured}"), most).to_owned()
     };
-    let text = last_lines(&text, most);
     if !text.is_empty() {
         replace_file(&path, text.as_bytes())?;
     }
