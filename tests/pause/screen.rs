@@ -149,3 +149,33 @@ fn what_the_agent_clears_away_is_kept_in_the_archive() {
         assert!(above.contains(mark), "{mark} in\n{above}");
     }
 }
+
+/// An agent that clears its screen adds to its archive at each pause, which has its end.
+#[test]
+fn the_archive_has_the_bound_of_the_terminal() {
+    let camp = camp();
+    let config = camp.home().join("config");
+    std::fs::create_dir_all(&config).unwrap();
+    let small = "[terminal]\nrows = 12\nhistory = 10\n";
+    std::fs::write(config.join("config.toml"), small).unwrap();
+    let instance = camp.start(&camp.repository("app"), "t", &[]);
+    instance.wait_idle(&camp);
+    for life in 0..4 {
+        let mark = format!("life-{life}");
+        drop(camp.biv(["send", &instance.id, "/clear-screen"]).run().ok());
+        instance.wait_idle(&camp);
+        let print = format!("/print {mark}");
+        drop(camp.biv(["send", &instance.id, &print]).run().ok());
+        instance.wait_screen(&camp, &mark);
+        instance.wait_idle(&camp);
+        drop(camp.biv(["pause", &instance.id]).run().ok());
+        let kept = camp.biv(["peek", "-n", "1000", &instance.id]).run().ok();
+        assert!(kept.stdout.contains(&mark), "{}", kept.stdout);
+        let lines = camp.show(&instance)["pause"]["scrollback_lines"].as_u64();
+        assert!(lines.unwrap() <= 22, "{life}: {lines:?}");
+        if life == 3 {
+            assert!(!kept.stdout.contains("life-0"), "{}", kept.stdout);
+        }
+        drop(camp.biv(["resume", &instance.id]).run().ok());
+    }
+}
