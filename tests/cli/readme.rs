@@ -1,4 +1,5 @@
-//! The README is run, and what it says of commands and settings is held against the program.
+//! The README's tour is run, and what the documentation says of commands, settings and agents is
+//! compared with the program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +16,7 @@ fn the_tour_is_what_happens() {
     std::fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_biv"), programs.join("biv")).unwrap();
     let mut place = camp.root();
-    let steps = steps(&section("## Five-minute tour"));
+    let steps = steps(&section("README.md", "## Five-minute tour"));
     assert!(steps.len() > 15, "the tour was found");
     for (command, expected) in steps {
         if let Some(directory) = command.strip_prefix("cd ") {
@@ -151,7 +152,7 @@ fn every_command_is_in_the_table_and_nothing_else() {
         .filter(|name| *name != "help")
         .map(str::to_owned)
         .collect();
-    let mut told: Vec<String> = section("## Commands")
+    let mut told: Vec<String> = section("docs/commands.md", "## All commands")
         .lines()
         .filter_map(|line| line.strip_prefix("| `biv "))
         .filter_map(|line| line.split([' ', '`']).next())
@@ -164,7 +165,7 @@ fn every_command_is_in_the_table_and_nothing_else() {
 
 #[test]
 fn the_settings_are_those_that_are_built_in() {
-    let section = section("## Configuration");
+    let section = section(SETTINGS, "## Settings");
     let [block] = blocks(&section, "toml")[..] else {
         panic!("one block of settings");
     };
@@ -172,12 +173,12 @@ fn the_settings_are_those_that_are_built_in() {
     drop(camp.biv(["config", "init"]).run().ok());
     let written = std::fs::read_to_string(camp.home().join("config/config.toml")).unwrap();
     if std::env::var_os("BIV_UPDATE_README").is_some() {
-        std::fs::write(readme_path(), readme().replace(block, &written)).unwrap();
+        std::fs::write(path(SETTINGS), text(SETTINGS).replace(block, &written)).unwrap();
         return;
     }
     assert_eq!(
         block, written,
-        "BIV_UPDATE_README=1 cargo test --test cli settings brings the README up to date"
+        "BIV_UPDATE_README=1 cargo test --test cli settings updates {SETTINGS}"
     );
 }
 
@@ -186,22 +187,51 @@ fn the_test_command_is_what_ci_runs() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let ci = std::fs::read_to_string(root.join(".ci/run")).unwrap();
     assert!(ci.contains("scripts/test"));
-    assert!(readme().contains("scripts/test "));
-    assert!(readme().contains("scripts/demo "));
+    assert!(text("README.md").contains("scripts/test "));
+    assert!(text("README.md").contains("scripts/demo "));
 }
 
-fn readme() -> String {
-    std::fs::read_to_string(readme_path()).unwrap()
+/// A stranger reads the README in one go; the rest belongs into `docs/`.
+#[test]
+fn the_readme_is_short() {
+    assert!(text("README.md").lines().count() <= 250);
 }
 
-fn readme_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")
+#[test]
+fn every_link_between_the_documents_leads_somewhere() {
+    let mut documents = vec!["README.md".to_owned(), "CHANGELOG.md".to_owned()];
+    for entry in std::fs::read_dir(path("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        documents.push(format!("docs/{name}"));
+    }
+    for document in documents {
+        let directory = path(&document).parent().unwrap().to_owned();
+        let text = text(&document);
+        for target in text.split("](").skip(1) {
+            let target = target.split([')', '#']).next().unwrap_or_default();
+            let elsewhere = target.is_empty() || target.starts_with("https://");
+            assert!(
+                elsewhere || directory.join(target).exists(),
+                "{document} links to {target}, which does not exist"
+            );
+        }
+    }
+}
+
+const SETTINGS: &str = "docs/configuration.md";
+
+fn path(document: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(document)
+}
+
+fn text(document: &str) -> String {
+    std::fs::read_to_string(path(document)).unwrap()
 }
 
 /// The table of agents says what the files of the agents say.
 #[test]
 fn the_table_of_agents_is_that_of_biv_agents() {
-    let table = section("## Agents");
+    let table = section("docs/agents.md", "## What is supported");
     let camp = Camp::new();
     let told = camp.biv(["agents", "--json"]).run().ok().json();
     for agent in told["agents"].as_array().unwrap() {
@@ -223,14 +253,16 @@ fn the_table_of_agents_is_that_of_biv_agents() {
             yes("transcript"),
             limits.join("; ")
         );
-        assert!(table.contains(&row), "the README has no row\n{row}");
+        assert!(table.contains(&row), "docs/agents.md has no row\n{row}");
     }
 }
 
 /// From a heading to the next of its kind.
-pub(crate) fn section(heading: &str) -> String {
-    let text = readme();
-    let from = text.find(heading).unwrap_or_else(|| panic!("no {heading}"));
+pub(crate) fn section(document: &str, heading: &str) -> String {
+    let text = text(document);
+    let from = text
+        .find(heading)
+        .unwrap_or_else(|| panic!("no {heading} in {document}"));
     let rest = &text[from + heading.len()..];
     rest[..rest.find("\n## ").unwrap_or(rest.len())].to_owned()
 }

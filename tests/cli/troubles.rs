@@ -1,4 +1,5 @@
-//! What the README quotes for those in trouble is what they see: each trouble is made, in its order.
+//! The messages that the troubleshooting page quotes are the ones that the program prints: each
+//! situation is produced, in the order of the page.
 
 use crate::readme::{blocks, matches, section};
 use crate::support::{Camp, until};
@@ -19,14 +20,14 @@ fn what_is_quoted_for_those_in_trouble_is_what_they_see() {
         a_wrong_key,
         a_wrong_rule,
     ];
-    let section = section("## Troubleshooting");
+    let section = section("docs/troubleshooting.md", "# Troubleshooting");
     let quoted = blocks(&section, "text");
     assert_eq!(quoted.len(), troubles.len(), "a trouble for each quotation");
     for (quotation, trouble) in quoted.iter().zip(troubles) {
         let said = trouble(&Camp::new());
         assert!(
             matches(quotation, &said),
-            "the README says\n{quotation}\nbut one sees\n{said}"
+            "the page says\n{quotation}\nbut biv prints\n{said}"
         );
     }
 }
