@@ -94,7 +94,10 @@ impl Store {
         wait: Duration,
         purpose: &str,
     ) -> Result<Lock, StoreError> {
-        let path = self.root.join("lock").join(format!("{name}.lock"));
+        let directory = self.root.join("lock");
+        // A copy of the state from a backup may lack it: locks are empty files.
+        ensure_private(&directory)?;
+        let path = directory.join(format!("{name}.lock"));
         Lock::take(&path, LockMode::Exclusive, wait, purpose)
     }
 

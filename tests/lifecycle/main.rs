@@ -10,6 +10,7 @@ mod kill;
 mod many;
 mod send;
 mod setup;
+mod stores;
 mod trouble;
 
 #[path = "../support/mod.rs"]
