@@ -10,7 +10,7 @@ use super::output::Output;
 use super::progress::StepLine;
 use crate::engine::{Adoption, Engine};
 
-/// Take an existing worktree under management as it stands, and start an agent there
+/// Start an agent in an existing worktree
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
     /// The worktree, made by hand or by another tool

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::table::{table, terminal_width};
 use crate::engine::{AgentView, Engine};
 
-/// List the agents that biv knows, and what of each is supported
+/// List known agents and what is supported for each
 #[derive(Debug, Args)]
 pub(super) struct AgentsArgs {}
 

@@ -15,8 +15,7 @@ use super::{
     name = "biv",
     version,
     propagate_version = true,
-    subcommand_required = false,
-    after_help = "Start with `biv demo`, or `biv new -p \"what to do\"` inside a repository."
+    subcommand_required = false
 )]
 pub(super) struct Cli {
     #[command(flatten)]

@@ -11,7 +11,7 @@ use super::report::Report;
 use crate::config::parse_duration;
 use crate::engine::{AutoyesOutcome, AutoyesState, Engine};
 
-/// Answer an agent's permission dialogs by the policy, or stop doing so
+/// Let biv answer permission dialogs by a policy
 #[derive(Debug, Args)]
 pub(super) struct AutoyesArgs {
     #[command(flatten)]
@@ -84,7 +84,10 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
     for warning in &state.warnings {
         output.say(&format!("warning: {warning}"));
     }
-    Ok(output.result(&state, || describe(&state)))
+    Ok(match args.switch {
+        Some(_) => output.done(&state, || describe(&state)),
+        None => output.result(&state, || describe(&state)),
+    })
 }
 
 pub(super) fn answer(args: &AnswerArgs, engine: &Engine, output: &Output) -> CommandResult {

@@ -4,14 +4,15 @@ use clap::Args;
 
 /// How much is said, and in which form.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
 pub(super) struct Common {
-    /// Print one JSON document (a stream: JSON lines)
+    /// Print JSON: one document, or one per line for a stream
     #[arg(long, global = true)]
     pub json: bool,
-    /// Say nothing but the result
+    /// Print nothing but what was asked for, and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Say more
+    /// Print more, such as where a fact comes from
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// When to use colours

@@ -8,7 +8,7 @@ use super::output::Output;
 use super::words;
 use crate::engine::{Compaction, Engine};
 
-/// Sum up the older part of a conversation
+/// Summarise the older part of a conversation
 ///
 /// The last entries stay as they are (`compact.keep`), and nothing is lost: what is summed up stays
 /// in an archive beside the conversation.
@@ -23,7 +23,7 @@ pub(super) fn run(args: &CompactArgs, engine: &Engine, output: &Output) -> Comma
     if let Some(note) = &compaction.note {
         output.say(&format!("{note}; the built-in summary was used instead"));
     }
-    Ok(output.result(&compaction, || describe(&compaction)))
+    Ok(output.done(&compaction, || describe(&compaction)))
 }
 
 fn describe(compaction: &Compaction) -> String {

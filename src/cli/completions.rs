@@ -8,7 +8,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 
-/// Print the completion script of a shell; it completes live instance titles
+/// Print the completion script of a shell
 #[derive(Debug, Args)]
 pub(super) struct CompletionsArgs {
     /// bash, zsh, fish, elvish or powershell

@@ -96,7 +96,7 @@ fn init(output: &Output) -> CommandResult {
         }
         Err(error) => return Err(failed(error)),
     }
-    Ok(output.result(&json!({ "path": file }), || {
+    Ok(output.done(&json!({ "path": file }), || {
         format!("Wrote {}", file.display())
     }))
 }

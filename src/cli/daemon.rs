@@ -14,7 +14,7 @@ use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
 use crate::engine::{Engine, InstanceView};
 use crate::model::State;
 
-/// Run, start, stop or look at the daemon, which watches agents and feeds queues
+/// Control the background process that watches agents
 #[derive(Debug, Args)]
 pub(super) struct DaemonArgs {
     #[command(subcommand)]
@@ -65,7 +65,7 @@ pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> Command
             let started = daemon::start(&engine)?;
             mention_version(&engine, output);
             let status = daemon::status(&engine);
-            Ok(output.result(&status, || {
+            Ok(output.done(&status, || {
                 let already = if started { "" } else { " already" };
                 format!(
                     "The daemon runs{already}, as process {}.",
@@ -105,7 +105,7 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
     };
     let already = stopped == Stopped::NotRunning;
     Ok(
-        output.result(&json!({ "stopped": true, "already": already }), || {
+        output.done(&json!({ "stopped": true, "already": already }), || {
             text.to_owned()
         }),
     )

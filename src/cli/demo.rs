@@ -24,7 +24,7 @@ const TITLE: &str = "hello";
 /// With the indentation of a quotation it fits into a hundred.
 const COLUMNS: u16 = 92;
 
-/// See the whole cycle in a throw-away repository, without account or network
+/// See it all in two minutes, without account or network
 #[derive(Debug, Args)]
 pub(super) struct DemoArgs {}
 

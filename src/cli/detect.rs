@@ -11,7 +11,7 @@ use super::output::Output;
 use super::report::Report;
 use crate::engine::Engine;
 
-/// Tell what a captured screen shows, and which rule says so
+/// Show how a captured screen is read, and by which rule
 #[derive(Debug, Args)]
 pub(super) struct DetectArgs {
     /// Whose screen it is

@@ -8,7 +8,7 @@ use super::instance::InstanceArg;
 use super::output::Output;
 use crate::engine::{DiffOutput, Engine};
 
-/// Show what an instance changed against its base, committed or not
+/// Show what an instance changed, committed or not
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
     #[command(flatten)]

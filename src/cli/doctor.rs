@@ -9,7 +9,7 @@ use super::context::{CommandResult, engine};
 use super::output::Output;
 use crate::engine::{Finding, Health};
 
-/// Check everything that biv depends on and owns
+/// Check what biv depends on and owns
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
     /// Mend what can be mended without risk

@@ -19,7 +19,7 @@ const PROBE: Duration = Duration::from_millis(200);
 /// With one, news are looked for all the same: it may have gone.
 const WATCHED_PROBE: Duration = Duration::from_secs(2);
 
-/// Show what has happened, and with -f go on as more happens
+/// Show what has happened, or follow it with -f
 #[derive(Debug, Args)]
 pub(super) struct EventsArgs {
     /// Go on as more happens; alone: only what happens from now on

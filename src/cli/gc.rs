@@ -9,7 +9,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use crate::engine::{CollectAction, Collected, Engine};
 
-/// Thin parked worktrees and drop old snapshots, by the rules of `snapshots`
+/// Free disk space that paused and killed instances hold
 #[derive(Debug, Args)]
 pub(super) struct GcArgs {
     /// Only say what would be done
@@ -20,19 +20,24 @@ pub(super) struct GcArgs {
 pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandResult {
     let collected = engine.gc(args.dry_run)?;
     let json = json!({ "dry_run": args.dry_run, "collected": collected });
-    Ok(output.result(&json, || {
+    let describe = || {
         if collected.is_empty() {
             return "Nothing is old enough to be let go.".to_owned();
         }
         collected
             .iter()
-            .map(describe)
+            .map(describe_one)
             .collect::<Vec<_>>()
             .join("\n")
-    }))
+    };
+    Ok(if args.dry_run {
+        output.result(&json, describe)
+    } else {
+        output.done(&json, describe)
+    })
 }
 
-fn describe(collected: &Collected) -> String {
+fn describe_one(collected: &Collected) -> String {
     let action = match collected.action {
         CollectAction::Thin => "thin",
         CollectAction::Forget => "forget",

@@ -12,7 +12,7 @@ use super::words;
 use crate::engine::{Engine, Takeover};
 use crate::model::printable_line;
 
-/// Take over the sessions of another tool; its own files stay as they are
+/// Take over the sessions of another tool
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     /// Whose sessions
@@ -36,7 +36,12 @@ pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> Comman
     let mut progress = StepLine::new(output, "import");
     let takeover = engine.import_claude_squad(args.file.as_deref(), args.dry_run, &mut progress)?;
     drop(progress);
-    Ok(output.result(&takeover, || describe(&takeover, args.dry_run)))
+    let describe = || describe(&takeover, args.dry_run);
+    Ok(if args.dry_run {
+        output.result(&takeover, describe)
+    } else {
+        output.done(&takeover, describe)
+    })
 }
 
 fn describe(takeover: &Takeover, dry_run: bool) -> String {

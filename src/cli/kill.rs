@@ -12,7 +12,7 @@ use super::progress::StepLine;
 use super::report::Report;
 use crate::engine::{Engine, KillOptions, Killed};
 
-/// End an instance: its agent, session and worktree; the work is saved first
+/// End an instance; its work is saved first
 #[derive(Debug, Args)]
 pub(super) struct KillArgs {
     #[command(flatten)]

@@ -2,17 +2,18 @@
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::FromArgMatches;
 
 use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
+use super::completing::{CompletingShell, complete};
 use super::context::{CommandResult, engine};
 use super::output::Output;
 use super::report::Report;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, hook, import, kill, list, log, man, new, pause, peek, policy, queue,
-    restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
+    diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
+    queue, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{run_launcher, run_leashed, run_pipe};
 
@@ -20,8 +21,12 @@ pub(crate) fn run_command() -> ExitCode {
     if let Some(status) = hook::intercepted() {
         return status;
     }
-    clap_complete::CompleteEnv::with_factory(Cli::command).complete();
-    let cli = match Cli::try_parse() {
+    let shell = CompletingShell::of_environment();
+    clap_complete::CompleteEnv::with_factory(move || complete(help::command(), shell)).complete();
+    let parsed = help::command()
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -40,7 +45,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
-        Some(Command::Man(args)) => man::run(&args, Cli::command(), output),
+        Some(Command::Man(args)) => man::run(&args, help::command(), output),
         Some(Command::Demo(args)) => demo::run(&args, output),
         Some(Command::Doctor(args)) => doctor::run(&args, output),
         Some(Command::Config(args)) => config::run(&args, output),

@@ -1,6 +1,8 @@
 //! `biv man`
 
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::{Args, Command};
 use clap_mangen::Man;
@@ -10,6 +12,7 @@ use serde_json::json;
 use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
+use crate::engine::open_manual;
 
 /// What every command has in common, told once.
 const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
@@ -61,23 +64,20 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
     ),
 ];
 
-/// Print the manual page, or write all pages into a directory
+/// Open a manual page, or write all of them to a directory
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
+    /// The command whose page is wanted [default: biv itself]
+    #[arg(value_name = "COMMAND")]
+    pub command: Option<String>,
     /// Write biv.1 and one page for each command into this directory
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
     pub dir: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &ManArgs, command: Command, output: &Output) -> CommandResult {
     let Some(directory) = &args.dir else {
-        let mut page = Vec::new();
-        // Writing into memory cannot fail.
-        drop(render(command, &mut page));
-        if output.wants_json() {
-            return Ok(output.json(&json!({ "page": String::from_utf8_lossy(&page) })));
-        }
-        return Ok(output.bytes(&page));
+        return show(args.command.as_deref(), command, output);
     };
     let written = write_all(command, directory).map_err(|error| {
         Report::failed(
@@ -89,9 +89,37 @@ pub(super) fn run(args: &ManArgs, command: Command, output: &Output) -> CommandR
             "give a directory that you can write to",
         )
     })?;
-    Ok(output.result(&json!({ "pages": written }), || {
+    Ok(output.done(&json!({ "pages": written }), || {
         format!("Wrote {} pages to {}", written.len(), directory.display())
     }))
+}
+
+/// Opens the page on a terminal; prints its source where a program reads it.
+fn show(name: Option<&str>, mut command: Command, output: &Output) -> CommandResult {
+    command.build();
+    let command = match name {
+        None => command,
+        Some(name) => command
+            .find_subcommand(name)
+            .filter(|sub| !sub.is_hide_set())
+            .cloned()
+            .ok_or_else(|| {
+                Report::usage(
+                    format!("there is no command `{name}`"),
+                    "`biv --help` lists all commands",
+                )
+            })?,
+    };
+    let mut page = Vec::new();
+    // Writing into memory cannot fail.
+    drop(render(command, &mut page));
+    if output.wants_json() {
+        return Ok(output.json(&json!({ "page": String::from_utf8_lossy(&page) })));
+    }
+    if std::io::stdout().is_terminal() && open_manual(&page) {
+        return Ok(ExitCode::SUCCESS);
+    }
+    Ok(output.bytes(&page))
 }
 
 fn write_all(mut command: Command, directory: &Path) -> std::io::Result<Vec<PathBuf>> {

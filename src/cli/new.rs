@@ -15,7 +15,7 @@ use super::words::{self, BOLD, RESET};
 use crate::config::{IDLE_TIMEOUTS, parse_duration};
 use crate::engine::{Consent, Engine, Error, IdleTimeout, InstanceView, NewInstance};
 
-/// Make a branch, a worktree and a session, and start an agent there
+/// Start an agent on a branch, worktree and session of its own
 #[derive(Debug, Args)]
 pub(super) struct NewArgs {
     /// What to call it; a short readable title is made if you give none
@@ -149,7 +149,7 @@ pub(super) fn announce(
     output: &Output,
 ) -> CommandResult {
     ensure_for(view, engine, output);
-    let status = output.result(view, || {
+    let status = output.done(view, || {
         let branch = view.branch.as_deref().unwrap_or("a detached HEAD");
         format!(
             "{BOLD}{}{RESET} is {} with {} on {branch}\n  worktree {}\n  attach with `biv attach {}`",

@@ -68,6 +68,15 @@ impl Output {
         }
     }
 
+    /// What was done, for a command that was asked to do something. With `-q` its exit status says
+    /// that.
+    pub(super) fn done(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> ExitCode {
+        if self.quiet && !self.json {
+            return ExitCode::SUCCESS;
+        }
+        self.result(value, text)
+    }
+
     /// The last word of a stream: as every other of its lines, on one line.
     pub(super) fn json_line(&self, value: &impl Serialize) -> ExitCode {
         let mut text = serde_json::to_string(value).unwrap_or_default();

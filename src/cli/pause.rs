@@ -15,7 +15,7 @@ use crate::config::{WorktreeOnPause, parse_duration};
 use crate::engine::{Asked, Engine, PauseOptions};
 use crate::model::PauseReason;
 
-/// Bring an agent to a safe state, save everything and stop it
+/// Stop an agent at a safe moment and save everything
 #[derive(Debug, Args)]
 pub(super) struct PauseArgs {
     #[command(flatten)]

@@ -12,7 +12,7 @@ use super::output::Output;
 use crate::engine::{Engine, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 use crate::model::{printable, printable_line};
 
-/// Say what autoyes would do, and why
+/// Explain what autoyes would do
 #[derive(Debug, Args)]
 pub(super) struct PolicyArgs {
     #[command(subcommand)]

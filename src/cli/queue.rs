@@ -16,7 +16,7 @@ use crate::model::{QueueState, printable_line};
 /// Of a prompt, so much is shown.
 const SHOWN: usize = 70;
 
-/// Show or fill the queue of prompts that an agent gets one after the other
+/// Queue prompts that are sent one turn after another
 #[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     #[command(flatten)]
@@ -49,6 +49,9 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         Some(view) => view,
         None => engine.queue(given)?,
     };
+    if args.clear || !args.prompts.is_empty() {
+        return Ok(output.done(&view, || describe(&view)));
+    }
     Ok(output.result(&view, || describe(&view)))
 }
 

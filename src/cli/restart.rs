@@ -12,7 +12,7 @@ use super::progress::StepLine;
 use super::report::Report;
 use crate::engine::Engine;
 
-/// Start a fresh agent session in the same worktree, with the original prompt
+/// Start a new conversation over the same files
 #[derive(Debug, Args)]
 pub(super) struct RestartArgs {
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
     let view = engine.restart(view.id.as_str(), &mut progress)?;
     drop(progress);
     ensure_for(&view, engine, output);
-    Ok(output.result(&view, || {
+    Ok(output.done(&view, || {
         format!("Restarted `{}` as run {}", view.title, view.run_id)
     }))
 }

@@ -26,7 +26,7 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// A dialog that autoyes has not answered by then is the user's.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Start an agent in the foreground and show what it does until its turn ends; Ctrl+C pauses it
+/// Start an agent in the foreground; Ctrl+C pauses it
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
     #[command(flatten)]

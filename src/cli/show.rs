@@ -11,7 +11,7 @@ use super::words::{self, BOLD, RESET};
 use crate::engine::{Engine, InstanceView};
 use crate::model::printable_line;
 
-/// Show all that is known of one instance
+/// Show everything about one instance
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
     #[command(flatten)]

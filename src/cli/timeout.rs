@@ -12,7 +12,7 @@ use super::new::idle_timeout;
 use super::output::Output;
 use crate::engine::{Engine, IdleTimeout};
 
-/// Show or set how long an instance may be idle before it is paused
+/// Pause an instance when it was idle for a time
 #[derive(Debug, Args)]
 pub(super) struct TimeoutArgs {
     #[command(flatten)]
@@ -37,11 +37,15 @@ pub(super) fn run(args: &TimeoutArgs, engine: &Engine, output: &Output) -> Comma
     };
     let value =
         json!({ "id": view.id, "title": view.title, "idle_timeout_s": view.idle_timeout_s });
-    Ok(output.result(&value, || match view.idle_timeout_s {
+    let describe = || match view.idle_timeout_s {
         Some(seconds) => {
             let timeout = humantime::format_duration(Duration::from_secs(seconds));
             format!("`{}` is paused when it was idle for {timeout}.", view.title)
         }
         None => format!("`{}` is never paused for being idle.", view.title),
-    }))
+    };
+    Ok(match args.timeout {
+        Some(_) => output.done(&value, describe),
+        None => output.result(&value, describe),
+    })
 }

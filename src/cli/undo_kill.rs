@@ -7,7 +7,7 @@ use super::output::Output;
 use super::words;
 use crate::engine::Engine;
 
-/// Bring a killed instance back, as paused
+/// Bring a killed instance back as paused
 #[derive(Debug, Args)]
 pub(super) struct UndoKillArgs {
     /// Title, id, or a unique prefix of either
@@ -17,7 +17,7 @@ pub(super) struct UndoKillArgs {
 
 pub(super) fn run(args: &UndoKillArgs, engine: &Engine, output: &Output) -> CommandResult {
     let view = engine.undo_kill(&args.instance)?;
-    Ok(output.result(&view, || {
+    Ok(output.done(&view, || {
         format!(
             "`{}` is back, paused. Go on with: biv resume {}",
             view.title,

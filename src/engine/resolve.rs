@@ -123,14 +123,30 @@ impl Engine {
     }
 
     /// Titles and ids of the living, for completion.
-    pub(crate) fn names(&self) -> Vec<(InstanceId, Title)> {
-        self.all(Scope::Living)
+    pub(crate) fn names(&self, fits: impl Fn(Resting) -> bool) -> Vec<(InstanceId, Title)> {
+        self.all(Scope::WithKilled)
             .map(|(found, _)| {
                 found
                     .into_iter()
+                    .filter(|found| fits(found.record.state))
                     .map(|found| (found.record.id, found.record.title))
                     .collect()
             })
+            .unwrap_or_default()
+    }
+
+    /// The agents that can be named, and what each is called.
+    pub(crate) fn agent_names(&self) -> Vec<(String, String)> {
+        self.catalog
+            .iter()
+            .map(|provider| (provider.name().to_owned(), provider.display().to_owned()))
+            .collect()
+    }
+
+    /// The branches of the repository around a directory; none where there is none.
+    pub(crate) fn branches(&self, directory: &std::path::Path) -> Vec<String> {
+        crate::git::Repo::discover(directory)
+            .and_then(|repository| repository.branches())
             .unwrap_or_default()
     }
 }

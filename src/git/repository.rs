@@ -154,6 +154,16 @@ impl Repo {
         Ok(output.success().then(|| output.stdout_text()))
     }
 
+    /// The names of all branches, most recently committed to first.
+    pub(crate) fn branches(&self) -> Result<Vec<String>, GitError> {
+        let names = self
+            .git()
+            .args(["for-each-ref", "--sort=-committerdate"])
+            .args(["--format=%(refname:short)", "refs/heads"])
+            .text()?;
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
     /// The checkout that has this branch now, the main one included.
     pub(crate) fn branch_in_use(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
         Ok(self

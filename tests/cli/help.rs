@@ -2,6 +2,7 @@
 
 use crate::readme::section;
 use crate::support::Camp;
+use crate::support::terminal::Terminal;
 
 #[test]
 fn version_and_help_go_to_standard_output() {
@@ -58,25 +59,114 @@ fn every_command_has_a_manual_page() {
 }
 
 #[test]
-fn completion_offers_live_titles() {
+fn a_manual_page_can_be_had_for_each_command() {
+    let camp = Camp::new();
+    let page = camp.biv(["man", "pause"]).run().ok().stdout;
+    assert!(page.contains(".TH biv-pause 1"), "{page}");
+    assert!(
+        page.contains("biv pause api \\-\\-now"),
+        "with examples: {page}"
+    );
+    let none = camp.biv(["man", "frobnicate"]).run().fails(2);
+    assert!(
+        none.stderr.contains("no command `frobnicate`"),
+        "{}",
+        none.stderr
+    );
+    assert!(none.stderr.contains("hint:"), "{}", none.stderr);
+}
+
+/// On a terminal `biv man` opens the page with the user's own `man`.
+#[test]
+fn the_manual_opens_on_a_terminal() {
+    let camp = Camp::new();
+    let programs = camp.root().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let man = programs.join("man");
+    std::fs::write(
+        &man,
+        "#!/bin/sh\ngrep TH \"$1\"; echo opened by man; read enough\n",
+    )
+    .unwrap();
+    std::fs::set_permissions(&man, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let line = format!("PATH='{}':$PATH; biv man kill", programs.display());
+    let terminal = Terminal::running(&camp, &line);
+    terminal.wait_for("opened by man");
+    terminal.wait_for(".TH biv-kill 1");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn what_is_quiet_prints_nothing_but_what_was_asked_for() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let run = |words: &[&str]| {
+        let answer = camp.biv(words).within(&repository.path).run().ok();
+        assert_eq!(answer.stderr, "", "{words:?}");
+        answer.stdout
+    };
+    for words in [
+        &["new", "calm", "-a", "demo", "-q"][..],
+        &["timeout", "calm", "10m", "-q"],
+        &["timeout", "calm", "off", "-q"],
+        &["queue", "calm", "--clear", "-q"],
+        &["autoyes", "calm", "off", "-q"],
+        &["pause", "calm", "-q"],
+        &["resume", "calm", "-q"],
+        &["restart", "-y", "calm", "-q"],
+        &["kill", "-y", "calm", "-q"],
+        &["undo-kill", "calm", "-q"],
+        &["gc", "-q"],
+        &["config", "init", "-q"],
+        &["daemon", "stop", "-q"],
+    ] {
+        assert_eq!(run(words), "", "{words:?}");
+    }
+    assert!(run(&["list", "-q"]).contains("calm"));
+    assert!(run(&["timeout", "calm", "-q"]).contains("never paused"));
+}
+
+/// What bash asks when the user presses tab behind these words.
+fn offered(camp: &Camp, within: &std::path::Path, words: &[&str]) -> Vec<String> {
+    let line = [&["--", "biv"], words].concat();
+    let answer = camp
+        .biv(line)
+        .within(within)
+        .env("COMPLETE", "bash")
+        .env("_CLAP_COMPLETE_INDEX", words.len().to_string())
+        .env("_CLAP_IFS", "\n")
+        .run()
+        .ok();
+    answer.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn completion_offers_what_fits_the_command() {
     let camp = Camp::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = camp.biv(["completions", shell]).run().ok().stdout;
         assert!(script.contains("COMPLETE"), "{shell}: {script}");
     }
     let repository = camp.repository("app");
-    camp.start(&repository, "fix the login", &[]);
-    camp.start(&repository, "other", &[]);
-    // What a shell asks when a person presses tab behind `biv show fix`.
-    let offered = camp
-        .biv(["--", "biv", "show", "fix"])
-        .env("COMPLETE", "bash")
-        .env("_CLAP_COMPLETE_INDEX", "2")
-        .env("_CLAP_IFS", "\n")
-        .run()
-        .ok();
-    assert!(offered.stdout.contains("fix"), "{}", offered.stdout);
-    assert!(!offered.stdout.contains("other"), "{}", offered.stdout);
+    camp.start(&repository, "fix the login", &[])
+        .wait_idle(&camp);
+    camp.start(&repository, "other", &[]).wait_idle(&camp);
+    camp.start(&repository, "gone", &[]).wait_idle(&camp);
+    drop(camp.biv(["pause", "other"]).run().ok());
+    drop(camp.biv(["kill", "-y", "gone"]).run().ok());
+    let offered = |words: &[&str]| offered(&camp, &repository.path, words);
+    assert_eq!(offered(&["show", "fix"]), ["fix\\ the\\ login"]);
+    assert_eq!(offered(&["show", "fix\\ th"]), ["fix\\ the\\ login"]);
+    assert_eq!(offered(&["pause", ""])[..1], ["fix\\ the\\ login"]);
+    assert!(!offered(&["pause", ""]).contains(&"other".to_owned()));
+    assert_eq!(offered(&["resume", "o"]), ["other"]);
+    assert_eq!(offered(&["resume", "f"]), [""; 0]);
+    assert_eq!(offered(&["undo-kill", "g"]), ["gone"]);
+    assert_eq!(offered(&["kill", "g"]), [""; 0]);
+    assert_eq!(offered(&["log", "g"]), ["gone"]);
+    assert_eq!(offered(&["new", "-a", "cl"]), ["claude"]);
+    assert_eq!(offered(&["new", "--base", "biv/o"]), ["biv/other"]);
 }
 
 #[test]

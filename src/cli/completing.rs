@@ -1,0 +1,134 @@
+//! What the shell offers behind a command: only what fits it.
+
+use clap::{Arg, Command};
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+
+use super::context::engine;
+use super::new::current_dir;
+use crate::engine::Engine;
+use crate::model::Resting;
+
+/// Which instances a command can act on.
+#[derive(Debug, Clone, Copy)]
+enum Fits {
+    Living,
+    Running,
+    /// Stopped, and able to go on.
+    Stopped,
+    Killed,
+    Any,
+}
+
+impl Fits {
+    fn holds(self, state: Resting) -> bool {
+        match self {
+            Self::Living => state != Resting::Killed,
+            Self::Running => state == Resting::Running,
+            Self::Stopped => !matches!(state, Resting::Running | Resting::Killed),
+            Self::Killed => state == Resting::Killed,
+            Self::Any => true,
+        }
+    }
+
+    /// What the instance of this command must be.
+    fn of(command: &str) -> Self {
+        match command {
+            "pause" => Self::Running,
+            "resume" => Self::Stopped,
+            "undo-kill" => Self::Killed,
+            "log" | "runs" | "audit" => Self::Any,
+            _ => Self::Living,
+        }
+    }
+}
+
+/// The shell that asks, which decides how a candidate must be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CompletingShell {
+    /// Inserts a candidate as it is.
+    Bash,
+    /// Quotes a candidate itself.
+    Other,
+}
+
+impl CompletingShell {
+    /// To be called before `CompleteEnv`, which removes the variable.
+    pub(super) fn of_environment() -> Self {
+        if std::env::var_os("COMPLETE").is_some_and(|shell| shell == "bash") {
+            Self::Bash
+        } else {
+            Self::Other
+        }
+    }
+}
+
+/// Adds completion to every argument that names something which exists.
+pub(super) fn complete(command: Command, shell: CompletingShell) -> Command {
+    let name = command.get_name().to_owned();
+    command
+        .mut_args(|arg| {
+            let candidates = match arg.get_id().as_str() {
+                "instance" | "instances" => instances(Fits::of(&name), shell),
+                "agent" => agents(),
+                "branch" | "base" => branches(shell),
+                _ => return arg,
+            };
+            Arg::add(arg, candidates)
+        })
+        .mut_subcommands(|sub| complete(sub, shell))
+}
+
+fn offer(
+    find: impl Fn(&Engine) -> Vec<CompletionCandidate> + Send + Sync + 'static,
+) -> ArgValueCandidates {
+    ArgValueCandidates::new(move || engine().map(|engine| find(&engine)).unwrap_or_default())
+}
+
+fn instances(fits: Fits, shell: CompletingShell) -> ArgValueCandidates {
+    offer(move |engine| {
+        engine
+            .names(|state| fits.holds(state))
+            .into_iter()
+            .map(|(id, title)| {
+                CompletionCandidate::new(typed(title.as_str(), shell))
+                    .help(Some(id.as_str().to_owned().into()))
+            })
+            .collect()
+    })
+}
+
+fn agents() -> ArgValueCandidates {
+    offer(|engine| {
+        engine
+            .agent_names()
+            .into_iter()
+            .map(|(name, display)| CompletionCandidate::new(name).help(Some(display.into())))
+            .collect()
+    })
+}
+
+fn branches(shell: CompletingShell) -> ArgValueCandidates {
+    offer(move |engine| {
+        let directory = current_dir().unwrap_or_default();
+        engine
+            .branches(&directory)
+            .into_iter()
+            .map(|branch| CompletionCandidate::new(typed(&branch, shell)))
+            .collect()
+    })
+}
+
+/// As it must stand on the command line.
+fn typed(text: &str, shell: CompletingShell) -> String {
+    if shell == CompletingShell::Other {
+        return text.to_owned();
+    }
+    let mut typed = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_ascii() && !letter.is_ascii_alphanumeric() && !"-_./:@%+,".contains(letter) {
+            typed.push('\\');
+        }
+        typed.push(letter);
+    }
+    typed
+}
