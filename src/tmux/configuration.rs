@@ -32,7 +32,8 @@ pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
 
 impl Configuration {
     /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and the one key
-    /// that an attached person needs is the one that leaves.
+    /// that an attached person needs is the one that leaves. What a person selects goes to the
+    /// clipboard (`external`); what a program prints never does.
     pub(crate) fn text(&self) -> String {
         let Self {
             history,
@@ -50,7 +51,8 @@ set -g destroy-unattached off
 set -g exit-unattached off
 set -g escape-time 10
 set -g focus-events on
-set -g set-clipboard on
+set -s set-clipboard external
+set -gq allow-passthrough off
 set -g mouse on
 set -g window-size latest
 set -g automatic-rename off

@@ -92,3 +92,29 @@ fn a_person_is_asked_before_a_kill_and_before_a_command_of_a_repository() {
     terminal.wait_for("trusting is running with demo");
     assert!(camp.list()[0].worktree.join("set-up").is_file());
 }
+
+#[test]
+fn nothing_that_an_agent_prints_reaches_the_clipboard() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start_shell(&repository, "printer", "PS1='> ' exec sh -i");
+    // The terminal itself would take it; that is tried first.
+    let line = "until [ -f ready ]; do sleep 0.05; done; printf '\\033]52;c;b3Blbg==\\007'; \
+                TERM=xterm-256color biv attach printer";
+    let terminal = Terminal::running(&camp, line);
+    terminal.accept_clipboard();
+    std::fs::write(camp.root().join("terminal/ready"), "").unwrap();
+    terminal.wait_for("ctrl-q detach");
+    assert_eq!(terminal.clipboard(), "open");
+    for sequence in [
+        r"\033]52;c;Z290Y2hh\007",
+        r"\033Ptmux;\033\033]52;c;Z290Y2hh\007\033\\",
+    ] {
+        terminal.write(&format!(
+            "clear; printf '{sequence}'; printf 'prin''ted\\n'"
+        ));
+        terminal.press(&["Enter"]);
+        terminal.wait_for("printed");
+        assert_eq!(terminal.clipboard(), "open", "{sequence}");
+    }
+}

@@ -109,6 +109,17 @@ impl Terminal {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
+    /// Lets programs write its clipboard, as terminals do.
+    pub(crate) fn accept_clipboard(&self) {
+        let output = self.tmux(&["set-option", "-s", "set-clipboard", "on"]);
+        assert!(output.status.success(), "{output:?}");
+    }
+
+    /// What was written to its clipboard last.
+    pub(crate) fn clipboard(&self) -> String {
+        String::from_utf8_lossy(&self.tmux(&["show-buffer"]).stdout).into_owned()
+    }
+
     /// Makes the terminal another size under the program that runs in it.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         let (columns, rows) = (columns.to_string(), rows.to_string());
