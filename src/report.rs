@@ -155,6 +155,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
         Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::Inside { .. } => ("inside_instance", 1),
         Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
@@ -289,6 +290,9 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
         }
+        Error::Inside { leave, .. } => format!(
+            "do it in a terminal of your own; where you are attached, {leave} leaves the instance"
+        ),
         Error::DaemonNotStarted { log } => {
             format!(
                 "{} says why; `biv daemon run` shows it at once",

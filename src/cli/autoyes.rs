@@ -39,18 +39,6 @@ pub(super) enum Switch {
     Off,
 }
 
-/// No agent switches it on: not for itself, and not for one that it starts.
-pub(super) fn refuse_from_inside() -> Result<(), Report> {
-    if std::env::var_os("BIV_INSTANCE").is_none() {
-        return Ok(());
-    }
-    Err(Report::failed(
-        "inside_instance",
-        "autoyes cannot be switched on from inside an instance",
-        "say it in a terminal of your own",
-    ))
-}
-
 pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> CommandResult {
     let given = &args.instance.instance;
     let lasts = args.lasts.as_deref().map(|text| {
@@ -67,9 +55,6 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
             "--for goes with `on`",
             "`biv autoyes INSTANCE on --for 8h`",
         ));
-    }
-    if args.switch == Some(Switch::On) {
-        refuse_from_inside()?;
     }
     let state = match args.switch {
         Some(Switch::On) => {

@@ -7,15 +7,16 @@ use clap::FromArgMatches;
 use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
-use super::context::{CommandResult, engine};
+use super::context::{CommandResult, engine as open};
 use super::output::Output;
 use super::report::Report;
+use super::rights::wish;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
     diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
     queue, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
-use crate::engine::{run_launcher, run_leashed, run_pipe};
+use crate::engine::{Engine, Reach, run_launcher, run_leashed, run_pipe};
 
 pub(crate) fn run_command() -> ExitCode {
     if let Some(status) = hook::intercepted() {
@@ -38,8 +39,25 @@ pub(crate) fn run_command() -> ExitCode {
 }
 
 fn dispatch(cli: Cli, output: &Output) -> CommandResult {
+    let (verb, instances) = wish(cli.command.as_ref());
+    // Opened with the rights to what is asked for.
+    let engine = || -> Result<Engine, Report> {
+        let engine = open()?;
+        engine.require(verb, &instances)?;
+        Ok(engine)
+    };
+    // For commands that work without a readable configuration too.
+    let permitted = || match verb.reach() {
+        Reach::Everyone => Ok(()),
+        Reach::Own | Reach::Outside => {
+            open().map_or(Ok(()), |engine| engine.require(verb, &instances))
+        }
+    };
     match cli.command {
-        None => ui::run(output),
+        None => {
+            permitted()?;
+            ui::run(output)
+        }
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
@@ -47,8 +65,14 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, help::command(), output),
         Some(Command::Demo(args)) => demo::run(&args, output),
-        Some(Command::Doctor(args)) => doctor::run(&args, output),
-        Some(Command::Config(args)) => config::run(&args, output),
+        Some(Command::Doctor(args)) => {
+            permitted()?;
+            doctor::run(&args, output)
+        }
+        Some(Command::Config(args)) => {
+            permitted()?;
+            config::run(&args, output)
+        }
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),

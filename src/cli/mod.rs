@@ -39,6 +39,7 @@ mod prompt;
 mod queue;
 mod restart;
 mod resume;
+mod rights;
 mod run;
 mod runs;
 mod send;

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::autoyes::refuse_from_inside;
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::output::Output;
@@ -71,9 +70,6 @@ impl StartArgs {
         title: Option<String>,
         directory: PathBuf,
     ) -> Result<NewInstance, Report> {
-        if self.autoyes {
-            refuse_from_inside()?;
-        }
         let prompt = match (self.prompt, self.prompt_file) {
             (Some(prompt), _) => Some(prompt),
             (None, Some(file)) => Some(read_prompt(&file)?),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::mail::Mail;
 use super::subscribers::{Next, Subscribers};
 use super::wire::{Answer, Hello, LONGEST_REQUEST, PROTOCOL, Request};
-use crate::engine::{Engine, Peer};
+use crate::engine::{Engine, Peer, Reach};
 
 /// Whoever connects has this long to say what they want.
 const REQUEST: Duration = Duration::from_secs(5);
@@ -80,9 +80,12 @@ fn attend(stream: &UnixStream, counter: &Counter) -> std::io::Result<()> {
     };
     match request {
         Request::Subscribe { bells } => stream_events(stream, counter, bells),
-        Request::Stop if peer == Peer::Inside => {
-            let why = "what runs inside an instance may not stop the daemon";
-            say(stream, &refused(why))
+        request if peer == Peer::Inside && request.verb().reach() != Reach::Everyone => {
+            let why = format!(
+                "cannot {} from inside an instance",
+                request.verb().refusal()
+            );
+            say(stream, &refused(&why))
         }
         request @ (Request::Status | Request::Activities | Request::Stop) => {
             let (answer, answered) = channel();

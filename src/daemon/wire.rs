@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::Verb;
 use crate::model::{Activity, InstanceId, Timestamp};
 
 /// Changes when old and new would not understand each other.
@@ -33,6 +34,16 @@ pub(crate) enum Request {
         bells: bool,
     },
     Stop,
+}
+
+impl Request {
+    /// What is asked for, as far as rights go.
+    pub(crate) fn verb(&self) -> Verb {
+        match self {
+            Self::Status | Self::Activities | Self::Subscribe { .. } => Verb::Look,
+            Self::Stop => Verb::StopDaemon,
+        }
+    }
 }
 
 /// The one line that answers a request.

@@ -85,6 +85,12 @@ impl Engine {
         self.provider(&record.agent)
     }
 
+    /// The key that leaves an attached session, as people say it.
+    pub(super) fn detach_key(&self) -> String {
+        let key = &self.settings().terminal.detach_key;
+        key.replace("C-", "ctrl-").replace("M-", "alt-")
+    }
+
     fn server_at(&self, socket: &str) -> Server {
         let terminal = &self.settings().terminal;
         let configuration = Configuration {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::Verb;
 use super::launch::LaunchError;
 use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
@@ -134,6 +135,18 @@ pub(crate) enum Error {
         title: Title,
         #[source]
         source: Box<Self>,
+    },
+    #[error(
+        "cannot {} from inside {}",
+        verb.refusal(),
+        instance.as_ref().map_or_else(|| "an instance".to_owned(), |title| format!("the instance `{title}`"))
+    )]
+    Inside {
+        verb: Verb,
+        /// Which one, where that is proved.
+        instance: Option<Title>,
+        /// The key that leaves an attached session.
+        leave: String,
     },
     #[error("the daemon did not start")]
     DaemonNotStarted { log: PathBuf },

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::bell::BELL;
+use super::caller::is_impostor;
 use super::core::now;
 use super::{Engine, socket};
 use crate::config::Home;
@@ -35,6 +36,10 @@ struct Input {
 pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Option<String> {
     let at = now();
     let id = InstanceId::parse(instance)?;
+    // A process of one instance speaks for that one only.
+    if is_impostor(home, &id) {
+        return None;
+    }
     let dir = Store::new(home.state.clone()).instance(&id);
     let said: Input = serde_json::from_slice(input).unwrap_or_default();
     let text = |value: &Option<Value>| value.as_ref()?.as_str().map(str::to_owned);

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::socket;
 use crate::model::InstanceId;
-use crate::process::Command;
+use crate::process::{Command, adopt_orphans};
 use crate::tmux::let_this_pane_go;
 
 /// How long the launcher has to report. It does next to nothing before that; a machine that starts many
@@ -218,6 +218,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     if let Some(term) = std::env::var_os("TERM") {
         command = command.env("TERM", term);
     }
+    adopt_orphans();
     Err(command.replace_this_process().to_string())
 }
 

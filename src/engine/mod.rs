@@ -7,6 +7,7 @@
 mod attach;
 mod autoyes;
 mod bell;
+mod caller;
 mod camp;
 mod changes;
 mod compact;
@@ -44,6 +45,7 @@ mod recover;
 mod resolve;
 mod restart;
 mod resume;
+mod rights;
 mod roster;
 mod seat;
 mod send;
@@ -69,6 +71,7 @@ pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
 };
+pub(crate) use caller::Caller;
 pub(crate) use camp::Camp;
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;
@@ -91,6 +94,7 @@ pub(crate) use progress::{Progress, Silent};
 pub(crate) use queue::{Fed, QueueView};
 pub(crate) use resolve::Scope;
 pub(crate) use resume::{OnConflict, ResumeOptions, Told};
+pub(crate) use rights::{Reach, Verb};
 pub(crate) use roster::{Roster, Standing};
 pub(crate) use seat::Peer;
 pub(crate) use setup::Consent;

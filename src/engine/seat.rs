@@ -5,8 +5,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{Engine, Error, socket};
-use crate::process::{Command, carries_variable, parent_of};
+use super::{Caller, Engine, Error, Verb, socket};
+use crate::process::Command;
 use crate::store::{Lock, StoreError};
 
 /// A log that has grown beyond this is put aside when the next daemon starts.
@@ -82,7 +82,8 @@ impl Engine {
     pub(crate) fn peer(&self, stream: &UnixStream) -> Peer {
         match socket::peer(stream) {
             Some((uid, pid)) if uid == rustix::process::geteuid().as_raw() => {
-                if is_inside(pid) {
+                // Where the system does not tell the process, the modes of the socket have to do.
+                if pid > 0 && self.caller_of(pid) != Caller::User {
                     Peer::Inside
                 } else {
                     Peer::User
@@ -95,6 +96,7 @@ impl Engine {
     /// Starts a daemon for this home that outlives this process. What says that a process belongs to
     /// an instance or sits at a terminal is not passed on: it belongs to nobody.
     pub(crate) fn start_daemon(&self) -> Result<std::process::Child, Error> {
+        self.require(Verb::StartDaemon, &[])?;
         self.prepare()?;
         let path = self.daemon_log();
         if std::fs::metadata(&path).is_ok_and(|log| log.len() > LARGE_LOG) {
@@ -120,20 +122,4 @@ impl Engine {
         }
         Ok(command.leave_running(log)?)
     }
-}
-
-/// Whether a process, or one that it descends from, carries the mark of an instance.
-fn is_inside(pid: i32) -> bool {
-    let mut ancestor = Some(pid);
-    // No family is this old; a circle could only come of a table that changes under us.
-    for _ in 0..64 {
-        let Some(process) = ancestor.filter(|process| *process > 1) else {
-            return false;
-        };
-        if carries_variable(process, "BIV_INSTANCE=") {
-            return true;
-        }
-        ancestor = parent_of(process);
-    }
-    false
 }

@@ -8,6 +8,7 @@ mod command;
 mod companion;
 mod identity;
 mod leash;
+mod lineage;
 mod table;
 mod tree;
 
@@ -15,5 +16,6 @@ pub(crate) use command::{Command, Failure, Output};
 pub(crate) use companion::Companion;
 pub(crate) use identity::{Identity, Signal};
 pub(crate) use leash::run_leashed;
-pub(crate) use table::{carries_variable, parent_of};
-pub(crate) use tree::{Survivors, memory_of, stop_tree, tree_of};
+pub(crate) use lineage::{Lineage, adopt_orphans, lineage};
+pub(crate) use table::variable_of;
+pub(crate) use tree::{Survivors, Tree, memory_of, stop_tree, tree_of, workers_in};

@@ -43,13 +43,22 @@ mod system {
             .collect()
     }
 
-    /// Whether the process was started with a variable that begins like this.
-    pub(crate) fn has_variable_like(pid: i32, beginning: &str) -> bool {
-        std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-            environment
-                .split(|byte| *byte == 0)
-                .any(|entry| entry.starts_with(beginning.as_bytes()))
+    pub(crate) fn variable(pid: i32, name: &str) -> Option<String> {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        environment.split(|byte| *byte == 0).find_map(|entry| {
+            let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
+            Some(String::from_utf8_lossy(value).into_owned())
         })
+    }
+
+    /// The name of a process that has no terminal and works in this directory.
+    pub(crate) fn detached_in(pid: i32, directory: &std::path::Path) -> Option<String> {
+        let works_in = std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let (open, close) = (stat.find('(')?, stat.rfind(')')?);
+        let terminal = stat.get(close + 2..)?.split(' ').nth(4)?;
+        (works_in.starts_with(directory) && terminal == "0")
+            .then(|| stat.get(open + 1..close).unwrap_or_default().to_owned())
     }
 
     /// What a process holds in memory, in bytes.
@@ -105,15 +114,24 @@ mod system {
             .any(|word| word == assignment)
     }
 
-    pub(crate) fn has_variable_like(pid: i32, beginning: &str) -> bool {
+    pub(crate) fn variable(pid: i32, name: &str) -> Option<String> {
         text(Command::new("ps").args(["-Eww", "-o", "command=", "-p", &pid.to_string()]))
             .split(' ')
-            .any(|word| word.starts_with(beginning))
+            .find_map(|word| {
+                word.strip_prefix(name)?
+                    .strip_prefix('=')
+                    .map(str::to_owned)
+            })
     }
 
     pub(crate) fn memory(pid: i32) -> u64 {
         let kilobytes = text(Command::new("ps").args(["-o", "rss=", "-p", &pid.to_string()]));
         kilobytes.trim().parse::<u64>().unwrap_or(0) * 1024
+    }
+
+    /// `ps` does not tell where a process works.
+    pub(crate) fn detached_in(_: i32, _: &std::path::Path) -> Option<String> {
+        None
     }
 
     /// `ps` shows no session id on every system; the process group is the nearest thing.
@@ -148,7 +166,7 @@ mod system {
     }
 }
 
-pub(super) use system::{boot_id, has_variable, memory, rows};
+pub(super) use system::{boot_id, detached_in, has_variable, memory, rows};
 
 pub(super) fn start_time(pid: i32) -> Option<u64> {
     system::row(pid).map(|row| row.started)
@@ -158,11 +176,11 @@ pub(super) fn is_zombie(pid: i32) -> bool {
     system::row(pid).is_some_and(|row| row.zombie)
 }
 
-/// Whether a process was started with a variable that begins like this.
-pub(crate) fn carries_variable(pid: i32, beginning: &str) -> bool {
-    system::has_variable_like(pid, beginning)
+/// The value of a variable that a process was started with.
+pub(crate) fn variable_of(pid: i32, name: &str) -> Option<String> {
+    system::variable(pid, name)
 }
 
-pub(crate) fn parent_of(pid: i32) -> Option<i32> {
-    system::row(pid).map(|row| row.parent)
+pub(super) fn row_of(pid: i32) -> Option<Row> {
+    system::row(pid)
 }

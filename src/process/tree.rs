@@ -1,9 +1,11 @@
 //! All processes that belong to an agent, and their end.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::identity::{Identity, Signal};
+use super::lineage::lineage;
 use super::table;
 
 /// How soon a tree that was told to end is looked at again: most end at once.
@@ -23,36 +25,41 @@ fn pids(survivors: &[Identity]) -> String {
         .join(", ")
 }
 
-/// Everything that runs on behalf of an agent: the leader, whoever shares its session, all their
-/// descendants, and whoever carries the marker variable (a child that went through `setsid` and
-/// was adopted by init has nothing else in common with it).
+/// Everything that runs on behalf of an agent: the leader, the processes of its session, all their
+/// descendants with the sessions they began, and every process with the marker variable.
 pub(crate) fn tree_of(leader: Option<&Identity>, marker: &str) -> Vec<Identity> {
     let rows = table::rows();
-    let own = i32::try_from(std::process::id()).unwrap_or(0);
-    let leader = leader.filter(|leader| leader.is_alive());
+    let known = leader.filter(|leader| leader.is_alive());
+    members(&rows, known.into_iter(), marker)
+}
+
+/// The same, built on processes that are known to belong to the agent and still run.
+fn members<'a>(
+    rows: &[table::Row],
+    known: impl Iterator<Item = &'a Identity>,
+    marker: &str,
+) -> Vec<Identity> {
+    let known: HashSet<i32> = known.map(|process| process.pid).collect();
     let mut members: HashSet<i32> = rows
         .iter()
-        .filter(|row| {
-            leader.is_some_and(|leader| row.pid == leader.pid || row.session == leader.pid)
-                || table::has_variable(row.pid, marker)
-        })
+        .filter(|row| known.contains(&row.pid) || table::has_variable(row.pid, marker))
         .map(|row| row.pid)
         .collect();
     loop {
         let before = members.len();
-        members.extend(
-            rows.iter()
-                .filter(|row| members.contains(&row.parent))
-                .map(|row| row.pid)
-                .collect::<Vec<_>>(),
-        );
+        let more: Vec<i32> = rows
+            .iter()
+            .filter(|row| members.contains(&row.parent) || members.contains(&row.session))
+            .map(|row| row.pid)
+            .collect();
+        members.extend(more);
         if members.len() == before {
             break;
         }
     }
-    // A command that an agent runs through `biv` itself carries the marker too: never end ourselves
-    // or those we descend from.
-    let mut ancestor = own;
+    // A command that an agent runs through `biv` itself carries the marker too: never end this
+    // process or those it descends from.
+    let mut ancestor = i32::try_from(std::process::id()).unwrap_or(0);
     while let Some(row) = rows.iter().find(|row| row.pid == ancestor) {
         members.remove(&row.pid);
         ancestor = row.parent;
@@ -60,6 +67,97 @@ pub(crate) fn tree_of(leader: Option<&Identity>, marker: &str) -> Vec<Identity> 
     rows.iter()
         .filter(|row| members.contains(&row.pid) && !row.zombie)
         .filter_map(|row| Identity::of_pid(row.pid).filter(|now| now.started == row.started))
+        .collect()
+}
+
+/// The processes of an agent that is about to be ended.
+///
+/// A process that began its own session with an empty environment is known by its parents alone, and
+/// loses them when they end. So every process that was ever seen in the tree is remembered.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    marker: String,
+    seen: HashSet<Identity>,
+}
+
+impl Tree {
+    /// Looks at the processes as they are now.
+    pub(crate) fn of(leader: Option<&Identity>, marker: &str) -> Self {
+        Self {
+            marker: marker.to_owned(),
+            seen: tree_of(leader, marker).into_iter().collect(),
+        }
+    }
+
+    /// Takes in what has been born since.
+    pub(crate) fn look_again(&mut self, leader: Option<&Identity>) {
+        self.seen.extend(tree_of(leader, &self.marker));
+        self.look();
+    }
+
+    /// Those that still run, newly born ones too.
+    fn look(&mut self) -> Vec<Identity> {
+        let rows = table::rows();
+        let alive = self.seen.iter().filter(|process| process.is_alive());
+        let members = members(&rows, alive, &self.marker);
+        self.seen.extend(members.iter().cloned());
+        members
+    }
+
+    /// Ends all of them: SIGTERM, `grace`, SIGKILL; proved by looking again.
+    pub(crate) fn stop(mut self, grace: Duration) -> Result<(), Survivors> {
+        let mut told: HashSet<Identity> = HashSet::new();
+        let deadline = Instant::now() + grace;
+        let mut probe = FIRST_PROBE;
+        loop {
+            let tree = self.look();
+            if tree.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= deadline {
+                break;
+            }
+            for process in tree {
+                if told.insert(process.clone()) {
+                    process.signal(Signal::TERM);
+                    // One that was stopped (SIGSTOP, ctrl-z) hears nothing until it goes on.
+                    process.signal(Signal::CONT);
+                }
+            }
+            std::thread::sleep(probe);
+            probe = PROBE.min(probe * 2);
+        }
+        let last = Instant::now() + Duration::from_secs(5);
+        loop {
+            let tree = self.look();
+            if tree.is_empty() {
+                return Ok(());
+            }
+            if Instant::now() >= last {
+                return Err(Survivors(tree));
+            }
+            for process in &tree {
+                process.signal(Signal::KILL);
+            }
+            std::thread::sleep(PROBE);
+        }
+    }
+}
+
+/// Processes of this user that work in a directory, were started after `since`, and have no terminal,
+/// with their names. A shell or an editor that a person has opened there has one.
+pub(crate) fn workers_in(directory: &Path, since: &Identity) -> Vec<(Identity, String)> {
+    let own = lineage(Identity::of_this_process().pid).processes;
+    table::rows()
+        .into_iter()
+        .filter(|row| !row.zombie && row.started >= since.started)
+        .filter(|row| !own.iter().any(|process| process.pid == row.pid))
+        .filter_map(|row| {
+            let name = table::detached_in(row.pid, directory)?;
+            let process = Identity::of_pid(row.pid)?;
+            (process.started == row.started && process.boot == since.boot)
+                .then_some((process, name))
+        })
         .collect()
 }
 
@@ -71,47 +169,13 @@ pub(crate) fn memory_of(processes: &[Identity]) -> u64 {
         .sum()
 }
 
-/// Ends the whole tree: SIGTERM, `grace`, SIGKILL; proved by looking again, newly born children too.
+/// Ends the whole tree; see [`Tree::stop`].
 pub(crate) fn stop_tree(
     leader: Option<&Identity>,
     marker: &str,
     grace: Duration,
 ) -> Result<(), Survivors> {
-    let mut told: HashSet<Identity> = HashSet::new();
-    let deadline = Instant::now() + grace;
-    let mut probe = FIRST_PROBE;
-    loop {
-        let tree = tree_of(leader, marker);
-        if tree.is_empty() {
-            return Ok(());
-        }
-        if Instant::now() >= deadline {
-            break;
-        }
-        for process in tree {
-            if told.insert(process.clone()) {
-                process.signal(Signal::TERM);
-                // One that was stopped (SIGSTOP, ctrl-z) hears nothing until it goes on.
-                process.signal(Signal::CONT);
-            }
-        }
-        std::thread::sleep(probe);
-        probe = PROBE.min(probe * 2);
-    }
-    let last = Instant::now() + Duration::from_secs(5);
-    loop {
-        let tree = tree_of(leader, marker);
-        if tree.is_empty() {
-            return Ok(());
-        }
-        if Instant::now() >= last {
-            return Err(Survivors(tree));
-        }
-        for process in &tree {
-            process.signal(Signal::KILL);
-        }
-        std::thread::sleep(PROBE);
-    }
+    Tree::of(leader, marker).stop(grace)
 }
 
 #[cfg(test)]

@@ -45,13 +45,29 @@ fn nonsense_is_refused_and_harms_nobody() {
 #[test]
 fn what_runs_inside_an_instance_may_look_and_not_stop() {
     let camp = camp_with_daemon();
-    let inside = |arguments: &[&str]| camp.biv(arguments).env("BIV_INSTANCE", "bcdfghjkmn").run();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "marked", &[]);
+    let inside = |arguments: &[&str]| camp.biv(arguments).env("BIV_INSTANCE", &instance.id).run();
     assert_eq!(
         inside(&["daemon", "status", "--json"]).ok().json()["running"],
         true
     );
     let refused = inside(&["daemon", "stop", "--json"]).fails(1);
-    assert_eq!(refused.error()["code"], "refused");
+    assert_eq!(refused.error()["code"], "inside_instance");
+    // The same by the socket itself.
+    let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); \
+                  s.recv(4096); s.send(b'{\"do\":\"stop\"}\\n'); print(s.recv(4096).decode())";
+    let said = std::process::Command::new("python3")
+        .args(["-c", script])
+        .arg(crate::post::socket(&camp))
+        .env("BIV_INSTANCE", &instance.id)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert!(
+        said.contains("cannot stop the daemon from inside"),
+        "{said}"
+    );
     assert_eq!(status(&camp)["running"], true);
 }
 

@@ -6,6 +6,7 @@ mod autoyes;
 mod create;
 mod homes;
 mod import;
+mod inside;
 mod kill;
 mod many;
 mod send;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::world::look_at_tree;
 use super::{Work, fact};
 use crate::agents::{StopBy, Strategy};
 use crate::engine::Error;
@@ -11,8 +12,8 @@ use crate::engine::resume::Launch;
 use crate::engine::send::{Patience, await_ready};
 use crate::engine::watch::Watched;
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{Resting, Seat};
-use crate::process::stop_tree;
+use crate::model::{Resting, Seat, printable_line};
+use crate::process::{stop_tree, workers_in};
 use crate::tmux::Server;
 
 /// How long a step that nobody asked for again may wait for an agent.
@@ -119,10 +120,28 @@ impl Work<'_> {
     /// instance's mark, wherever it has gone.
     pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
         let grace = self.engine.settings().pause.stop;
-        let leader = self.record.seat.as_ref().map(|seat| &seat.agent);
+        look_at_tree(&mut self.tree, &self.record);
         self.ask_to_exit(grace)?;
-        stop_tree(leader, &self.record.marker(), grace)?;
+        if let Some(tree) = self.tree.take() {
+            tree.stop(grace)?;
+        }
+        self.name_strangers();
         Ok(Facts::none())
+    }
+
+    /// A process in the worktree that may be the agent's, and may be the user's: it is named, and left
+    /// alone.
+    fn name_strangers(&mut self) {
+        let Some(agent) = self.record.seat.as_ref().map(|seat| &seat.agent) else {
+            return;
+        };
+        for (process, name) in workers_in(&self.record.worktree.path, agent) {
+            self.progress.note(&format!(
+                "warning: process {} ({}) still works in the worktree; it is not proved to be the agent's and was left alone",
+                process.pid,
+                printable_line(&name)
+            ));
+        }
     }
 
     /// An agent that has outlived its tmux server still works in the worktree: before another one is

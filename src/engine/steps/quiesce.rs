@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::world::look_at_tree;
 use super::{Work, fact};
 use crate::detect::{Key, Quiet, Rest};
 use crate::engine::Error;
@@ -57,6 +58,7 @@ impl Work<'_> {
         };
         if safe.is_none() {
             self.progress.note("interrupting the agent's turn");
+            look_at_tree(&mut self.tree, &self.record);
             press(&server, &pane.id, provider.interrupt_keys())?;
             let grace = self.engine.settings().pause.grace;
             safe = self.wait(&agent, Some(grace))?;

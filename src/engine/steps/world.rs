@@ -5,6 +5,7 @@ use crate::engine::{Engine, Error, Progress, crash};
 use crate::git::{ReadAhead, Repo, Seen};
 use crate::lifecycle::{Entry, Facts, Operation, Step, World};
 use crate::model::InstanceRecord;
+use crate::process::Tree;
 use crate::store::InstanceDir;
 
 /// One operation at work on one instance.
@@ -23,6 +24,8 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) ahead: Option<ReadAhead>,
     /// The worktree as the snapshot has seen it.
     pub(super) seen: Option<Seen>,
+    /// The agent's processes, as they were before anything was done to it.
+    pub(super) tree: Option<Tree>,
     /// Why the wish behind the operation could not be met, though it came to its end.
     pub(in crate::engine) refusal: Option<Error>,
     /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
@@ -53,6 +56,7 @@ impl<'a> Work<'a> {
             repository: std::cell::OnceCell::new(),
             ahead: None,
             seen: None,
+            tree: None,
             recovering: false,
         }
     }
@@ -177,5 +181,14 @@ impl Work<'_> {
             | Step::Record
             | Step::ReleaseSnapshot => Ok(()),
         }
+    }
+}
+
+/// Looks at the agent's processes while the agent still runs: with it goes what ties its children to it.
+pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
+    let leader = record.seat.as_ref().map(|seat| &seat.agent);
+    match known {
+        Some(tree) => tree.look_again(leader),
+        None => *known = Some(Tree::of(leader, &record.marker())),
     }
 }

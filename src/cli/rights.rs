@@ -1,0 +1,76 @@
+//! What a command line asks for, as far as rights go.
+
+use super::args::Command;
+use super::autoyes::Switch;
+use super::config::Action;
+use super::daemon::DaemonCommand;
+use crate::engine::Verb;
+
+/// The verb of a command, and the instances that it is about.
+pub(super) fn wish(command: Option<&Command>) -> (Verb, Vec<String>) {
+    let Some(command) = command else {
+        return (Verb::OpenUi, Vec::new());
+    };
+    let none = Vec::new();
+    match command {
+        Command::New(_) | Command::Run(_) | Command::Adopt(_) => (Verb::Create, none),
+        Command::Import(args) if args.dry_run => (Verb::Look, none),
+        Command::Import(_) => (Verb::Import, none),
+        Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
+        Command::Send(args) => (Verb::Send, vec![args.instance.instance.clone()]),
+        Command::Pause(args) if args.instances.all => (Verb::PauseAll, none),
+        Command::Pause(args) => (Verb::Pause, args.instances.instances.clone()),
+        Command::Resume(args) if args.instances.all => (Verb::ResumeAll, none),
+        Command::Resume(args) => (Verb::Resume, args.instances.instances.clone()),
+        Command::Restart(args) => (Verb::Restart, vec![args.instance.instance.clone()]),
+        Command::Kill(args) => (Verb::Kill, args.instances.instances.clone()),
+        Command::UndoKill(args) => (Verb::UndoKill, vec![args.instance.clone()]),
+        Command::Compact(args) => (Verb::Compact, vec![args.instance.instance.clone()]),
+        Command::Queue(args) if args.prompts.is_empty() && !args.clear => (Verb::Look, none),
+        Command::Queue(args) => (Verb::Queue, vec![args.instance.instance.clone()]),
+        Command::Timeout(args) if args.timeout.is_none() => (Verb::Look, none),
+        Command::Timeout(args) => (Verb::SetTimeout, vec![args.instance.instance.clone()]),
+        Command::Autoyes(args) => {
+            let instance = vec![args.instance.instance.clone()];
+            match args.switch {
+                None => (Verb::Look, none),
+                Some(Switch::On) => (Verb::AutoyesOn, instance),
+                Some(Switch::Off) => (Verb::AutoyesOff, instance),
+            }
+        }
+        Command::Answer(args) => (Verb::Answer, vec![args.instance.instance.clone()]),
+        Command::Daemon(args) => match args.command {
+            DaemonCommand::Status | DaemonCommand::Unit { .. } => (Verb::Look, none),
+            DaemonCommand::Run { .. } | DaemonCommand::Start => (Verb::StartDaemon, none),
+            DaemonCommand::Stop => (Verb::StopDaemon, none),
+        },
+        Command::Gc(args) if args.dry_run => (Verb::Look, none),
+        Command::Gc(_) => (Verb::CollectGarbage, none),
+        Command::Doctor(args) if !args.fix => (Verb::Look, none),
+        Command::Doctor(_) => (Verb::Mend, none),
+        Command::Config(args) => match args.action {
+            Action::Path | Action::Show => (Verb::Look, none),
+            Action::Init => (Verb::WriteConfig, none),
+        },
+        Command::List(_)
+        | Command::Show(_)
+        | Command::Peek(_)
+        | Command::Diff(_)
+        | Command::Runs(_)
+        | Command::Log(_)
+        | Command::Wait(_)
+        | Command::Events(_)
+        | Command::Detect(_)
+        | Command::Policy(_)
+        | Command::Audit(_)
+        | Command::Agents(_)
+        | Command::Completions(_)
+        | Command::Man(_)
+        // A home of its own, which goes with it.
+        | Command::Demo(_) => (Verb::Look, none),
+        Command::Launch { .. }
+        | Command::Pipe { .. }
+        | Command::Leash { .. }
+        | Command::DemoAgent(_) => (Verb::Internal, none),
+    }
+}

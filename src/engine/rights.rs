@@ -1,0 +1,140 @@
+//! Who may do what: one table for the command line and the socket.
+
+/// What can be asked for, as far as rights go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Verb {
+    /// Reading, wherever it is from; nothing is changed by it.
+    Look,
+    /// A part of another operation, called by Bivouac itself.
+    Internal,
+    OpenUi,
+    Create,
+    Import,
+    Attach,
+    Send,
+    Pause,
+    Resume,
+    Restart,
+    Kill,
+    UndoKill,
+    Compact,
+    Queue,
+    SetTimeout,
+    AutoyesOn,
+    AutoyesOff,
+    Answer,
+    PauseAll,
+    ResumeAll,
+    CollectGarbage,
+    Mend,
+    WriteConfig,
+    StartDaemon,
+    StopDaemon,
+}
+
+/// From where a verb may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// From everywhere.
+    Everyone,
+    /// From outside, and from inside an instance on that very instance.
+    Own,
+    /// From outside only.
+    Outside,
+}
+
+/// What a process inside an instance may do: look, and act on its own instance. It may not approve,
+/// touch other instances, or change what it is held to. What is not in the table is refused.
+const TABLE: &[(Verb, Reach, &str)] = &[
+    (Verb::Look, Reach::Everyone, "look"),
+    (Verb::Internal, Reach::Everyone, "do this"),
+    (Verb::Send, Reach::Own, "send to another instance"),
+    (Verb::Pause, Reach::Own, "pause another instance"),
+    (Verb::Resume, Reach::Own, "resume another instance"),
+    (Verb::Restart, Reach::Own, "restart another instance"),
+    (Verb::Kill, Reach::Own, "kill another instance"),
+    (Verb::Compact, Reach::Own, "compact another instance"),
+    (Verb::Queue, Reach::Own, "change another instance's queue"),
+    (
+        Verb::SetTimeout,
+        Reach::Own,
+        "change another instance's idle timeout",
+    ),
+    (
+        Verb::AutoyesOff,
+        Reach::Own,
+        "switch another instance's autoyes",
+    ),
+    // A sandbox around the agent would end at an instance that it makes itself.
+    (Verb::Create, Reach::Outside, "start an instance"),
+    (Verb::Import, Reach::Outside, "import instances"),
+    // A session within a session, or a user's terminal that an agent moves.
+    (Verb::Attach, Reach::Outside, "attach"),
+    (Verb::OpenUi, Reach::Outside, "open the terminal UI"),
+    (Verb::AutoyesOn, Reach::Outside, "switch autoyes on"),
+    (Verb::Answer, Reach::Outside, "answer a dialog"),
+    (
+        Verb::UndoKill,
+        Reach::Outside,
+        "bring a killed instance back",
+    ),
+    (Verb::PauseAll, Reach::Outside, "pause all instances"),
+    (Verb::ResumeAll, Reach::Outside, "resume all instances"),
+    (
+        Verb::CollectGarbage,
+        Reach::Outside,
+        "delete what is kept of other instances",
+    ),
+    (Verb::Mend, Reach::Outside, "mend the state"),
+    (Verb::WriteConfig, Reach::Outside, "write the configuration"),
+    // The daemon answers dialogs, by the policy that its environment leads it to.
+    (Verb::StartDaemon, Reach::Outside, "start the daemon"),
+    (Verb::StopDaemon, Reach::Outside, "stop the daemon"),
+];
+
+impl Verb {
+    pub(crate) fn reach(self) -> Reach {
+        self.row().map_or(Reach::Outside, |(_, reach, _)| *reach)
+    }
+
+    /// What is refused, in words.
+    pub(crate) fn refusal(self) -> &'static str {
+        self.row().map_or("do this", |(_, _, words)| *words)
+    }
+
+    fn row(self) -> Option<&'static (Self, Reach, &'static str)> {
+        TABLE.iter().find(|(verb, ..)| *verb == self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn approval_policy_and_other_instances_are_out_of_reach() {
+        for verb in [
+            Verb::AutoyesOn,
+            Verb::Answer,
+            Verb::WriteConfig,
+            Verb::Mend,
+            Verb::StartDaemon,
+            Verb::StopDaemon,
+            Verb::Create,
+            Verb::Attach,
+        ] {
+            assert_eq!(verb.reach(), Reach::Outside, "{verb:?}");
+        }
+        for verb in [Verb::Kill, Verb::Send, Verb::Pause, Verb::AutoyesOff] {
+            assert_eq!(verb.reach(), Reach::Own, "{verb:?}");
+        }
+    }
+
+    #[test]
+    fn each_verb_has_one_row() {
+        for (verb, ..) in TABLE {
+            let rows = TABLE.iter().filter(|(other, ..)| other == verb).count();
+            assert_eq!(rows, 1, "{verb:?}");
+        }
+    }
+}

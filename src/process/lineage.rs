@@ -1,0 +1,105 @@
+//! From whom a process descends.
+
+use std::collections::HashSet;
+
+use super::identity::Identity;
+use super::table;
+
+/// No process of a real system has this many ancestors.
+const LONGEST: usize = 256;
+/// How often a table that changes under the reader is read again.
+const ATTEMPTS: usize = 3;
+
+/// A process and its ancestors, nearest first. The leader of its session counts as one: it is an
+/// ancestor of every process in the session, also of those that have lost their parent.
+pub(crate) struct Lineage {
+    pub processes: Vec<Identity>,
+    /// False where a process was gone before it could be looked at: then nothing is proved.
+    pub whole: bool,
+}
+
+/// Makes this process, and the program that it becomes, the parent of descendants that lose theirs. A
+/// child that has left its parent, its session and its environment can be told by nothing else.
+#[cfg(target_os = "linux")]
+pub(crate) fn adopt_orphans() {
+    // Refused by old kernels: then such children are not recognised.
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn adopt_orphans() {}
+
+/// The lineage of a process, as the system tells it.
+pub(crate) fn lineage(pid: i32) -> Lineage {
+    let mut found = Lineage {
+        processes: Vec::new(),
+        whole: false,
+    };
+    for _ in 0..ATTEMPTS {
+        found = walk(pid);
+        if found.whole {
+            break;
+        }
+    }
+    found
+}
+
+fn walk(pid: i32) -> Lineage {
+    let mut processes: Vec<Identity> = Vec::new();
+    let mut visited = HashSet::new();
+    // With the start time of the process that led here: an ancestor is never younger.
+    let mut pending = vec![(pid, u64::MAX, true)];
+    let mut whole = true;
+    while let Some((pid, younger, required)) = pending.pop() {
+        if pid <= 0 || !visited.insert(pid) {
+            continue;
+        }
+        if processes.len() >= LONGEST {
+            whole = false;
+            break;
+        }
+        let row = table::row_of(pid).filter(|row| row.started <= younger);
+        let Some((row, identity)) = row.and_then(|row| Some((row, Identity::of_pid(pid)?))) else {
+            // The leader of a session may have ended long ago; a parent is always there.
+            whole &= !required;
+            continue;
+        };
+        whole &= identity.started == row.started;
+        processes.push(identity);
+        // Parents first: they are taken from the end.
+        pending.push((row.session, row.started, false));
+        pending.push((row.parent, row.started, true));
+    }
+    Lineage { processes, whole }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_descends_from_its_parents_and_from_nobody_else() {
+        let own = Identity::of_this_process();
+        let found = lineage(own.pid);
+        assert!(found.whole);
+        assert_eq!(found.processes.first(), Some(&own));
+        let parent = i32::try_from(std::os::unix::process::parent_id()).unwrap();
+        assert!(found.processes.iter().any(|process| process.pid == parent));
+        let mut other = std::process::Command::new("sleep")
+            .arg("60")
+            .spawn()
+            .unwrap();
+        let other_pid = i32::try_from(other.id()).unwrap();
+        let theirs = lineage(other_pid);
+        assert!(theirs.processes.contains(&own));
+        assert!(
+            !found
+                .processes
+                .iter()
+                .any(|process| process.pid == other_pid)
+        );
+        other.kill().unwrap();
+        other.wait().unwrap();
+        assert!(!lineage(other_pid).whole, "one that is gone proves nothing");
+    }
+}
