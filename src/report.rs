@@ -410,6 +410,8 @@ fn git_hint(error: &GitError) -> String {
         GitError::MainCheckout { .. } | GitError::MountPoint { .. } => {
             "leave it where it is: `--keep-worktree`".to_owned()
         }
+        GitError::VaultMissing { .. } => "bring that directory back where it was".to_owned(),
+        GitError::VaultBusy { .. } => "try again when the other command is done".to_owned(),
         GitError::Unsettled { .. } => {
             "something writes into the worktree; end it and try again".to_owned()
         }

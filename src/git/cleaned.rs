@@ -6,14 +6,16 @@ use std::time::Duration;
 use super::call::fields;
 use super::import::quoted;
 use super::survey::Found;
+use super::vault::Vault;
 use super::{Checkout, GitError};
 
 /// A user's filter that takes longer is left out; the raw bytes are stored in any case.
 const FILTER_DEADLINE: Duration = Duration::from_secs(20);
 
 /// The ids of changed files as git would store them, for those that a filter or a line-ending rule
-/// applies to; written, so that a tree may name them. A filter that fails or hangs leaves them out.
+/// applies to; written into the vault, so that a tree may name them. A filter that fails or hangs leaves them out.
 pub(super) fn cleaned(
+    vault: &Vault,
     checkout: &Checkout,
     changed: &[Found],
 ) -> Result<HashMap<Vec<u8>, String>, GitError> {
@@ -29,8 +31,8 @@ pub(super) fn cleaned(
         return Ok(HashMap::new());
     }
     let paths: String = converted.iter().map(|path| quoted(path) + "\n").collect();
-    let answer = checkout
-        .git()
+    let answer = vault
+        .writes_of(checkout.git())
         .args(["hash-object", "-w", "--stdin-paths"])
         .stdin(paths)
         .deadline(FILTER_DEADLINE)

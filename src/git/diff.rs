@@ -8,6 +8,7 @@ use super::call::{SLOW, bytes_to_path, fields};
 use super::import::open;
 use super::snapshot::SnapshotFact;
 use super::survey::untracked;
+use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
 use crate::model::DiffStat;
 use crate::process::Command;
@@ -96,8 +97,9 @@ pub(crate) fn snapshot_diff_stat(
     base: Option<&str>,
 ) -> Result<DiffStat, GitError> {
     let mut stat = DiffStat::default();
+    let vault = Vault::find(repo)?;
     for (from, to) in snapshot_pairs(repo, fact, base) {
-        let listing = quiet(repo.git().arg("diff"))
+        let listing = quiet(vault.seen_by(repo.git()).arg("diff"))
             .args(["--numstat", "-z", "--no-renames", &from, &to, "--"])
             .deadline(SLOW)
             .run()?;
@@ -117,10 +119,11 @@ pub(crate) fn snapshot_diff_text(
     output: DiffOutput,
     color: bool,
 ) -> Result<Vec<u8>, GitError> {
+    let vault = Vault::find(repo)?;
     let mut text = Vec::new();
     for (from, to) in snapshot_pairs(repo, fact, base) {
         text.extend(
-            shown(repo.git().arg("diff"), output, color)
+            shown(vault.seen_by(repo.git()).arg("diff"), output, color)
                 .args([&from, &to, "--"])
                 .deadline(SLOW)
                 .run()?,

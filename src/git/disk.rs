@@ -127,7 +127,7 @@ pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
 }
 
 /// `rename(2)` replaces an empty directory without a word; that one may be somebody's.
-fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
+pub(super) fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};

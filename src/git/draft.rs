@@ -4,13 +4,16 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::cleaned::cleaned;
+use super::closure::complete;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Imported, Object, fits_in_tree};
+use super::keep::{Stands, keep_of, stands_on};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
 use super::pack::{Pack, pack_files};
+use super::snapshot::{Label, reference};
 use super::survey::{Found, Staged, Survey};
+use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
-use crate::model::Timestamp;
 
 /// Parents of one commit.
 const MOST_PARENTS: usize = 200;
@@ -21,13 +24,14 @@ pub(super) struct Draft {
     pub survey: Survey,
     pub admin: Vec<AdminFile>,
     named: Named,
+    pub stands: Stands,
     /// What the clean filters make of a changed file, where they make anything of it.
     cleaned: HashMap<Vec<u8>, String>,
     pack: Pack,
 }
 
 /// What is asked of git while the files are read.
-type Answers = (Vec<AdminFile>, Named, HashMap<Vec<u8>, String>);
+type Answers = (Vec<AdminFile>, Named, Stands, HashMap<Vec<u8>, String>);
 
 impl Draft {
     pub(super) fn of(repo: &Repo, checkout: &Checkout, survey: Survey) -> Result<Self, GitError> {
@@ -38,9 +42,10 @@ impl Draft {
             .chain(&survey.untracked)
             .enumerate()
             .collect();
-        let ((admin, named, cleaned), pack) = std::thread::scope(|scope| {
+        let vault = Vault::open(repo)?;
+        let ((admin, named, stands, cleaned), pack) = std::thread::scope(|scope| {
             let pack = scope.spawn(|| pack_files(repo, &checkout.dir, &files));
-            let answers = ask(repo, checkout, &survey)?;
+            let answers = ask(&vault, checkout, &survey)?;
             let pack = pack.join().map_err(|_| GitError::Unexpected {
                 call: "packing".to_owned(),
                 answer: "a thread ended early".to_owned(),
@@ -51,26 +56,36 @@ impl Draft {
             survey,
             admin,
             named,
+            stands,
             cleaned,
             pack,
         })
     }
 
-    /// Writes everything; `reference` then names it.
+    /// Writes everything into the vault, under the refs that the label says.
     pub(super) fn write(
         &mut self,
-        repo: &Repo,
+        vault: &Vault,
         checkout: &Checkout,
-        reference: &str,
-        at: Timestamp,
-        message: &str,
+        label: Label<'_>,
     ) -> Result<Imported, GitError> {
-        let import = self.import(checkout, at, message);
-        import.run_with(repo, reference, std::mem::take(&mut self.pack))
+        let import = self.import(checkout, label);
+        let reference = reference(label.instance, label.number);
+        let imported = import.run_with(vault, &reference, std::mem::take(&mut self.pack))?;
+        if let (Some(commit), true) = (imported.commits.last(), imported.unsettled.is_empty()) {
+            complete(vault, commit, &self.stands.on)?;
+        }
+        Ok(imported)
     }
 
-    fn import(&self, checkout: &Checkout, at: Timestamp, message: &str) -> Import {
-        let mut import = Import::new(&checkout.dir, at);
+    /// How many objects are named that the user's repository may drop.
+    pub(super) fn guarded(&self) -> u64 {
+        (self.named.blobs.len() + self.named.trees.len() + self.stands.private) as u64
+    }
+
+    fn import(&self, checkout: &Checkout, label: Label<'_>) -> Import {
+        let message = &format!("bivouac: {} #{}", label.instance, label.number);
+        let mut import = Import::new(&checkout.dir, label.at);
         let mut manifest = Manifest::default();
         let mut extra = Vec::new();
         let changed = store(
@@ -129,6 +144,15 @@ impl Draft {
             parents: Vec::new(),
             edits: fitting(&self.survey.untracked, &untracked),
         });
+        let keep = import.commit(Commit {
+            message: super::keep::message(label.instance),
+            from: None,
+            parents: self.stands.on.iter().cloned().map(Object::Id).collect(),
+            edits: Vec::new(),
+        });
+        import
+            .also
+            .push((keep_of(label.instance, label.number), keep));
         let guards = self.guards(&mut import, message);
         let extra = import.commit(Commit {
             message: format!("{message}: exact bytes and state"),
@@ -137,7 +161,7 @@ impl Draft {
             edits: extra,
         });
         import.commit(Commit {
-            message: message.to_owned(),
+            message: message.clone(),
             from: Some(head),
             parents: vec![
                 Object::Commit(index),
@@ -239,15 +263,17 @@ impl Draft {
     }
 }
 
-fn ask(repo: &Repo, checkout: &Checkout, survey: &Survey) -> Result<Answers, GitError> {
+fn ask(vault: &Vault, checkout: &Checkout, survey: &Survey) -> Result<Answers, GitError> {
     let admin = admin_files(checkout)?;
     let staged = survey
         .staged
         .iter()
         .filter_map(|staged| staged.content.as_ref().map(|(_, id)| id.clone()));
+    let repo = vault.repo();
     let named = named(repo, checkout, &admin, &survey.index, staged)?;
-    let cleaned = cleaned(checkout, &survey.changed)?;
-    Ok((admin, named, cleaned))
+    let stands = stands_on(repo, survey.head.as_ref(), &admin, &named)?;
+    let cleaned = cleaned(vault, checkout, &survey.changed)?;
+    Ok((admin, named, stands, cleaned))
 }
 
 /// Adds files to the import and the manifest; gives the number of each blob.

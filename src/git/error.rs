@@ -66,6 +66,10 @@ pub(crate) enum GitError {
     Index { path: PathBuf, problem: String },
     #[error("the saved record of {reference} cannot be understood: {problem}")]
     Manifest { reference: String, problem: String },
+    #[error("other processes keep the saved work in {} busy", dir.display())]
+    VaultBusy { dir: PathBuf },
+    #[error("the saved work is not in {} any more", dir.display())]
+    VaultMissing { dir: PathBuf },
     #[error("snapshot {reference} is missing")]
     SnapshotMissing { reference: String },
     #[error("files kept changing while they were read: {}", first(paths))]

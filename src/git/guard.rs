@@ -190,7 +190,7 @@ fn sorted(repo: &Repo, ids: &BTreeSet<String>) -> Result<Named, GitError> {
 }
 
 /// Every word of exactly that many hexadecimal digits.
-fn tokens(content: &[u8], length: usize) -> impl Iterator<Item = String> {
+pub(super) fn tokens(content: &[u8], length: usize) -> impl Iterator<Item = String> {
     content
         .split(|byte| !byte.is_ascii_hexdigit())
         .filter(move |word| word.len() == length)

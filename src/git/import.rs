@@ -1,5 +1,5 @@
-//! Writes objects and one ref through a single stream into `git fast-import`: any hash, any ref
-//! format, one pack for many objects, one process whatever their number. The ref comes last.
+//! Writes objects and refs into the vault through a single stream into `git fast-import`: any hash,
+//! one pack for many objects, one process whatever their number. The refs come last.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use super::GitError;
 use super::call::{EMAIL, NAME, bytes_to_path};
 use super::index::hex;
 use super::pack::{Pack, pack_files};
 use super::sight::Stamp;
 use super::survey::Found;
 use super::tree::{Leaf, tree_of, unhex};
-use super::{GitError, Repo};
+use super::vault::Vault;
 use crate::model::Timestamp;
 
 /// Slower disks than this are not waited for.
@@ -66,6 +67,8 @@ pub(super) struct Import {
     pub at: Timestamp,
     pub blobs: Vec<Content>,
     pub commits: Vec<Commit>,
+    /// Further refs, and the numbers of the commits that they name.
+    pub also: Vec<(String, usize)>,
 }
 
 #[derive(Debug)]
@@ -83,6 +86,7 @@ impl Import {
             at,
             blobs: Vec::new(),
             commits: Vec::new(),
+            also: Vec::new(),
         }
     }
 
@@ -97,7 +101,7 @@ impl Import {
     }
 
     /// Writes everything; `reference` then names the last commit.
-    pub(super) fn run(&self, repo: &Repo, reference: &str) -> Result<Imported, GitError> {
+    pub(super) fn run(&self, vault: &Vault, reference: &str) -> Result<Imported, GitError> {
         let files: Vec<(usize, &Found)> = self
             .blobs
             .iter()
@@ -107,18 +111,18 @@ impl Import {
                 Content::Bytes(_) => None,
             })
             .collect();
-        let pack = pack_files(repo, &self.dir, &files)?;
-        self.run_with(repo, reference, pack)
+        let pack = pack_files(vault.repo(), &self.dir, &files)?;
+        self.run_with(vault, reference, pack)
     }
 
     /// As [`Self::run`], where some of the blobs are packed already, by their numbers.
     pub(super) fn run_with(
         &self,
-        repo: &Repo,
+        vault: &Vault,
         reference: &str,
         mut pack: Pack,
     ) -> Result<Imported, GitError> {
-        remove_crash_reports(repo);
+        remove_crash_reports(vault);
         if !pack.unsettled.is_empty() {
             return Ok(Imported {
                 commits: Vec::new(),
@@ -138,13 +142,12 @@ impl Import {
             .iter()
             .map(|commit| stem(commit, &mut pack))
             .collect();
-        let packed = pack.write(repo)?;
+        let packed = pack.write(vault)?;
         let bytes: u64 = self.blobs.iter().map(Content::size).sum();
-        // Few objects are better off as files of their own; beside a pack they are not worth it.
-        let limit = if packed.is_empty() { 100 } else { 0 };
-        let command = repo
+        let command = vault
             .git()
-            .args(["-c", &format!("fastimport.unpackLimit={limit}")])
+            // A pack, however small: unpacking it would cost another process.
+            .args(["-c", "fastimport.unpackLimit=0"])
             // Speed over size: `git gc` compresses again. What is written is on the disk before
             // the ref is.
             .args(["-c", "core.compression=0", "-c", "pack.compression=0"])
@@ -160,7 +163,7 @@ impl Import {
             let said = output.stderr_text();
             if said.contains("No space left on device") {
                 return Err(GitError::DiskFull {
-                    path: repo.common_dir().to_owned(),
+                    path: vault.dir().to_owned(),
                 });
             }
             return Err(command.refused(&output).into());
@@ -186,8 +189,6 @@ impl Import {
         stems: &[Option<String>],
         unsettled: &Mutex<Vec<PathBuf>>,
     ) -> std::io::Result<()> {
-        // Names the stream: see `remove_crash_reports`.
-        writeln!(pipe, "reset {reference}\n")?;
         for (number, blob) in self.blobs.iter().enumerate() {
             if packed.contains_key(&number) {
                 continue;
@@ -243,6 +244,10 @@ impl Import {
                 }
             }
             writeln!(pipe)?;
+        }
+        for (name, number) in &self.also {
+            let mark = self.mark_of_commit(*number);
+            writeln!(pipe, "reset {name}\nfrom :{mark}\n")?;
         }
         for number in 0..self.commits.len() {
             writeln!(pipe, "get-mark :{}", self.mark_of_commit(number))?;
@@ -325,18 +330,15 @@ fn stem(commit: &Commit, pack: &mut Pack) -> Option<String> {
     Some(hex(&root))
 }
 
-/// Git leaves a report in the repository when its importer is cut off, which happens when we are
-/// killed. Those that name a ref of ours are ours to clean up; failing to is no harm.
-fn remove_crash_reports(repo: &Repo) {
-    let Ok(entries) = std::fs::read_dir(repo.common_dir()) else {
+/// Git leaves a report in the vault when its importer is cut off, which happens when we are killed.
+/// Failing to remove it is no harm.
+fn remove_crash_reports(vault: &Vault) {
+    let Ok(entries) = std::fs::read_dir(vault.dir()) else {
         return;
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if name.as_bytes().starts_with(b"fast_import_crash_")
-            && std::fs::read(entry.path())
-                .is_ok_and(|report| report.windows(13).any(|words| words == b"refs/bivouac/"))
-        {
+        if name.as_bytes().starts_with(b"fast_import_crash_") {
             drop(std::fs::remove_file(entry.path()));
         }
     }

@@ -10,6 +10,7 @@ use super::objects::{Wanted, read_blobs};
 use super::sight::Stamp;
 use super::survey::{unchanged, untracked};
 use super::thin::ThinPolicy;
+use super::vault::Vault;
 use super::walk::{Descend, has_attributes, walk, weigh};
 use super::{Checkout, GitError, Repo};
 
@@ -186,7 +187,7 @@ fn is_mount(top: &Path, path: &Path) -> bool {
 /// Takes the source from every file whose bytes are not those of the blob that the index names:
 /// it was converted at checkout, or changed, or the blob is missing.
 pub(super) fn forget_differing(
-    repo: &Repo,
+    vault: &Vault,
     dir: &Path,
     items: &mut Inventory,
 ) -> Result<(), GitError> {
@@ -207,7 +208,7 @@ pub(super) fn forget_differing(
             _ => None,
         })
         .collect();
-    read_blobs(repo, &wanted, |number, blob| {
+    read_blobs(vault, &wanted, |number, blob| {
         let item = &mut items[candidates[number]].0;
         let path = dir.join(bytes_to_path(&item.path));
         let same = blob.is_some_and(|blob| {

@@ -4,7 +4,8 @@
 //! One record for each path, fields separated by spaces, the path last, a NUL at the end:
 //! `kind mode size seconds.nanoseconds inode source path`. Paths are bytes as the disk has them.
 
-use super::{GitError, Repo};
+use super::GitError;
+use super::vault::Vault;
 
 const HEADER: &[u8] = b"bivouac manifest 1";
 
@@ -118,9 +119,9 @@ impl Manifest {
     }
 
     /// Reads the manifest that a commit of ours holds.
-    pub(super) fn load(repo: &Repo, commit: &str) -> Result<Self, GitError> {
+    pub(super) fn load(vault: &Vault, commit: &str) -> Result<Self, GitError> {
         let name = format!("{commit}:manifest");
-        let output = repo.git().args(["cat-file", "blob"]).arg(&name).output()?;
+        let output = vault.git().args(["cat-file", "blob"]).arg(&name).output()?;
         if !output.success() {
             return Err(GitError::SnapshotMissing {
                 reference: commit.to_owned(),

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::call::{SLOW, bytes_to_path, fields, require_version};
+use super::closure::give;
 use super::import::quoted;
 use super::index::{Index, SYMLINK};
 use super::objects::{Wanted, read_blobs};
 use super::sight::{Sight, Stamp};
 use super::snapshot::SnapshotFact;
+use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
+use crate::process::Command;
 
 /// What became of the branch while its worktree was away.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -124,9 +127,11 @@ pub(crate) fn plan_merge(
             needed: "2.38 (for carrying work to a moved branch)".to_owned(),
         });
     }
+    // New trees and merged content are work that nobody committed: they go into the vault.
+    let vault = Vault::find(repo)?;
+    let git = || vault.writes_of(repo.git());
     let tree = |commit: &str| -> Result<String, GitError> {
-        Ok(repo
-            .git()
+        Ok(git()
             .args(["rev-parse", "--verify", "--end-of-options"])
             .arg(format!("{commit}^{{tree}}"))
             .text()?)
@@ -136,13 +141,12 @@ pub(crate) fn plan_merge(
     let onto_tree = tree(onto)?;
     // A stand-in whose history says: these are the changes since the pause. The branch's own
     // history may say something else, or nothing (it was rebased).
-    let stand_in = repo
-        .git()
+    let stand_in = git()
         .args(["commit-tree", "-m", "bivouac: moved branch", "-p", &base])
         .arg(&onto_tree)
         .text()?;
-    let worktree = merge_trees(repo, &stand_in, &fact.commit)?;
-    let staged = merge_trees(repo, &stand_in, &index)?;
+    let worktree = merge_trees(git(), &stand_in, &fact.commit)?;
+    let staged = merge_trees(git(), &stand_in, &index)?;
     let plan = MergeFact {
         onto: onto.to_owned(),
         from_worktree: tree(&fact.commit)?,
@@ -172,9 +176,8 @@ struct Merged {
     conflicts: Vec<PathBuf>,
 }
 
-fn merge_trees(repo: &Repo, ours: &str, theirs: &str) -> Result<Merged, GitError> {
-    let command = repo
-        .git()
+fn merge_trees(git: Command, ours: &str, theirs: &str) -> Result<Merged, GitError> {
+    let command = git
         .args(["merge-tree", "--write-tree", "-z", "--name-only"])
         .args(["--no-messages", ours, theirs])
         .deadline(SLOW);
@@ -221,20 +224,22 @@ pub(crate) fn apply_merge(
             operation: "merge".to_owned(),
         });
     }
-    let steps = steps(repo, &plan.from_worktree, &plan.to_worktree)?;
-    let todo = todo(repo, checkout, &index, &steps)?;
+    let vault = Vault::find(repo)?;
+    let _lock = vault.share()?;
+    let steps = steps(&vault, &plan.from_worktree, &plan.to_worktree)?;
+    let todo = todo(&vault, checkout, &index, &steps)?;
     let dir = repo.own_dir("tmp")?;
     let scratch = tempfile::Builder::new()
         .prefix("merge-")
         .tempdir_in(&dir)
         .map_err(GitError::writing(&dir))?;
-    write_paths(checkout, plan, &todo, scratch.path())?;
-    write_index(checkout, plan, scratch.path())?;
+    write_paths(&vault, checkout, plan, &todo, scratch.path())?;
+    write_index(&vault, checkout, plan, scratch.path())?;
     super::disk::sync_filesystems(&[&checkout.dir, &checkout.git_dir])
 }
 
-fn steps(repo: &Repo, from: &str, to: &str) -> Result<Vec<Step>, GitError> {
-    let listing = repo
+fn steps(vault: &Vault, from: &str, to: &str) -> Result<Vec<Step>, GitError> {
+    let listing = vault
         .git()
         .args([
             "diff-tree",
@@ -273,7 +278,7 @@ fn steps(repo: &Repo, from: &str, to: &str) -> Result<Vec<Step>, GitError> {
 
 /// The steps that are still to be done. An error names every path that is in the way.
 fn todo<'a>(
-    repo: &Repo,
+    vault: &Vault,
     checkout: &Checkout,
     index: &Index,
     steps: &'a [Step],
@@ -288,7 +293,7 @@ fn todo<'a>(
         }
     }
     let ids = ids_on_disk(checkout, &found)?;
-    let links = link_matches(repo, &checkout.dir, steps, &found)?;
+    let links = link_matches(vault, &checkout.dir, steps, &found)?;
     let mut todo = Vec::new();
     let mut in_the_way = Vec::new();
     for (number, step) in steps.iter().enumerate() {
@@ -352,7 +357,7 @@ fn ids_on_disk<'a>(
 
 /// For each symlink on disk, by step, the ids of the sides that it equals.
 fn link_matches(
-    repo: &Repo,
+    vault: &Vault,
     dir: &Path,
     steps: &[Step],
     found: &BTreeMap<&[u8], Stamp>,
@@ -378,7 +383,7 @@ fn link_matches(
         })
         .collect();
     let mut matches: BTreeMap<usize, Vec<String>> = BTreeMap::new();
-    read_blobs(repo, &wanted, |position, blob| {
+    read_blobs(vault, &wanted, |position, blob| {
         let (number, id) = &asked[position];
         let target = std::fs::read_link(dir.join(bytes_to_path(&steps[*number].path)));
         if target.is_ok_and(|target| Some(target.as_os_str().as_bytes()) == blob) {
@@ -390,6 +395,7 @@ fn link_matches(
 }
 
 fn write_paths(
+    vault: &Vault,
     checkout: &Checkout,
     plan: &MergeFact,
     todo: &[&Step],
@@ -420,14 +426,14 @@ fn write_paths(
         return Ok(());
     }
     let private = scratch.join("worktree-index");
-    checkout
-        .git()
+    vault
+        .seen_by(checkout.git())
         .args(["read-tree", &plan.to_worktree])
         .env("GIT_INDEX_FILE", &private)
         .deadline(SLOW)
         .run()?;
-    checkout
-        .git()
+    vault
+        .seen_by(checkout.git())
         .args(["checkout-index", "--force", "-z", "--stdin"])
         .env("GIT_INDEX_FILE", &private)
         .stdin(names)
@@ -439,10 +445,21 @@ fn write_paths(
 /// Kept beside the index until the new one is in place, so that a second run starts from the same.
 const BEFORE: &str = "bivouac-index-before";
 
-fn write_index(checkout: &Checkout, plan: &MergeFact, scratch: &Path) -> Result<(), GitError> {
+fn write_index(
+    vault: &Vault,
+    checkout: &Checkout,
+    plan: &MergeFact,
+    scratch: &Path,
+) -> Result<(), GitError> {
     if plan.from_index == plan.to_index {
         return Ok(());
     }
+    // What a live index names is the user's.
+    give(
+        vault,
+        std::slice::from_ref(&plan.to_index),
+        std::slice::from_ref(&plan.onto),
+    )?;
     let index = checkout.index_path();
     let before = checkout.git_dir.join(BEFORE);
     if !before.exists() {
@@ -452,15 +469,15 @@ fn write_index(checkout: &Checkout, plan: &MergeFact, scratch: &Path) -> Result<
     }
     let fresh = scratch.join("index");
     std::fs::copy(&before, &fresh).map_err(GitError::writing(&fresh))?;
-    checkout
-        .git()
+    vault
+        .seen_by(checkout.git())
         .args(["read-tree", "-i", "-m", &plan.from_index, &plan.to_index])
         .env("GIT_INDEX_FILE", &fresh)
         .deadline(SLOW)
         .run()?;
     // Files that differ from the index are as they should be.
-    checkout
-        .git()
+    vault
+        .seen_by(checkout.git())
         .args(["update-index", "-q", "--refresh"])
         .env("GIT_INDEX_FILE", &fresh)
         .deadline(SLOW)

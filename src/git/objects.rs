@@ -1,6 +1,7 @@
-//! Reads objects: many blobs, a bounded amount at a time, or a few by name.
+//! Reads objects of the vault and, through it, of the user's repository: many blobs, a bounded amount at a time, or a few by name.
 
-use super::{GitError, Repo};
+use super::GitError;
+use super::vault::Vault;
 
 /// As much as one call of git may return.
 const BATCH_BYTES: u64 = 32 << 20;
@@ -16,7 +17,7 @@ pub(super) struct Wanted {
 /// Hands each blob to `take`, by its position in `wanted`; None for one that does not exist or is
 /// not a blob.
 pub(super) fn read_blobs(
-    repo: &Repo,
+    vault: &Vault,
     wanted: &[Wanted],
     mut take: impl FnMut(usize, Option<&[u8]>) -> Result<(), GitError>,
 ) -> Result<(), GitError> {
@@ -32,7 +33,7 @@ pub(super) fn read_blobs(
             .iter()
             .map(|blob| format!("{}\n", blob.id))
             .collect();
-        let answers = batch(repo, questions)?;
+        let answers = batch(vault, questions)?;
         let mut rest = answers.as_slice();
         for number in from..to {
             let (object, after) = one(rest)?;
@@ -54,10 +55,10 @@ pub(super) struct Named {
 
 /// Each of the names' objects, None where it names nothing. Names hold no line breaks.
 pub(super) fn read_named<const N: usize>(
-    repo: &Repo,
+    vault: &Vault,
     names: [&str; N],
 ) -> Result<[Option<Named>; N], GitError> {
-    let answers = batch(repo, names.map(|name| format!("{name}\n")).concat())?;
+    let answers = batch(vault, names.map(|name| format!("{name}\n")).concat())?;
     let mut rest = answers.as_slice();
     let mut named = [const { None }; N];
     for slot in &mut named {
@@ -71,11 +72,9 @@ pub(super) fn read_named<const N: usize>(
     Ok(named)
 }
 
-fn batch(repo: &Repo, questions: String) -> Result<Vec<u8>, GitError> {
-    Ok(repo
+fn batch(vault: &Vault, questions: String) -> Result<Vec<u8>, GitError> {
+    Ok(vault
         .git()
-        // The bytes themselves, whatever the user has put in their place.
-        .env("GIT_NO_REPLACE_OBJECTS", "1")
         .args(["cat-file", "--batch", "--buffer"])
         .stdin(questions)
         .deadline(super::call::SLOW)

@@ -15,6 +15,7 @@ use super::import::open;
 use super::index::hex;
 use super::sight::Stamp;
 use super::survey::Found;
+use super::vault::Vault;
 use super::{GitError, Repo};
 
 /// Fewer are not worth a pack of their own.
@@ -139,9 +140,9 @@ impl Pack {
     }
 
     /// Writes it where git finds it; gives the ids of the files.
-    pub(super) fn write(self, repo: &Repo) -> Result<HashMap<usize, String>, GitError> {
+    pub(super) fn write(self, vault: &Vault) -> Result<HashMap<usize, String>, GitError> {
         if !self.entries.is_empty() {
-            write(repo, self.entries, self.hash)?;
+            write(vault, self.entries, self.hash)?;
         }
         Ok(self.ids)
     }
@@ -213,7 +214,7 @@ fn stored(kind: Kind, content: &[u8]) -> Vec<u8> {
 
 /// Pack and index under temporary names that git knows to clean up, then under their own, the index
 /// last: only it makes the pack visible.
-fn write(repo: &Repo, mut entries: Vec<Entry>, hash: usize) -> Result<(), GitError> {
+fn write(vault: &Vault, mut entries: Vec<Entry>, hash: usize) -> Result<(), GitError> {
     entries.sort_unstable_by(|one, other| one.id.cmp(&other.id));
     entries.dedup_by(|one, other| one.id == other.id);
     let mut pack = b"PACK\0\0\0\x02".to_vec();
@@ -250,8 +251,7 @@ fn write(repo: &Repo, mut entries: Vec<Entry>, hash: usize) -> Result<(), GitErr
     let index_sum = checksum(&index, hash);
     index.extend_from_slice(&index_sum);
 
-    let dir = repo.common_dir().join("objects").join("pack");
-    std::fs::create_dir_all(&dir).map_err(GitError::writing(&dir))?;
+    let dir = vault.objects().join("pack");
     for (bytes, ending) in [(pack, "pack"), (index, "idx")] {
         let target = dir.join(format!("pack-{}.{ending}", hex(&pack_sum)));
         let mut file = tempfile::Builder::new()
@@ -384,14 +384,20 @@ mod tests {
             let files: Vec<(usize, &Found)> = found.iter().enumerate().collect();
             let pack = pack_files(&repo, dir, &files).unwrap();
             assert_eq!(pack.unsettled, Vec::<PathBuf>::new());
-            let ids = pack.write(&repo).unwrap();
+            let vault = Vault::open(&repo).unwrap();
+            let ids = pack.write(&vault).unwrap();
+            let git = |args: &[&str]| {
+                let output = vault.git().args(args).output().unwrap();
+                assert!(output.success(), "{args:?}: {}", output.stderr_text());
+                output.stdout_text()
+            };
             for n in 0..200 {
-                let id = git(&["hash-object", &format!("f{n}")]);
+                let id = git(&["hash-object", dir.join(format!("f{n}")).to_str().unwrap()]);
                 assert_eq!(ids.get(&n), Some(&id), "f{n}");
                 assert_eq!(git(&["cat-file", "-t", &id]), "blob");
             }
             git(&["fsck", "--full", "--strict"]);
-            let pack = std::fs::read_dir(dir.join(".git/objects/pack"))
+            let pack = std::fs::read_dir(vault.objects().join("pack"))
                 .unwrap()
                 .map(|entry| entry.unwrap().path())
                 .find(|path| path.extension().is_some_and(|ending| ending == "idx"))

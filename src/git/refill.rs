@@ -19,6 +19,7 @@ use super::manifest::{Item, Kind, Manifest, Source};
 use super::objects::{Wanted, read_blobs};
 use super::sight::Stamp;
 use super::thin::{Marker, sources, stamp_of};
+use super::vault::Vault;
 use super::{Checkout, GitError, ParkingPlace, Repo};
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -36,11 +37,12 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
     let Some(marker) = Marker::read(&checkout)? else {
         return Ok(RefillReport::default());
     };
-    let manifest = Manifest::load(repo, &marker.commit)?;
-    let sources = sources(repo, &marker.commit, &manifest)?;
+    let vault = Vault::find(repo)?;
+    let manifest = Manifest::load(&vault, &marker.commit)?;
+    let sources = sources(&vault, &marker.commit, &manifest)?;
     let dir = &place.parked_worktree;
     let fresh = make_directories(dir, &manifest)?;
-    let files = write_files(repo, dir, &manifest, &sources, &fresh)?;
+    let files = write_files(&vault, dir, &manifest, &sources, &fresh)?;
     link_names(dir, &manifest)?;
     finish_directories(dir, &manifest)?;
     let stamps = manifest
@@ -88,7 +90,8 @@ pub(crate) fn settle_refill(
 }
 
 fn write_emptied(repo: &Repo, checkout: &Checkout, marker: &Marker) -> Result<(), GitError> {
-    let manifest = Manifest::load(repo, &marker.commit)?;
+    let vault = Vault::find(repo)?;
+    let manifest = Manifest::load(&vault, &marker.commit)?;
     let mut emptied = Vec::new();
     for (number, item) in manifest.items.iter().enumerate() {
         let has_content = matches!(item.kind, Kind::File | Kind::Clean) && item.size > 0;
@@ -97,12 +100,12 @@ fn write_emptied(repo: &Repo, checkout: &Checkout, marker: &Marker) -> Result<()
         }
     }
     if !emptied.is_empty() {
-        let sources = sources(repo, &marker.commit, &manifest)?;
+        let sources = sources(&vault, &marker.commit, &manifest)?;
         let (numbers, wanted): (Vec<usize>, Vec<Wanted>) = emptied
             .into_iter()
             .filter_map(|number| Some((number, sources[number].clone()?)))
             .unzip();
-        read_blobs(repo, &wanted, |position, blob| {
+        read_blobs(&vault, &wanted, |position, blob| {
             let item = &manifest.items[numbers[position]];
             let above = parent(&checkout.dir.join(bytes_to_path(&item.path)));
             keeping_time(&above, || write(&checkout.dir, item, required(item, blob)?))
@@ -163,7 +166,7 @@ fn make_directories<'a>(dir: &Path, manifest: &'a Manifest) -> Result<HashSet<&'
 /// Writes every file and symlink that is not there yet. More threads than cores: each waits for
 /// git part of the time.
 fn write_files(
-    repo: &Repo,
+    vault: &Vault,
     dir: &Path,
     manifest: &Manifest,
     sources: &[Option<Wanted>],
@@ -192,7 +195,7 @@ fn write_files(
     let work = || -> Result<(), GitError> {
         while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let wanted: Vec<Wanted> = part.iter().map(|(_, source)| source.clone()).collect();
-            read_blobs(repo, &wanted, |number, blob| {
+            read_blobs(vault, &wanted, |number, blob| {
                 let item = part[number].0;
                 write(dir, item, required(item, blob)?)
             })?;

@@ -76,6 +76,11 @@ impl Repo {
         self.bare
     }
 
+    /// `sha1` or `sha256`.
+    pub(super) fn object_format(&self) -> &str {
+        &self.object_format
+    }
+
     /// The hexadecimal length of an object id.
     pub(super) fn id_length(&self) -> usize {
         if self.object_format == "sha256" {

@@ -1,10 +1,16 @@
 //! The refs under which snapshots live: listed, released into a trash namespace, deleted when old.
 
+use std::collections::BTreeSet;
+
+use super::keep::keep_exactly;
+use super::vault::Vault;
 use super::{GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
-const HELD: &str = "refs/bivouac/";
-const TRASH: &str = "refs/bivouac-trash/";
+pub(super) const HELD: &str = "refs/bivouac/";
+pub(super) const TRASH: &str = "refs/bivouac-trash/";
+/// What the name of a snapshot ends with where its worktree was thinned.
+pub(super) const THINNED: &str = "-thin";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StoredSnapshot {
@@ -50,7 +56,10 @@ fn list(
         Some(id) => format!("{namespace}{id}/"),
         None => namespace.to_owned(),
     };
-    let listing = repo
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(Vec::new());
+    };
+    let listing = vault
         .git()
         .args([
             "for-each-ref",
@@ -80,15 +89,16 @@ pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitEr
         .ok_or_else(|| GitError::SnapshotMissing {
             reference: reference.to_owned(),
         })?;
+    let vault = Vault::find(repo)?;
     let mut changes: Vec<String> = Vec::new();
     let mut there = false;
     for name in [name.to_owned(), thinned_name(name)] {
         let old = format!("{HELD}{name}");
         let new = format!("{TRASH}{name}");
-        if let Some(commit) = repo.resolve(&old)? {
+        if let Some(commit) = vault.resolve(&old)? {
             changes.push(format!("update {new} {commit}\ndelete {old} {commit}\n"));
         } else {
-            there = there || repo.resolve(&new)?.is_some();
+            there = there || vault.resolve(&new)?.is_some();
         }
     }
     if changes.is_empty() {
@@ -100,7 +110,8 @@ pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitEr
             })
         };
     }
-    repo.git()
+    vault
+        .git()
         .args(["update-ref", "--stdin"])
         .stdin(changes.concat())
         .run()?;
@@ -109,7 +120,7 @@ pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitEr
 
 /// Where the content of a thinned worktree is kept, beside its snapshot.
 pub(super) fn thinned_name(name: &str) -> String {
-    format!("{name}-thin")
+    format!("{name}{THINNED}")
 }
 
 /// Deletes released snapshots that were taken before a moment, except those that `keep` still
@@ -130,9 +141,19 @@ pub(crate) fn delete_trashed(
         .iter()
         .map(|stored| format!("delete {} {}\n", stored.reference, stored.commit))
         .collect();
-    repo.git()
+    let vault = Vault::find(repo)?;
+    let _lock = vault.exclude()?;
+    vault
+        .git()
         .args(["update-ref", "--stdin"])
         .stdin(changes)
         .run()?;
+    let instances: BTreeSet<InstanceId> = expired
+        .iter()
+        .filter_map(StoredSnapshot::instance)
+        .collect();
+    for id in &instances {
+        keep_exactly(&vault, id, before)?;
+    }
     Ok(expired)
 }

@@ -1,4 +1,5 @@
-//! The safety snapshot: what git cannot reproduce of a checkout, as objects under one ref.
+//! The safety snapshot: what git cannot reproduce of a checkout, as objects under one ref of the
+//! vault.
 //!
 //! ```text
 //! refs/bivouac/<id>/<n> ── W   tree: tracked files as they are on disk
@@ -8,7 +9,8 @@
 //!                          └─ X   tree: manifest, raw bytes, admin files, guarded objects
 //!                                 parents: commits that only the admin directory names
 //! ```
-//! W, I and U are what `git stash` makes, so `git stash apply <commit>` works without us. X has the
+//! W, I and U are what `git stash` makes, so that a person who fetches the ref out of the vault
+//! (`git fetch .git/bivouac/vault <ref>`) can `git stash apply FETCH_HEAD` without us. X has the
 //! exact bytes (W holds them as the clean filters make them), the index file, and keeps alive what
 //! an operation in progress still needs. It is written through one stream and no private checkout:
 //! a held `index.lock`, `skip-worktree` or `intent-to-add` cannot blind it.
@@ -19,8 +21,11 @@ use serde::{Deserialize, Serialize};
 
 use super::disk::sync_filesystems;
 use super::draft::Draft;
+use super::keep::keep_more;
 use super::read_ahead::ReadAhead;
+use super::sight::join;
 use super::survey::{Depth, Seen, survey};
+use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
@@ -47,9 +52,17 @@ pub(crate) struct SnapshotFact {
     pub operation: Option<String>,
     pub changed: u64,
     pub untracked: u64,
+    /// How many objects it names that the user's repository may drop; None where nobody counted.
+    #[serde(default)]
+    pub guarded: Option<u64>,
 }
 
 impl SnapshotFact {
+    /// The id of its instance.
+    pub(super) fn instance(&self) -> Option<&str> {
+        self.reference.rsplit('/').nth(1)
+    }
+
     /// Which of its instance's snapshots it is.
     pub(crate) fn number(&self) -> Option<u64> {
         self.reference.rsplit('/').next()?.parse().ok()
@@ -121,19 +134,28 @@ pub(super) fn write(
     mut draft: Draft,
     label: Label<'_>,
 ) -> Result<Written, GitError> {
-    let reference = reference(label.instance, label.number);
-    let message = format!("bivouac: {} #{}", label.instance, label.number);
-    let imported = draft.write(repo, checkout, &reference, label.at, &message)?;
+    let vault = Vault::open(repo)?;
+    let _lock = vault.share()?;
+    let stands_on = draft.stands.on.clone();
+    let (kept, imported) = std::thread::scope(|scope| {
+        let keep = scope.spawn(|| keep_more(repo, label.instance, &stands_on, label.at));
+        let imported = draft.write(&vault, checkout, label);
+        (join(keep), imported)
+    });
+    let (imported, ()) = (imported?, kept?);
     if !imported.unsettled.is_empty() {
         return Ok(Written::Unsettled(imported.unsettled));
     }
     let [.., extra, commit] = &imported.commits[..] else {
-        return Err(GitError::SnapshotMissing { reference });
+        return Err(GitError::SnapshotMissing {
+            reference: reference(label.instance, label.number),
+        });
     };
     sync_filesystems(&[repo.common_dir(), &checkout.dir, &checkout.git_dir])?;
+    let guarded = Some(draft.guarded());
     let found = draft.survey;
     let fact = SnapshotFact {
-        reference,
+        reference: reference(label.instance, label.number),
         commit: commit.clone(),
         head: found.head.clone(),
         branch: found.branch.clone(),
@@ -142,6 +164,7 @@ pub(super) fn write(
         operation: checkout.operation_in_progress().map(str::to_owned),
         changed: (found.changed.len() + found.gone.len()) as u64,
         untracked: found.untracked.len() as u64,
+        guarded,
     };
     let seen = found.seen();
     Ok(Written::Whole(Box::new(Taken { fact, seen })))

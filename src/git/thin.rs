@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::call::{SLOW, bytes_to_path, fields};
+use super::closure::complete;
 use super::disk::{sync_dir, sync_filesystem, sync_filesystems};
 use super::import::{Commit, Content, Edit, Import, Object};
 use super::inventory::{forget_differing, inventory};
@@ -21,6 +22,7 @@ use super::retention::thinned_name;
 use super::sight::Stamp;
 use super::snapshot::SnapshotFact;
 use super::survey::Found;
+use super::vault::Vault;
 use super::{Checkout, GitError, ParkingPlace, Repo};
 use crate::model::Timestamp;
 
@@ -119,8 +121,9 @@ pub(crate) fn thin(
             marker
         }
     };
-    let manifest = Manifest::load(repo, &marker.commit)?;
-    let report = delete(repo, place, &marker.commit, &manifest)?;
+    let vault = Vault::find(repo)?;
+    let manifest = Manifest::load(&vault, &marker.commit)?;
+    let report = delete(&vault, place, &marker.commit, &manifest)?;
     sync_filesystem(&place.parked_worktree)?;
     Ok(report)
 }
@@ -134,8 +137,10 @@ fn store(
     at: Timestamp,
 ) -> Result<String, GitError> {
     let checkout = place.checkout();
+    let vault = Vault::find(repo)?;
+    let _lock = vault.share()?;
     let mut items = inventory(repo, &checkout, policy)?;
-    forget_differing(repo, &checkout.dir, &mut items)?;
+    forget_differing(&vault, &checkout.dir, &mut items)?;
 
     let mut import = Import::new(&checkout.dir, at);
     let mut edits = Vec::new();
@@ -170,28 +175,32 @@ fn store(
         parents: vec![Object::Id(fact.commit.clone())],
         edits,
     });
-    let imported = import.run(repo, &thinned_name(&fact.reference))?;
+    let imported = import.run(&vault, &thinned_name(&fact.reference))?;
     if !imported.unsettled.is_empty() {
         return Err(GitError::Unsettled {
             paths: imported.unsettled,
         });
     }
-    imported
-        .commits
-        .into_iter()
-        .next_back()
-        .ok_or_else(|| GitError::SnapshotMissing {
-            reference: thinned_name(&fact.reference),
-        })
+    let commit =
+        imported
+            .commits
+            .into_iter()
+            .next_back()
+            .ok_or_else(|| GitError::SnapshotMissing {
+                reference: thinned_name(&fact.reference),
+            })?;
+    // The snapshot has all that it stands on and more.
+    complete(&vault, &commit, std::slice::from_ref(&fact.commit))?;
+    Ok(commit)
 }
 
 /// The blob behind each item that has one.
 pub(super) fn sources(
-    repo: &Repo,
+    vault: &Vault,
     commit: &str,
     manifest: &Manifest,
 ) -> Result<Vec<Option<Wanted>>, GitError> {
-    let listing = repo
+    let listing = vault
         .git()
         .args(["ls-tree", "-r", "-z", "--full-tree", commit])
         .deadline(SLOW)
@@ -232,14 +241,14 @@ pub(super) fn sources(
 /// Deletes each file that git has just given back byte for byte, then what the policy lets go,
 /// then directories that became empty.
 fn delete(
-    repo: &Repo,
+    vault: &Vault,
     place: &ParkingPlace,
     commit: &str,
     manifest: &Manifest,
 ) -> Result<ThinReport, GitError> {
     let dir = &place.parked_worktree;
     let mut report = ThinReport::default();
-    let sources = sources(repo, commit, manifest)?;
+    let sources = sources(vault, commit, manifest)?;
     make_writable(dir, manifest)?;
     // Files that are still here; the rest went in an earlier, cut-off run.
     let mut present: Vec<usize> = Vec::new();
@@ -268,7 +277,7 @@ fn delete(
             remove(dir, item)?;
         }
     }
-    read_blobs(repo, &wanted, |position, blob| {
+    read_blobs(vault, &wanted, |position, blob| {
         let item = &manifest.items[present[position]];
         if !blob.is_some_and(|blob| holds(dir, item, blob)) {
             return Err(differs(item));

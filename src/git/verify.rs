@@ -12,6 +12,7 @@ use super::objects::{Wanted, read_blobs, read_named};
 use super::snapshot::SnapshotFact;
 use super::survey::{Depth, Found, Seen, Survey, survey};
 use super::thin::stamp_of;
+use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,8 @@ pub(crate) fn verify_snapshot(
     fact: &SnapshotFact,
     seen: Option<&Seen>,
 ) -> Result<Verification, GitError> {
-    let manifest = stored_manifest(repo, fact)?;
+    let vault = Vault::find(repo)?;
+    let manifest = stored_manifest(&vault, fact)?;
     let untouched = match seen {
         Some(seen) => seen.is_now(checkout)?,
         None => {
@@ -44,12 +46,12 @@ pub(crate) fn verify_snapshot(
     }
     // Something was touched, perhaps without effect: now compare path by path.
     let now = survey(repo, checkout, Depth::All)?;
-    let mut paths = differences(repo, checkout, &manifest, &now)?;
+    let mut paths = differences(&vault, checkout, &manifest, &now)?;
     if now.head != fact.head || now.branch != fact.branch {
         paths.push(PathBuf::from("HEAD"));
     }
     let index = std::fs::read(checkout.index_path()).unwrap_or_default();
-    if !same_entries(&stored_index(repo, &manifest, fact)?, &index, repo) {
+    if !same_entries(&stored_index(&vault, &manifest, fact)?, &index, repo) {
         paths.push(PathBuf::from("index"));
     }
     Ok(if paths.is_empty() {
@@ -59,13 +61,13 @@ pub(crate) fn verify_snapshot(
     })
 }
 
-/// What the snapshot lists, if git still has it under its name.
-fn stored_manifest(repo: &Repo, fact: &SnapshotFact) -> Result<Manifest, GitError> {
+/// What the snapshot lists, if the vault still has it under its name.
+fn stored_manifest(vault: &Vault, fact: &SnapshotFact) -> Result<Manifest, GitError> {
     let missing = || GitError::SnapshotMissing {
         reference: fact.reference.clone(),
     };
     let listed = format!("{}:manifest", fact.extra);
-    let [commit, manifest] = read_named(repo, [&fact.reference, &listed])?;
+    let [commit, manifest] = read_named(vault, [&fact.reference, &listed])?;
     if commit.ok_or_else(missing)?.id != fact.commit {
         return Err(missing());
     }
@@ -77,7 +79,7 @@ fn stored_manifest(repo: &Repo, fact: &SnapshotFact) -> Result<Manifest, GitErro
 }
 
 fn differences(
-    repo: &Repo,
+    vault: &Vault,
     checkout: &Checkout,
     manifest: &Manifest,
     now: &Survey,
@@ -108,14 +110,14 @@ fn differences(
         .iter()
         .filter(|found| !tracked.contains(found.path.as_slice()))
         .collect();
-    let altered = altered(repo, checkout, &now.index, &touched)?;
+    let altered = altered(vault, checkout, &now.index, &touched)?;
     paths.extend(altered.iter().map(|found| found.path.as_slice()));
     Ok(paths.into_iter().map(bytes_to_path).collect())
 }
 
 /// Those of the files whose content is not what the index says.
 fn altered<'a>(
-    repo: &Repo,
+    vault: &Vault,
     checkout: &Checkout,
     index: &Index,
     files: &[&'a Found],
@@ -156,11 +158,11 @@ fn altered<'a>(
     let wanted: Vec<Wanted> = links
         .iter()
         .map(|found| Wanted {
-            id: id_of(found).unwrap_or_else(|| repo.null_id()),
+            id: id_of(found).unwrap_or_else(|| vault.repo().null_id()),
             size: found.stamp.size,
         })
         .collect();
-    read_blobs(repo, &wanted, |number, blob| {
+    read_blobs(vault, &wanted, |number, blob| {
         use std::os::unix::ffi::OsStrExt;
         let target = std::fs::read_link(checkout.dir.join(bytes_to_path(&links[number].path)));
         if target
@@ -177,7 +179,7 @@ fn altered<'a>(
 }
 
 fn stored_index(
-    repo: &Repo,
+    vault: &Vault,
     manifest: &Manifest,
     fact: &SnapshotFact,
 ) -> Result<Vec<u8>, GitError> {
@@ -193,7 +195,7 @@ fn stored_index(
         return Ok(Vec::new());
     };
     let path = String::from_utf8_lossy(&raw_path(*number)).into_owned();
-    Ok(repo
+    Ok(vault
         .git()
         .args(["cat-file", "blob"])
         .arg(format!("{}:{path}", fact.extra))

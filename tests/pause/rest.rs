@@ -84,10 +84,13 @@ impl Ground {
             known.contains(&entry) != away,
             "git and the record do not agree on the worktree",
         );
-        let refs = self.lab.git_in(
-            &self.lab.main,
-            &["for-each-ref", "--format=%(refname)", "refs/bivouac"],
-        );
+        let vault = self.parking().join("vault");
+        let refs = if vault.exists() {
+            let list = ["for-each-ref", "--format=%(refname)", "refs/bivouac"];
+            self.lab.git_in(&vault, &list)
+        } else {
+            String::new()
+        };
         for reference in refs.lines() {
             require(
                 reference.contains(&self.instance.id),

@@ -80,11 +80,24 @@ impl Repository {
             .collect()
     }
 
-    /// Refs that are Bivouac's own.
+    /// Refs that are Bivouac's own: in the vault, and those that keep commits in the repository.
     pub(crate) fn snapshots(&self) -> Vec<String> {
-        self.git(&["for-each-ref", "--format=%(refname)", "refs/bivouac"])
-            .lines()
+        let list = ["for-each-ref", "--format=%(refname)"];
+        let mut refs = self.git(&[&list[..], &["refs/bivouac*/**"]].concat());
+        let vault = self.vault();
+        if vault.exists() {
+            refs.push('\n');
+            refs.push_str(&self.seen_from(&vault).git(&list));
+        }
+        refs.lines()
+            .filter(|line| !line.is_empty())
             .map(str::to_owned)
             .collect()
+    }
+
+    /// Where the content of snapshots is.
+    pub(crate) fn vault(&self) -> PathBuf {
+        let common = self.git(&["rev-parse", "--path-format=absolute", "--git-common-dir"]);
+        PathBuf::from(common).join("bivouac/vault")
     }
 }

@@ -81,6 +81,10 @@ impl Work<'_> {
             ));
         }
         git::unpark(place)?;
+        // Now git sees what the worktree needs, and drops none of it any more.
+        if let Some(snapshot) = Vault::of(&self.record)?.snapshot {
+            git::bring_objects_back(&repository, &snapshot)?;
+        }
         if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
             git::apply_merge(&repository, &place.live_checkout(), &merge)?;
         }

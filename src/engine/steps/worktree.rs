@@ -174,6 +174,7 @@ impl Work<'_> {
         git::check_unpark(place)?;
         git::refill(&repository, place)?;
         git::unpark(place)?;
+        git::bring_objects_back(&repository, snapshot)?;
         let cut = PowerCut::Possible;
         Ok(git::settle_refill(
             &repository,

@@ -42,7 +42,13 @@ fn meanwhile(change: impl Fn(&Lab)) -> Option<(Vec<String>, Vec<String>)> {
         let trees = ["^{tree}", "^2^{tree}", "^3^{tree}"];
         let mut content: Vec<String> = trees
             .iter()
-            .map(|tree| lab.git(&["rev-parse", &format!("{}{tree}", fact.reference)]))
+            .map(|tree| {
+                let name = format!("{}{tree}", fact.reference);
+                lab.git_in(
+                    &repo.common_dir().join("bivouac/vault"),
+                    &["rev-parse", &name],
+                )
+            })
             .collect();
         content.extend(fact.head.clone());
         content.extend(fact.branch.clone());

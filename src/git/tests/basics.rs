@@ -219,6 +219,8 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
     git(repo.root(), &["worktree", "prune"]);
     unpark(&place).unwrap();
     unpark(&place).unwrap();
+    bring_objects_back(&repo, &fact).unwrap();
+    bring_objects_back(&repo, &fact).unwrap();
     assert_eq!(git(&worktree, &["show", ":a"]), "staged");
     assert_eq!(
         git(&worktree, &["status", "--porcelain"]),
@@ -232,9 +234,15 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
 
     git(&worktree, &["reset", "-q", "--hard"]);
     git(&worktree, &["clean", "-qfd"]);
+    let vault = repo.common_dir().join("bivouac/vault");
+    let trashed = fact.reference.replace("/bivouac/", "/bivouac-trash/");
     git(
         &worktree,
-        &["stash", "apply", "--index", "-q", &fact.commit],
+        &["fetch", "-q", vault.to_str().unwrap(), &trashed],
+    );
+    git(
+        &worktree,
+        &["stash", "apply", "--index", "-q", "FETCH_HEAD"],
     );
     assert_eq!(git(&worktree, &["show", ":a"]), "staged");
     assert_eq!(
@@ -342,14 +350,17 @@ fn a_file_that_never_rests_does_not_stop_a_pause() {
         Verification::Equal
     );
     assert_eq!(
-        git(repo.root(), &["show", &format!("{}^3:calm", fact.commit)]),
+        git(
+            &repo.common_dir().join("bivouac/vault"),
+            &["show", &format!("{}^3:calm", fact.commit)]
+        ),
         "calm"
     );
     let size = std::fs::metadata(place.parked_worktree.join("restless"))
         .unwrap()
         .len();
     let stored = git(
-        repo.root(),
+        &repo.common_dir().join("bivouac/vault"),
         &["cat-file", "-s", &format!("{}^3:restless", late.commit)],
     );
     assert_eq!(stored, size.to_string());

@@ -35,6 +35,7 @@ fn be_the_victim(dir: &Path) {
     thin(&repo, &place, &fact, &ThinPolicy::default(), now()).unwrap();
     refill(&repo, &place).unwrap();
     unpark(&place).unwrap();
+    bring_objects_back(&repo, &fact).unwrap();
     settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
 }
 
@@ -69,6 +70,7 @@ fn recover(lab: &Lab, finish_thinning: bool) {
         park(&place).unwrap();
         refill(&repo, &place).unwrap();
         unpark(&place).unwrap();
+        bring_objects_back(&repo, &fact).unwrap();
     }
     settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
 }

@@ -81,6 +81,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
         refill(&repo, &place)?;
     }
     unpark(&place)?;
+    bring_objects_back(&repo, &fact)?;
     settle_refill(&repo, &place.live_checkout(), PowerCut::Impossible)?;
     let verified = verify_snapshot(&repo, &place.live_checkout(), &fact, None)?;
     if verified != Verification::Equal {
