@@ -2,13 +2,19 @@
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::{Duration, Instant};
 
-use super::{Command, Failure, Identity};
+use super::{Command, Failure, Identity, Signal};
+
+/// How long it may take to end by itself.
+const FAREWELL: Duration = Duration::from_secs(2);
+const PROBE: Duration = Duration::from_millis(1);
 
 /// Its standard input and output are ours, both without waiting: whoever talks to it polls.
 ///
-/// It is ended when it is dropped. Should this process be killed, its input closes, which programs
-/// that are led by it take for their end.
+/// It is told to end when it is dropped, and killed only where it does not: a tmux server falls over
+/// when a control client is killed before it has identified itself (tmux pull request 5004). Should this
+/// process be killed, its input closes, which programs that are led by it take for their end.
 #[derive(Debug)]
 pub(crate) struct Companion {
     child: Child,
@@ -62,6 +68,13 @@ impl Companion {
 
 impl Drop for Companion {
     fn drop(&mut self) {
+        if let Some(identity) = self.identity() {
+            identity.signal(Signal::TERM);
+        }
+        let deadline = Instant::now() + FAREWELL;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
+            std::thread::sleep(PROBE);
+        }
         // Gone already is as good; it is waited for either way, so that no zombie is left.
         drop(self.child.kill());
         drop(self.child.wait());

@@ -32,11 +32,12 @@ pub(crate) fn run_leashed(parent: i32, words: &[OsString]) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// False where whoever wanted this is gone already.
+/// False where the process that wanted this is gone already. The signal is one that a program can
+/// prepare for: a control client of tmux that is killed while it connects takes its server along.
 #[cfg(target_os = "linux")]
 fn hold(parent: i32) -> bool {
     use rustix::process::{Signal, getppid, set_parent_process_death_signal};
-    set_parent_process_death_signal(Some(Signal::KILL)).is_ok()
+    set_parent_process_death_signal(Some(Signal::TERM)).is_ok()
         && getppid().is_some_and(|now| now.as_raw_nonzero().get() == parent)
 }
 

@@ -13,6 +13,7 @@ mod harmless;
 mod pane;
 mod screen;
 mod server;
+mod sessions_lock;
 mod typing;
 mod version;
 

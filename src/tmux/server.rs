@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::pane::{format, parse_panes};
+use super::sessions_lock::SessionsLock;
 use super::{Configuration, Death, Pane, TmuxError, Version};
 use crate::model::{InstanceId, SessionName};
 use crate::process::{Command, Failure, Identity, Output, Signal};
@@ -127,7 +128,11 @@ impl Server {
         let mut attempts = 3;
         let answer = loop {
             attempts -= 1;
-            match command.text() {
+            let opened = {
+                let _lock = self.lock_sessions();
+                command.text()
+            };
+            match opened {
                 // The last session of a server that is just going down takes the new one with it.
                 Err(Failure::Status { message, .. }) if attempts > 0 && no_server(&message) => {}
                 // One that was asked for by somebody who was killed, and that came late.
@@ -249,7 +254,9 @@ impl Server {
             .args(["if-shell", "-F", "-t", &format!("={HUB}:")])
             .arg("#{?session_attached,0,#{==:#{server_sessions},1}}")
             .arg(format!("kill-session -t ={HUB}"));
+        let lock = self.lock_sessions();
         let output = command.output().map_err(not_installed)?;
+        drop(lock);
         let said = output.stderr_text();
         if said.contains(&format!("can't find session: {name}")) {
             Ok(false)
@@ -308,7 +315,9 @@ impl Server {
             .args(["-N", "new-session", "-d", "-s", HUB, "-x", "80", "-y", "24"])
             .args(["--", "cat", ";", "set-option", "-w", "-t"])
             .args([&format!("={HUB}:"), "remain-on-exit", "off"]);
+        let lock = self.lock_sessions();
         let output = command.output().map_err(not_installed)?;
+        drop(lock);
         if output.success() || output.stderr_text().contains("duplicate session") {
             Ok(())
         } else if says_no_server(&output) {
@@ -320,6 +329,7 @@ impl Server {
 
     /// Takes the hub down, unless somebody is attached to it.
     pub(super) fn close_hub(&self) {
+        let _lock = self.lock_sessions();
         let closed = self
             .client()
             .args(["-N", "if-shell", "-F", "-t", &format!("={HUB}:")])
@@ -328,6 +338,16 @@ impl Server {
             .output();
         // Without a server there is none.
         drop(closed);
+    }
+
+    /// Held while sessions come or go.
+    fn lock_sessions(&self) -> Option<SessionsLock> {
+        SessionsLock::shared(&self.directory)
+    }
+
+    /// Held while a control client connects.
+    pub(super) fn lock_out_sessions(&self, wait: Duration) -> Option<SessionsLock> {
+        SessionsLock::exclusive(&self.directory, wait)
     }
 
     /// The identity of the running server, if there is one.

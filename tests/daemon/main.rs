@@ -8,6 +8,7 @@ mod multitude;
 mod notices;
 mod queue;
 mod sleep;
+mod starting;
 mod watching;
 mod wire;
 

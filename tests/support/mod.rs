@@ -2,6 +2,7 @@
 //! afterwards that nothing was left behind.
 
 mod answer;
+pub(crate) mod busy;
 mod camp;
 mod instance;
 mod processes;

@@ -16,8 +16,10 @@ use crate::tmux::pane::{self, parse_panes};
 use crate::tmux::server::HUB;
 use crate::tmux::{Pane, Server, Shot, TmuxError, Version};
 
-/// How long the server may take for its first answer.
-const GREETING: Duration = Duration::from_secs(5);
+/// How long the server may take for its first answer; no session is opened or closed meanwhile.
+const GREETING: Duration = Duration::from_secs(10);
+/// How long sessions may keep coming and going before a connection is given up, to be tried again.
+const TURN: Duration = Duration::from_secs(5);
 /// An answer that takes longer will not come any more: the server hangs, or is gone.
 const ANSWER: Duration = Duration::from_secs(20);
 /// More than this much unsent means that the server does not listen.
@@ -107,6 +109,7 @@ impl Client {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         server.open_hub()?;
+        let lock = server.lock_out_sessions(TURN).ok_or(TmuxError::NoServer)?;
         let companion = server
             .client()
             .args(["-N", "-C", "attach-session", "-t", &format!("={HUB}")])
@@ -123,19 +126,30 @@ impl Client {
             way: Capture::Printed,
             buffer: format!("biv-look-{}-{number}", std::process::id()),
         };
-        client.ask(&["display-message", "-p", "#{version}"], Question::Version);
+        let greeted = client.greet();
+        if greeted.is_err() {
+            // It goes while the sessions are still kept still; the hub can go only after that.
+            client.companion = None;
+        }
+        drop(lock);
+        greeted.map(|()| client)
+    }
+
+    /// Waits for the first answer: from then on the server knows this client.
+    fn greet(&mut self) -> Result<(), TmuxError> {
+        self.ask(&["display-message", "-p", "#{version}"], Question::Version);
         let deadline = Instant::now() + GREETING;
-        while !client.asked.is_empty() {
+        while !self.asked.is_empty() {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(TmuxError::NoServer);
             }
-            if let Some(readable) = client.readable() {
+            if let Some(readable) = self.readable() {
                 wait(readable, left.min(Duration::from_millis(200)));
             }
-            client.hear()?;
+            self.hear()?;
         }
-        Ok(client)
+        Ok(())
     }
 
     pub(crate) fn readable(&self) -> Option<BorrowedFd<'_>> {
@@ -337,4 +351,68 @@ fn wait(fd: BorrowedFd<'_>, limit: Duration) {
         Some(&timeout),
     )
     .ok();
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+    use crate::model::InstanceId;
+    use crate::tmux::{Configuration, SessionOptions};
+
+    /// Stands for this program, which becomes what it keeps on a leash.
+    const LEASH: &str = "#!/bin/sh\nshift 2\nexec \"$@\"\n";
+    const CONNECTIONS: usize = 25;
+
+    fn open(server: &Server, instance: &InstanceId) {
+        server
+            .open_session(&SessionOptions {
+                instance,
+                columns: 80,
+                rows: 24,
+                title: "",
+                branch: "",
+                argv: &["cat".into()],
+            })
+            .unwrap();
+    }
+
+    #[test]
+    fn the_server_outlives_clients_that_connect_while_sessions_come_and_go() {
+        let directory = tempfile::tempdir().unwrap();
+        let leash = directory.path().join("leash");
+        std::fs::write(&leash, LEASH).unwrap();
+        std::fs::set_permissions(&leash, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let configuration = Configuration {
+            history: 100,
+            detach_key: "C-q".to_owned(),
+        };
+        let server = Server::new(directory.path(), "tmux.sock", configuration);
+        let first = InstanceId::random();
+        open(&server, &first);
+        let identity = server.identity().unwrap();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) && identity.is_alive() {
+                        let id = InstanceId::random();
+                        open(&server, &id);
+                        server.close_session(&id).unwrap();
+                    }
+                });
+            }
+            let connected = (0..CONNECTIONS)
+                .take_while(|_| identity.is_alive())
+                // One that finds no turn for itself is tried again by its watcher.
+                .filter(|_| Client::connect(&server, &leash).is_ok())
+                .count();
+            over.store(true, Ordering::Relaxed);
+            assert!(connected > 0);
+        });
+        assert!(identity.is_alive(), "the server has fallen over");
+        server.close_session(&first).unwrap();
+    }
 }
