@@ -17,6 +17,9 @@ use crate::process::{Identity, stop_tree};
 use crate::store::InstanceDir;
 use crate::tmux::Server;
 
+/// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
+/// machine wait for each other.
+const NAMES_WAIT: Duration = Duration::from_secs(60);
 /// How long a start without a prompt is watched for an agent that ends at once.
 const FIRST_LOOK: Duration = Duration::from_millis(350);
 
@@ -172,7 +175,7 @@ impl Engine {
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<(InstanceDir, Result<InstanceRecord, Error>), Error> {
         let id = InstanceId::random();
-        let names = self.store.lock("names", Duration::from_secs(5), "new")?;
+        let names = self.store.lock("names", NAMES_WAIT, "new")?;
         let title = self.choose_title(asked.title.as_deref())?;
         let decided = decide(&id, &title)?;
         if asked.autoyes {

@@ -61,6 +61,7 @@ impl Engine {
     /// Takes up every abandoned operation of this home, as far as that goes now.
     pub(crate) fn take_up_all(&self) -> Result<Vec<Unfinished>, Error> {
         self.take_up_unborn();
+        self.store.sweep_forgotten();
         let mut unfinished = Vec::new();
         for found in self.all(Scope::WithKilled)?.0 {
             let title = found.record.title.to_string();
@@ -175,6 +176,7 @@ impl Engine {
                     ..found
                 });
             }
+            Err(_) if !found.dir.path.exists() => return Err(gone(&found.record)),
             Err(error) => return Err(error.into()),
         };
         // It may have come to its end between the look and the lock.
@@ -194,9 +196,7 @@ impl Engine {
         let record = found.dir.record()?;
         let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
         if operation.makes_instance() && !found.dir.has_record() {
-            return Err(Error::NoSuchInstance {
-                given: record.title.to_string(),
-            });
+            return Err(gone(&record));
         }
         Ok(Found {
             dir: found.dir,
@@ -299,6 +299,7 @@ impl Engine {
                 title: record.title.clone(),
                 holder,
             },
+            StoreError::Io { .. } if !dir.path.exists() => gone(record),
             other => other.into(),
         })?;
         // Under the lock an open journal can only be an abandoned one.
@@ -309,6 +310,13 @@ impl Engine {
             _ => {}
         }
         Ok(lock)
+    }
+}
+
+/// An instance that never came to be, and was removed since it was found.
+fn gone(record: &InstanceRecord) -> Error {
+    Error::NoSuchInstance {
+        given: record.title.to_string(),
     }
 }
 

@@ -12,6 +12,11 @@ use crate::model::{InstanceId, InstanceRecord, RunId, RunRecord};
 
 const FORMAT: &str = "{\"format\":1,\"min_reader\":1}\n";
 
+/// Before the id of an instance that is being removed. No id begins like this.
+const FORGOTTEN: &str = ".forgotten-";
+/// A process that found the directory by its old name can make one more file in it.
+const REMOVALS: usize = 10;
+
 /// The state directory of a home.
 #[derive(Debug, Clone)]
 pub(crate) struct Store {
@@ -67,6 +72,17 @@ impl Store {
         Ok(entries
             .filter_map(|entry| InstanceId::parse(entry.ok()?.file_name().to_str()?))
             .collect())
+    }
+
+    /// Removes what a process that was killed while it removed an instance has left.
+    pub(crate) fn sweep_forgotten(&self) {
+        let entries = std::fs::read_dir(self.instances()).into_iter().flatten();
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with(FORGOTTEN) {
+                // What cannot be removed now is tried again by the next sweep.
+                drop(remove_forgotten(&entry.path()));
+            }
+        }
     }
 
     pub(crate) fn instance(&self, id: &InstanceId) -> InstanceDir {
@@ -248,9 +264,14 @@ impl InstanceDir {
     }
 
     /// Takes the directory out of the list: for an instance that never came to be.
+    ///
+    /// It gets another name first. Other processes look for it by its id and make a lock file in what
+    /// they find; a directory that is emptied in its place is never empty for sure.
     pub(crate) fn forget(&self) -> Result<(), StoreError> {
-        match std::fs::remove_dir_all(&self.path) {
-            Ok(()) => Ok(()),
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let aside = self.path.with_file_name(format!("{FORGOTTEN}{name}"));
+        match std::fs::rename(&self.path, &aside) {
+            Ok(()) => remove_forgotten(&aside),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(StoreError::io("remove", &self.path)(error)),
         }
@@ -282,6 +303,21 @@ impl InstanceDir {
 
     fn run_path(&self, id: &RunId) -> PathBuf {
         self.path.join("runs").join(format!("{id}.json"))
+    }
+}
+
+fn remove_forgotten(directory: &Path) -> Result<(), StoreError> {
+    use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+    let mut attempts = REMOVALS;
+    loop {
+        attempts -= 1;
+        match std::fs::remove_dir_all(directory) {
+            Err(error) if error.kind() == DirectoryNotEmpty && attempts > 0 => {}
+            Err(error) if error.kind() != NotFound => {
+                return Err(StoreError::io("remove", directory)(error));
+            }
+            Ok(()) | Err(_) => return Ok(()),
+        }
     }
 }
 
@@ -335,5 +371,53 @@ fn refuse_newer(path: &Path, text: &str) -> Result<(), StoreError> {
             path: path.to_owned(),
             message: "no format is declared".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn an_instance_is_removed_while_others_look_at_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().to_owned());
+        store.prepare().unwrap();
+        let id = InstanceId::random();
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                // As the daemon and `biv list` do: whether an operation is under way is told by its lock.
+                scope.spawn(|| {
+                    while !over.load(Ordering::Relaxed) {
+                        drop(store.instance(&id).try_lock_operation("settle"));
+                    }
+                });
+            }
+            let removed: Vec<_> = (0..300)
+                .map(|_| store.claim(&id).and_then(|dir| dir.forget()))
+                .collect();
+            over.store(true, Ordering::Relaxed);
+            for removed in removed {
+                removed.unwrap();
+            }
+        });
+        assert_eq!(store.ids().unwrap(), []);
+    }
+
+    #[test]
+    fn what_a_removal_that_was_cut_off_has_left_is_no_instance_and_is_swept() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().to_owned());
+        store.prepare().unwrap();
+        let id = InstanceId::random();
+        let dir = store.claim(&id).unwrap();
+        let left = folder.path().join(format!("instances/{FORGOTTEN}{id}"));
+        std::fs::rename(&dir.path, &left).unwrap();
+        assert_eq!(store.ids().unwrap(), []);
+        store.sweep_forgotten();
+        assert!(!left.exists());
     }
 }

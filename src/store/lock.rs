@@ -1,4 +1,4 @@
-//! Locks between processes: `flock` on files that are never unlinked.
+//! Locks between processes: `flock` on files that are unlinked only with the whole instance.
 //!
 //! The kernel releases them when their holder dies, however it dies. Order, to be kept everywhere:
 //! gate → op (ascending id) → repository → names → send → presence (never waited for) → conversation.
@@ -64,11 +64,25 @@ impl Lock {
                 }
             }
         }
+        // The directory of an instance that never came to be is removed with its locks.
+        if !is_still_at(&file, path) {
+            let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+            return Err(StoreError::io("lock", path)(gone));
+        }
         if mode == LockMode::Exclusive {
             // For people only: nothing decides by it, so a failure to write it is no matter.
             drop(introduce(&mut file, purpose));
         }
         Ok(Self { _file: file })
+    }
+}
+
+fn is_still_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
+    match (file.metadata(), std::fs::metadata(path)) {
+        (Ok(held), Ok(there)) => identity(held) == identity(there),
+        (Err(_), _) | (_, Err(_)) => false,
     }
 }
 
@@ -127,6 +141,37 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(taken.is_ok());
+    }
+
+    #[test]
+    fn a_lock_that_was_removed_while_it_was_waited_for_is_not_had() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("op.lock");
+        let held = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "new").unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| Lock::take(&path, LockMode::Exclusive, SOON, "pause"));
+            // It has the file open by the time it waits, and before that it would make another.
+            while !std::fs::read_dir("/proc/self/fd")
+                .unwrap()
+                .flatten()
+                .any(|fd| {
+                    std::fs::read_link(fd.path()).is_ok_and(|target| target == path)
+                        && Some(fd.file_name()) != own_descriptor(&held)
+                })
+            {
+                std::thread::yield_now();
+            }
+            std::fs::remove_file(&path).unwrap();
+            drop(held);
+            let refused = waiting.join().unwrap().unwrap_err();
+            assert!(matches!(refused, StoreError::Io { .. }), "{refused}");
+        });
+        assert!(!path.exists());
+    }
+
+    fn own_descriptor(lock: &Lock) -> Option<std::ffi::OsString> {
+        use std::os::fd::AsRawFd;
+        Some(lock._file.as_raw_fd().to_string().into())
     }
 
     #[test]
