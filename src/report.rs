@@ -371,7 +371,9 @@ fn store_hint(error: &StoreError) -> String {
         }
         StoreError::Io { .. } => "`biv doctor` looks for what is wrong".to_owned(),
         StoreError::ForeignOwner { .. } => "set BIV_HOME to a directory of your own".to_owned(),
-        StoreError::Newer { .. } => "use the newer biv that wrote it".to_owned(),
+        StoreError::Newer { .. } | StoreError::Unknown { .. } => {
+            "use the newer biv that wrote it".to_owned()
+        }
         StoreError::Corrupt { .. } => "it is left alone; `biv doctor` says more".to_owned(),
         StoreError::Stale { .. } | StoreError::Busy { .. } => "try again".to_owned(),
     }

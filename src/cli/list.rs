@@ -30,9 +30,13 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
         .and_then(|name| State::ALL.into_iter().find(|state| state.name() == name));
     let listing = engine.list(state, args.repo.as_deref())?;
     for unreadable in &listing.unreadable {
+        let title = unreadable.title.as_deref().map(printable_line);
+        let title = title.map(|title| format!(" (`{title}`)"));
         output.say(&format!(
-            "{} is left alone: {}",
-            unreadable.id, unreadable.reason
+            "{}{} is left alone: {}; `biv doctor` says more",
+            unreadable.id,
+            title.unwrap_or_default(),
+            unreadable.reason
         ));
     }
     Ok(output.result(&listing, || {

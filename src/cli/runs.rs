@@ -6,7 +6,7 @@ use serde_json::json;
 use super::context::CommandResult;
 use super::output::Output;
 use super::table::{table, terminal_width};
-use crate::engine::Engine;
+use crate::engine::{Engine, RunHistory};
 
 /// Show the run history of an instance
 #[derive(Debug, Args)]
@@ -17,7 +17,10 @@ pub(super) struct RunsArgs {
 }
 
 pub(super) fn run(args: &RunsArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let runs = engine.runs(&args.instance)?;
+    let RunHistory { runs, unreadable } = engine.runs(&args.instance)?;
+    for reason in &unreadable {
+        output.say(&format!("a run is left out: {reason}"));
+    }
     let json: Vec<serde_json::Value> = runs
         .iter()
         .map(|run| {
@@ -29,39 +32,41 @@ pub(super) fn run(args: &RunsArgs, engine: &Engine, output: &Output) -> CommandR
             value
         })
         .collect();
-    Ok(output.result(&json!({ "runs": json }), || {
-        let rows: Vec<Vec<String>> = runs
-            .iter()
-            .map(|run| {
-                vec![
-                    run.run_id.to_string(),
-                    run.state.name().to_owned(),
-                    run.provider.clone(),
-                    run.provider_session_ref.clone().unwrap_or_default(),
-                    if run.resumable { "yes" } else { "no" }.to_owned(),
-                    run.created_at.local_minute(),
-                    run.updated_at.local_minute(),
-                    run.exit_code
-                        .map(|code| code.to_string())
-                        .unwrap_or_default(),
-                    run.restart_of_run_id
-                        .as_ref()
-                        .map(|id| format!("restart of {id}"))
-                        .unwrap_or_default(),
-                ]
-            })
-            .collect();
-        let headings = [
-            "RUN",
-            "STATE",
-            "AGENT",
-            "SESSION",
-            "RESUMABLE",
-            "BEGUN",
-            "CHANGED",
-            "EXIT",
-            "LINKS",
-        ];
-        table(&headings, &rows, terminal_width())
-    }))
+    Ok(
+        output.result(&json!({ "runs": json, "unreadable": unreadable }), || {
+            let rows: Vec<Vec<String>> = runs
+                .iter()
+                .map(|run| {
+                    vec![
+                        run.run_id.to_string(),
+                        run.state.name().to_owned(),
+                        run.provider.clone(),
+                        run.provider_session_ref.clone().unwrap_or_default(),
+                        if run.resumable { "yes" } else { "no" }.to_owned(),
+                        run.created_at.local_minute(),
+                        run.updated_at.local_minute(),
+                        run.exit_code
+                            .map(|code| code.to_string())
+                            .unwrap_or_default(),
+                        run.restart_of_run_id
+                            .as_ref()
+                            .map(|id| format!("restart of {id}"))
+                            .unwrap_or_default(),
+                    ]
+                })
+                .collect();
+            let headings = [
+                "RUN",
+                "STATE",
+                "AGENT",
+                "SESSION",
+                "RESUMABLE",
+                "BEGUN",
+                "CHANGED",
+                "EXIT",
+                "LINKS",
+            ];
+            table(&headings, &rows, terminal_width())
+        }),
+    )
 }

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::core::now;
 use super::{Asked, Engine, Error, InstanceView, PauseOptions, ResumeOptions, Scope, Silent};
 use crate::model::{EventKind, InstanceId, Resting, Timestamp, Title};
-use crate::store::{StoreError, replace_file};
+use crate::store::{Document, StoreError, read_if_there, write_document};
 
 /// What became of the camp.
 #[derive(Debug, Serialize)]
@@ -55,7 +55,13 @@ struct CampFile {
     members: BTreeSet<InstanceId>,
 }
 
-const FORMAT: u32 = 1;
+impl Document for StateSnapshot {
+    const FORMAT: u32 = 1;
+}
+
+impl Document for CampFile {
+    const FORMAT: u32 = 1;
+}
 
 impl Engine {
     /// Asks every running instance at once, waits for all of them together, and writes down who they
@@ -94,10 +100,10 @@ impl Engine {
         }
         let paused_at = now();
         let active: Vec<InstanceId> = instances.iter().map(|view| view.id.clone()).collect();
-        self.write(
+        write_document(
             &self.snapshot_path(),
             &StateSnapshot {
-                format: FORMAT,
+                format: StateSnapshot::FORMAT,
                 paused_at,
                 active_agents: active.clone(),
                 pending_tasks: instances
@@ -136,7 +142,7 @@ impl Engine {
             });
         };
         let members: BTreeSet<InstanceId> =
-            match self.read::<StateSnapshot>(&self.snapshot_path())? {
+            match read_if_there::<StateSnapshot>(&self.snapshot_path())? {
                 Some(snapshot) => snapshot.active_agents.into_iter().collect(),
                 None => camp.members,
             };
@@ -239,46 +245,41 @@ impl Engine {
     }
 
     fn read_camp(&self) -> Result<Option<CampFile>, Error> {
-        self.read(&self.store.root().join("camp.json"))
+        Ok(read_if_there(&self.camp_path())?)
     }
 
     fn write_camp(&self, state: CampState, members: &BTreeSet<InstanceId>) -> Result<(), Error> {
-        self.write(
-            &self.store.root().join("camp.json"),
-            &CampFile {
-                format: FORMAT,
-                state,
-                at: now(),
-                members: members.clone(),
-            },
-        )
+        let camp = CampFile {
+            format: CampFile::FORMAT,
+            state,
+            at: now(),
+            members: members.clone(),
+        };
+        Ok(write_document(&self.camp_path(), &camp)?)
+    }
+
+    fn camp_path(&self) -> PathBuf {
+        self.store.root().join("camp.json")
     }
 
     fn snapshot_path(&self) -> PathBuf {
         self.store.root().join("state_snapshot.json")
     }
 
-    fn read<T: for<'de> Deserialize<'de>>(
-        &self,
-        path: &std::path::Path,
-    ) -> Result<Option<T>, Error> {
-        match std::fs::read(path) {
-            Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|error| {
-                StoreError::Corrupt {
-                    path: path.to_owned(),
-                    message: error.to_string(),
-                }
-                .into()
-            }),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(Error::files("read", path)(error)),
-        }
-    }
-
-    fn write(&self, path: &std::path::Path, value: &impl Serialize) -> Result<(), Error> {
-        Ok(replace_file(
-            path,
-            &serde_json::to_vec_pretty(value).unwrap_or_default(),
-        )?)
+    /// Those of the two files that cannot be read, each with what can be done about damage.
+    pub(super) fn unreadable_camp_files(&self) -> Vec<(StoreError, &'static str)> {
+        let camp = read_if_there::<CampFile>(&self.camp_path()).err();
+        let snapshot = read_if_there::<StateSnapshot>(&self.snapshot_path()).err();
+        let camp = camp.map(|error| {
+            let hint = "`biv doctor --fix` moves it aside: the camp then counts as running, \
+                        and instances are resumed one by one";
+            (error, hint)
+        });
+        let snapshot = snapshot.map(|error| {
+            let hint =
+                "`biv doctor --fix` moves it aside: `biv resume --all` then goes by camp.json";
+            (error, hint)
+        });
+        camp.into_iter().chain(snapshot).collect()
     }
 }

@@ -70,7 +70,7 @@ impl Engine {
         findings.push(self.check_policy()?);
         findings.extend(self.check_directories(fix));
         findings.extend(self.check_operations()?);
-        findings.extend(self.check_records()?);
+        findings.extend(self.check_records(fix)?);
         findings.extend(self.check_sessions()?);
         findings.extend(self.check_worktrees()?);
         findings.extend(self.check_refs()?);
@@ -159,19 +159,9 @@ impl Engine {
             .collect())
     }
 
-    fn check_records(&self) -> Result<Vec<Finding>, Error> {
-        let (found, unreadable) = self.all(Scope::Living)?;
-        let mut findings: Vec<Finding> = unreadable
-            .into_iter()
-            .map(|(id, error)| {
-                Finding::bad(
-                    "records",
-                    Health::Problem,
-                    format!("{id}: {error}"),
-                    "it is left alone; a newer biv may know it, or restore record.json from its .bak",
-                )
-            })
-            .collect();
+    fn check_records(&self, fix: bool) -> Result<Vec<Finding>, Error> {
+        let mut findings = self.check_stored(fix)?;
+        let (found, _) = self.all(Scope::Living)?;
         for found in found {
             let record = &found.record;
             if record.state == Resting::Running && !record.worktree.path.is_dir() {

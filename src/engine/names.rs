@@ -34,7 +34,11 @@ impl Engine {
                     let record = journal.facts.read::<InstanceRecord>(fact::RECORD);
                     taken.extend(record.map(|record| record.title));
                 }
-                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+                Loaded::Unreadable(_) => {
+                    let title = self.store.instance(&id).told_title();
+                    taken.extend(title.and_then(|title| Title::new(&title).ok()));
+                }
+                Loaded::Known { .. } => {}
             }
         }
         Ok(taken)

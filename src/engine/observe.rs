@@ -11,12 +11,13 @@ use super::versions::Learned;
 use super::view::Unreadable;
 use super::watch::screen_of;
 use super::word::word;
-use super::{AgentView, Engine, Error, InstanceView, Listing, PauseView, Scope, changes};
+use super::{
+    AgentView, Engine, Error, InstanceView, Listing, PauseView, RunHistory, Scope, changes,
+};
 use crate::detect::{Source, Verdict, Version, by_output, weigh};
 use crate::git::Repo;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, QueueCounts, Resting, RunRecord, State, Timestamp,
-    printable_line,
+    Activity, DiffStat, InstanceRecord, QueueCounts, Resting, State, Timestamp, printable_line,
 };
 use crate::tmux::{Pane, Shot, TmuxError};
 
@@ -69,6 +70,7 @@ impl Engine {
         let unreadable = unreadable
             .into_iter()
             .map(|(id, error)| Unreadable {
+                title: self.store.instance(&id).told_title(),
                 id,
                 reason: error.to_string(),
             })
@@ -103,9 +105,13 @@ impl Engine {
     }
 
     /// The history of an instance, oldest run first.
-    pub(crate) fn runs(&self, given: &str) -> Result<Vec<RunRecord>, Error> {
+    pub(crate) fn runs(&self, given: &str) -> Result<RunHistory, Error> {
         let found = self.settled(given, Scope::WithKilled)?;
-        Ok(found.dir.runs()?)
+        let (runs, unreadable) = found.dir.runs()?;
+        Ok(RunHistory {
+            runs,
+            unreadable: unreadable.iter().map(ToString::to_string).collect(),
+        })
     }
 
     /// The agents that are known, with what is installed of them.

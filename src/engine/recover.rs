@@ -309,6 +309,8 @@ impl Engine {
             }
             _ => {}
         }
+        // Every operation ends with a line in it; one that cannot be read is found out before anything is done.
+        dir.run(&dir.record()?.run)?;
         Ok(lock)
     }
 }
@@ -322,7 +324,7 @@ fn gone(record: &InstanceRecord) -> Error {
 
 /// Whether a directory has neither record nor journal.
 fn is_empty(error: &StoreError) -> bool {
-    matches!(error, StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    error.is_missing_file()
 }
 
 /// How an agent ended whose pane looks like this: one that is gone with its server has failed.

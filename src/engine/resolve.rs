@@ -49,7 +49,8 @@ impl Engine {
         }
         let mut exact = Vec::new();
         let mut prefixed = Vec::new();
-        for found in self.all(scope)?.0 {
+        let (all, unreadable) = self.all(scope)?;
+        for found in all {
             let (id, title) = (found.record.id.as_str(), found.record.title.as_str());
             if id == given || title == given {
                 exact.push(found);
@@ -72,10 +73,21 @@ impl Engine {
                     candidates,
                 })
             }
-            (None, _) => Err(Error::NoSuchInstance {
-                given: given.to_owned(),
-            }),
+            (None, _) => Err(self.unreadable_as(given, unreadable).unwrap_or_else(|| {
+                Error::NoSuchInstance {
+                    given: given.to_owned(),
+                }
+            })),
         }
+    }
+
+    /// Why the instance of this name cannot be read, if that is one that cannot.
+    fn unreadable_as(&self, given: &str, unreadable: Vec<Unread>) -> Option<Error> {
+        let named = |id: &InstanceId| {
+            id.as_str() == given || self.store.instance(id).told_title().as_deref() == Some(given)
+        };
+        let (_, error) = unreadable.into_iter().find(|(id, _)| named(id))?;
+        Some(error.into())
     }
 
     /// The instance of this very id, if it is in this scope and can be read.

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::model::{
-    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, State, Timestamp, Title,
+    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
+    Title,
 };
 
 /// One instance, as far as it is known right now.
@@ -65,7 +66,17 @@ pub(crate) struct Listing {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Unreadable {
     pub id: InstanceId,
+    /// As far as it can be told.
+    pub title: Option<String>,
     pub reason: String,
+}
+
+/// The runs of an instance, oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct RunHistory {
+    pub runs: Vec<RunRecord>,
+    /// Why some are missing.
+    pub unreadable: Vec<String>,
 }
 
 /// One agent that Bivouac knows.

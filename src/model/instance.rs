@@ -9,7 +9,6 @@ use crate::process::Identity;
 
 /// The stored truth about one instance, as it was when its last operation came to rest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct InstanceRecord {
     pub format: u32,
     /// Grows by one with each write; a write based on an older one is refused.
@@ -53,7 +52,9 @@ pub(crate) struct InstanceRecord {
 }
 
 impl InstanceRecord {
-    pub(crate) const FORMAT: u32 = 1;
+    /// Format 1 was read with no field unknown: its readers take a record with one for damaged, and leave
+    /// one of a newer format alone. From format 2 on, fields that are not known are kept.
+    pub(crate) const FORMAT: u32 = 2;
 
     /// Whether its dialogs are answered by the policy at this time.
     pub(crate) fn is_autoyes(&self, now: Timestamp) -> bool {

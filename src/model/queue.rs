@@ -26,6 +26,9 @@ pub(crate) struct QueueEntry {
     pub started_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub error: Option<String>,
+    /// What a newer version has written of it.
+    #[serde(flatten)]
+    pub unknown: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +106,7 @@ impl Queue {
             started_at: None,
             ended_at: None,
             error: None,
+            unknown: serde_json::Map::new(),
         });
         self.last
     }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{InstanceId, PauseReason, RunId, Timestamp};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct RunRecord {
     pub format: u32,
     pub run_id: RunId,
@@ -28,7 +27,8 @@ pub(crate) struct RunRecord {
 }
 
 impl RunRecord {
-    pub(crate) const FORMAT: u32 = 1;
+    /// As for [`super::InstanceRecord`].
+    pub(crate) const FORMAT: u32 = 2;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -83,7 +83,7 @@ impl AuditLog {
             .pop()
             .map(|line| line.hash)
             .unwrap_or_default();
-        let hash = hash_of(&entry, &before);
+        let hash = hash_of(&serde_json::to_vec(&entry).unwrap_or_default(), &before);
         let line = AuditLine {
             entry,
             before,
@@ -103,17 +103,32 @@ impl AuditLog {
 
     /// Every line, with the chain proved.
     pub(crate) fn read(&self) -> Result<Audit, StoreError> {
-        let (lines, skipped) = super::read_lines::<AuditLine>(&self.path)?;
+        let text = match std::fs::read(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(StoreError::io("read", &self.path)(error)),
+        };
+        let mut lines: Vec<AuditLine> = Vec::new();
+        let mut skipped = false;
         let mut before = String::new();
         let mut broken_at = None;
-        for (at, line) in lines.iter().enumerate() {
-            let follows = line.before == before && line.hash == hash_of(&line.entry, &line.before);
+        for text in text
+            .split(|byte| *byte == b'\n')
+            .filter(|text| !text.is_empty())
+        {
+            let Ok(line) = serde_json::from_slice::<AuditLine>(text) else {
+                skipped = true;
+                continue;
+            };
+            let follows = line.before == before
+                && entry_of(text).is_some_and(|entry| line.hash == hash_of(&entry, &line.before));
             if !follows && broken_at.is_none() {
-                broken_at = Some(at + 1);
+                broken_at = Some(lines.len() + 1);
             }
             before.clone_from(&line.hash);
+            lines.push(line);
         }
-        if skipped > 0 && broken_at.is_none() {
+        if skipped && broken_at.is_none() {
             broken_at = Some(lines.len() + 1);
         }
         Ok(Audit { lines, broken_at })
@@ -142,10 +157,17 @@ impl AuditLog {
     }
 }
 
-fn hash_of(entry: &AuditEntry, before: &str) -> String {
+/// The entry in a line, to the byte: a newer version may have written fields that this one does not know.
+fn entry_of(line: &[u8]) -> Option<Vec<u8>> {
+    const LINK: &[u8] = b",\"before\":";
+    let end = line.windows(LINK.len()).rposition(|part| part == LINK)?;
+    Some([line.get(..end)?, b"}"].concat())
+}
+
+fn hash_of(entry: &[u8], before: &str) -> String {
     let mut hash = Sha256::new();
     hash.update(before.as_bytes());
-    hash.update(serde_json::to_vec(entry).unwrap_or_default());
+    hash.update(entry);
     hash.finalize()
         .iter()
         .map(|byte| format!("{byte:02x}"))
@@ -202,6 +224,29 @@ mod tests {
             .map(|(_, line)| line)
             .collect();
         std::fs::write(&log.path, without.join("\n")).unwrap();
+        assert_eq!(log.read().unwrap().broken_at, Some(2));
+    }
+
+    #[test]
+    fn a_field_of_a_newer_version_breaks_no_chain_and_a_changed_one_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = log(dir.path());
+        log.append(entry("one")).unwrap();
+        let first = log.read().unwrap().lines.remove(0);
+        let mut newer = serde_json::to_string(&entry("two")).unwrap();
+        newer.insert_str(1, "\"seal\":{\"before\":1},");
+        let hash = hash_of(newer.as_bytes(), &first.hash);
+        newer.pop();
+        let line = format!(
+            "{newer},\"before\":\"{}\",\"hash\":\"{hash}\"}}\n",
+            first.hash
+        );
+        let whole = std::fs::read_to_string(&log.path).unwrap() + &line;
+        std::fs::write(&log.path, &whole).unwrap();
+        log.append(entry("three")).unwrap();
+        let audit = log.read().unwrap();
+        assert_eq!((audit.lines.len(), audit.broken_at), (3, None));
+        std::fs::write(&log.path, whole.replace("\"before\":1", "\"before\":2")).unwrap();
         assert_eq!(log.read().unwrap().broken_at, Some(2));
     }
 

@@ -19,6 +19,9 @@ pub(crate) enum StoreError {
     Newer { path: PathBuf, found: u64 },
     #[error("{} cannot be understood: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
+    /// Whole, but with a value that only a newer version can have written.
+    #[error("{} holds something that this version of biv does not know: {message}", path.display())]
+    Unknown { path: PathBuf, message: String },
     #[error("{} was changed by another process", path.display())]
     Stale { path: PathBuf },
     #[error("another operation holds {}: {holder}", path.display())]
@@ -48,6 +51,11 @@ impl StoreError {
                 message: other.to_string(),
             },
         }
+    }
+
+    /// Whether there is no such file.
+    pub(crate) fn is_missing_file(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
     }
 
     /// Whether the disk is full or the quota used up.

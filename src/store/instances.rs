@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use serde::Deserialize;
-
+use super::document::{keep_aside, read_document, text_of, write_document};
 use super::replace::sync_directory;
 use super::{JournalFile, Lock, LockMode, StoreError, ensure_private, replace_file};
 use crate::lifecycle::Journal;
@@ -160,16 +159,31 @@ impl InstanceDir {
         }
     }
 
-    /// The record; where it is damaged, the one before it, which is never older than one operation.
     pub(crate) fn record(&self) -> Result<InstanceRecord, StoreError> {
+        read_document(&self.record_path())
+    }
+
+    /// The record before the last change. Never read in place of the record: it is offered by `biv doctor`.
+    pub(crate) fn record_before(&self) -> Result<InstanceRecord, StoreError> {
+        read_document(&self.backup_path())
+    }
+
+    /// The title of an instance whose record cannot be read, as far as that can be told.
+    pub(crate) fn told_title(&self) -> Option<String> {
+        text_of(&self.record_path(), "title").or_else(|| text_of(&self.backup_path(), "title"))
+    }
+
+    /// Puts the record before the last change in the place of a damaged one. Gives back where the damaged
+    /// one is now. There is a record at any instant: a directory without one is taken for an unborn
+    /// instance.
+    pub(crate) fn restore_record(&self, _lock: &Lock) -> Result<PathBuf, StoreError> {
+        self.record_before()?;
         let path = self.record_path();
-        match read_document(&path, InstanceRecord::FORMAT) {
-            Err(StoreError::Corrupt { path, message }) => {
-                read_document(&self.path.join("record.json.bak"), InstanceRecord::FORMAT)
-                    .map_err(|_| StoreError::Corrupt { path, message })
-            }
-            other => other,
-        }
+        let backup = std::fs::read(self.backup_path())
+            .map_err(StoreError::io("read", &self.backup_path()))?;
+        let aside = keep_aside(&path)?;
+        replace_file(&path, &backup)?;
+        Ok(aside)
     }
 
     /// Writes the record that was read at `rev` and changed since, under the operation lock.
@@ -199,22 +213,34 @@ impl InstanceDir {
     }
 
     pub(crate) fn run(&self, id: &RunId) -> Result<RunRecord, StoreError> {
-        read_document(&self.run_path(id), RunRecord::FORMAT)
+        read_document(&self.run_path(id))
     }
 
-    /// All runs that can be read, oldest first.
-    pub(crate) fn runs(&self) -> Result<Vec<RunRecord>, StoreError> {
+    /// All runs, oldest first, and those that cannot be read.
+    pub(crate) fn runs(&self) -> Result<(Vec<RunRecord>, Vec<StoreError>), StoreError> {
         let directory = self.path.join("runs");
         let entries = match std::fs::read_dir(&directory) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok((Vec::new(), Vec::new()));
+            }
             Err(error) => return Err(StoreError::io("read", &directory)(error)),
         };
-        let mut runs: Vec<RunRecord> = entries
-            .filter_map(|entry| read_document(&entry.ok()?.path(), RunRecord::FORMAT).ok())
-            .collect();
+        let mut runs: Vec<RunRecord> = Vec::new();
+        let mut unreadable = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(StoreError::io("read", &directory))?.path();
+            // Beside them lie temporary files and what was set aside.
+            if path.extension().is_none_or(|extension| extension != "json") {
+                continue;
+            }
+            match read_document(&path) {
+                Ok(run) => runs.push(run),
+                Err(error) => unreadable.push(error),
+            }
+        }
         runs.sort_by_key(|run| run.created_at);
-        Ok(runs)
+        Ok((runs, unreadable))
     }
 
     /// The lock under which the instance is changed. Waits for up to five seconds.
@@ -288,7 +314,7 @@ impl InstanceDir {
     }
 
     fn keep_backup(&self, path: &Path) -> Result<(), StoreError> {
-        let backup = self.path.join("record.json.bak");
+        let backup = self.backup_path();
         let fresh = self.path.join("record.json.bak.new");
         // A hard link costs nothing and is the very file that a reader saw.
         drop(std::fs::remove_file(&fresh));
@@ -301,7 +327,11 @@ impl InstanceDir {
         self.path.join("record.json")
     }
 
-    fn run_path(&self, id: &RunId) -> PathBuf {
+    fn backup_path(&self) -> PathBuf {
+        self.path.join("record.json.bak")
+    }
+
+    pub(crate) fn run_path(&self, id: &RunId) -> PathBuf {
         self.path.join("runs").join(format!("{id}.json"))
     }
 }
@@ -319,42 +349,6 @@ fn remove_forgotten(directory: &Path) -> Result<(), StoreError> {
             Ok(()) | Err(_) => return Ok(()),
         }
     }
-}
-
-pub(super) fn write_document(
-    path: &Path,
-    document: &impl serde::Serialize,
-) -> Result<(), StoreError> {
-    let mut text = serde_json::to_vec_pretty(document).map_err(|error| StoreError::Corrupt {
-        path: path.to_owned(),
-        message: error.to_string(),
-    })?;
-    text.push(b'\n');
-    replace_file(path, &text)
-}
-
-pub(super) fn read_document<T: for<'de> Deserialize<'de>>(
-    path: &Path,
-    format: u32,
-) -> Result<T, StoreError> {
-    let text = std::fs::read_to_string(path).map_err(StoreError::io("read", path))?;
-    serde_json::from_str(&text).map_err(|error| match declared_format(&text) {
-        Some(found) if found > u64::from(format) => StoreError::Newer {
-            path: path.to_owned(),
-            found,
-        },
-        _ => StoreError::Corrupt {
-            path: path.to_owned(),
-            message: error.to_string(),
-        },
-    })
-}
-
-fn declared_format(text: &str) -> Option<u64> {
-    serde_json::from_str::<serde_json::Value>(text)
-        .ok()?
-        .get("format")?
-        .as_u64()
 }
 
 fn refuse_newer(path: &Path, text: &str) -> Result<(), StoreError> {

@@ -52,12 +52,23 @@ impl JournalFile {
                 Ok(entry) => entries.push(entry),
                 // At most one: the end of a file that was cut, or what was cut before a later line.
                 Err(error) if torn.is_none() && !line.ends_with(b"}") => torn = Some(error),
-                Err(error) => return Err(self.corrupt(&error.to_string())),
+                Err(error) => return Err(self.not_understood(&line, &error)),
             }
         }
         Journal::from_entries(entries)
             .map(Some)
             .map_err(StoreError::journal(&self.path))
+    }
+
+    /// A whole line of another kind is a newer version's; anything else is damage.
+    fn not_understood(&self, line: &[u8], error: &serde_json::Error) -> StoreError {
+        if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
+            return self.corrupt(&error.to_string());
+        }
+        StoreError::Unknown {
+            path: self.path.clone(),
+            message: error.to_string(),
+        }
     }
 
     fn corrupt(&self, message: &str) -> StoreError {

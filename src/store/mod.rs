@@ -6,6 +6,7 @@
 mod audit;
 mod conversation;
 mod directory;
+mod document;
 mod error;
 mod heard;
 mod instances;
@@ -18,6 +19,7 @@ mod replace;
 pub(crate) use audit::{Audit, AuditEntry, AuditLine};
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};
 pub(crate) use directory::ensure_private;
+pub(crate) use document::{Document, read_if_there, set_aside, write_document};
 pub(crate) use error::StoreError;
 pub(crate) use heard::Heard;
 pub(crate) use instances::{InstanceDir, Loaded, Store};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::instances::{InstanceDir, read_document, write_document};
-use super::{Lock, LockMode, StoreError};
+use super::document::{read_if_there, write_document};
+use super::{InstanceDir, Lock, LockMode, StoreError};
 use crate::model::Queue;
 
 /// Changes take milliseconds.
@@ -12,12 +12,7 @@ const WAIT: Duration = Duration::from_secs(5);
 impl InstanceDir {
     /// The queue as it is; an empty one where there is none yet.
     pub(crate) fn queue(&self) -> Result<Queue, StoreError> {
-        match read_document(&self.queue_path(), Queue::FORMAT) {
-            Err(StoreError::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
-                Ok(Queue::default())
-            }
-            other => other,
-        }
+        Ok(read_if_there(&self.queue_path())?.unwrap_or_default())
     }
 
     /// Changes the queue; what was decided is on disk when this comes back.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use super::input::Event;
-use crate::engine::{AgentView, Entry, Glimpse, Listing, NewInstance};
-use crate::model::{Activity, InstanceId, PauseReason, RunRecord, Timestamp, Title};
+use crate::engine::{AgentView, Entry, Glimpse, Listing, NewInstance, RunHistory};
+use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
 /// Something has happened.
@@ -61,7 +61,7 @@ pub(super) struct Visit {
 pub(super) enum Page {
     Diff(String),
     Conversation(Vec<Entry>),
-    Runs(Vec<RunRecord>),
+    Runs(RunHistory),
 }
 
 #[derive(Debug, Clone, PartialEq)]

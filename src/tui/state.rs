@@ -11,8 +11,8 @@ use super::keys::Keymap;
 use super::message::Surroundings;
 use super::theme::Theme;
 use crate::config::{Key, Settings};
-use crate::engine::{Entry, InstanceView};
-use crate::model::{Activity, InstanceId, RunRecord, State as InstanceState, Timestamp};
+use crate::engine::{Entry, InstanceView, RunHistory};
+use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp};
 
 pub(super) struct State {
     pub columns: u16,
@@ -106,7 +106,7 @@ pub(super) struct Pages {
     pub screen: Option<Screen>,
     pub diff: Option<(InstanceId, DiffPage)>,
     pub conversation: Option<(InstanceId, Vec<Entry>)>,
-    pub runs: Option<(InstanceId, Vec<RunRecord>)>,
+    pub runs: Option<(InstanceId, RunHistory)>,
     /// What could not be read, in words.
     pub trouble: Option<(InstanceId, Tab, String)>,
 }

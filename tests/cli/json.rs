@@ -103,7 +103,7 @@ fn the_names_of_instance_and_run_are_pinned() {
     check(&listed["instances"][0], INSTANCE);
 
     let runs = camp.biv(["runs", "--json", "pinned"]).run().ok().json();
-    check(&runs, &["runs"]);
+    check(&runs, &["runs", "unreadable"]);
     check(&runs["runs"][0], RUN);
     assert_eq!(runs["runs"][0]["run_id"], shown["run_id"]);
     assert_eq!(runs["runs"][0]["state"], "running");
@@ -138,7 +138,7 @@ fn every_command_answers_with_one_json_document() {
         (vec!["diff", "speaks"], vec!["diff", "stat"]),
         (vec!["diff", "--stat", "speaks"], vec!["diff", "stat"]),
         (vec!["send", "speaks", "hi there"], vec!["bytes", "sent"]),
-        (vec!["runs", "speaks"], vec!["runs"]),
+        (vec!["runs", "speaks"], vec!["runs", "unreadable"]),
         (vec!["doctor"], vec!["findings", "healthy"]),
         (vec!["agents"], vec!["agents"]),
         (vec!["config", "path"], vec!["path"]),

@@ -49,6 +49,16 @@ impl Work<'_> {
         }
     }
 
+    /// Records once more what an operation that has ended had to record.
+    pub(in crate::engine) fn record_again(
+        mut self,
+        operation: Operation,
+        facts: &Facts,
+    ) -> Result<(), Error> {
+        self.operation = operation;
+        self.record_result(facts).map(drop)
+    }
+
     fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
         self.seat(facts);
         self.record.session_ref = facts.read(fact::SESSION_REF);

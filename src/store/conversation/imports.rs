@@ -11,7 +11,7 @@ use super::directory::ConversationDir;
 use super::reader::ConversationReader;
 use crate::conversation::{Entry, Fingerprint, Speaker, same_words};
 use crate::model::Timestamp;
-use crate::store::{Lock, StoreError, replace_file};
+use crate::store::{Document, Lock, StoreError, read_if_there, set_aside, write_document};
 
 /// A transcript may tell of a prompt a moment before it was seen to be submitted …
 const BEFORE: Duration = Duration::from_secs(60);
@@ -51,9 +51,11 @@ pub(crate) struct Known {
     sent: Vec<Sent>,
 }
 
-impl Imports {
+impl Document for Imports {
     const FORMAT: u32 = 1;
+}
 
+impl Imports {
     /// Notes that a prompt was sent.
     pub(crate) fn note_sent(&mut self, at: Timestamp, prompt: &str) {
         if self.sent.len() >= MOST_SENT {
@@ -117,21 +119,14 @@ fn take_match(sent: &mut Vec<Sent>, entry: &Entry) -> Option<Sent> {
 }
 
 impl ConversationDir {
-    /// What was imported. A file that cannot be understood is as none: everything is then compared
+    /// What was imported. A damaged file is as none: everything is then compared
     /// with what stands in the conversation.
     pub(crate) fn imports(&self) -> Result<Imports, StoreError> {
-        let path = self.imports_path();
-        let text = match std::fs::read(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(StoreError::io("read", &path)(error)),
-        };
-        let imports: Imports = serde_json::from_slice(&text).unwrap_or_default();
-        if imports.format > Imports::FORMAT {
-            let found = u64::from(imports.format);
-            return Err(StoreError::Newer { path, found });
+        match read_if_there(&self.imports_path()) {
+            Ok(imports) => Ok(imports.unwrap_or_default()),
+            Err(StoreError::Corrupt { .. }) => Ok(Imports::default()),
+            Err(error) => Err(error),
         }
-        Ok(imports)
     }
 
     /// Writes down what was imported up to the present end of the current file.
@@ -144,11 +139,10 @@ impl ConversationDir {
         imports.format = Imports::FORMAT;
         imports.generation = self.generation()?;
         imports.stored = self.length();
-        let text = serde_json::to_vec(imports).map_err(|error| StoreError::Corrupt {
-            path: path.clone(),
-            message: error.to_string(),
-        })?;
-        replace_file(&path, &text)
+        if let Err(StoreError::Corrupt { .. }) = read_if_there::<Imports>(&path) {
+            set_aside(&path)?;
+        }
+        write_document(&path, imports)
     }
 
     /// What a crash kept from being written down: entries behind the end that the imports know of.

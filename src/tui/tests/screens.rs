@@ -1,7 +1,7 @@
 //! What is on the screen.
 
 use super::driver::*;
-use crate::engine::Speaker;
+use crate::engine::{RunHistory, Speaker};
 use crate::model::{RunState, State as InstanceState};
 use crate::tui::message::Page;
 use crate::tui::theme::Theme;
@@ -164,10 +164,10 @@ fn runs() {
     driver.press("tab tab tab");
     driver.read(
         &id('b'),
-        Page::Runs(vec![
-            run('x', RunState::Superseded),
-            run('b', RunState::Running),
-        ]),
+        Page::Runs(RunHistory {
+            runs: vec![run('x', RunState::Superseded), run('b', RunState::Running)],
+            unreadable: Vec::new(),
+        }),
     );
     insta::assert_snapshot!(driver.screen());
 }

@@ -95,7 +95,7 @@ fn limit_scroll(state: &mut State) {
             .page
             .runs
             .as_ref()
-            .map_or(0, |(_, runs)| runs.len().saturating_sub(1)),
+            .map_or(0, |(_, history)| history.runs.len().saturating_sub(1)),
     };
     let kept = crate::tui::view::scroll_limit(state).unwrap_or(end);
     state.scroll = state.scroll.min(kept);

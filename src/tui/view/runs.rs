@@ -11,12 +11,16 @@ use crate::tui::state::State;
 
 pub(super) fn runs(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
     let known = state.page.runs.as_ref().filter(|(id, _)| *id == view.id);
-    let Some((_, runs)) = known else {
+    let Some((_, history)) = known else {
         lines([Line::from(styled("…", state.theme.dim))], area, buffer);
         return;
     };
     let mut all = Vec::new();
-    for run in runs.iter().rev().skip(state.scroll) {
+    for reason in &history.unreadable {
+        let words = format!("A run is left out: {}", printable_line(reason));
+        all.push(Line::from(styled(words, state.theme.failed)));
+    }
+    for run in history.runs.iter().rev().skip(state.scroll) {
         told(state, view, run, &mut all);
     }
     lines(all, area, buffer);
