@@ -4,7 +4,7 @@ use super::core::now;
 use super::{Engine, Error};
 use crate::agents::{Bookmark, Continuity, Lookup, Sought};
 use crate::conversation::{Entry, Speaker, brief, last_action, of_run, pending_tasks};
-use crate::model::InstanceRecord;
+use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
 
 /// How far back it is looked for what the agent did last and has on its list.
@@ -51,32 +51,50 @@ impl Engine {
         Ok(imported)
     }
 
-    /// Records a prompt that was just sent, unless the transcript tells of it already.
+    /// Notes a prompt that is about to be typed. Another process may import the agent's version of it
+    /// before [`Self::record_sent`] is reached: by the note it is known for the same prompt.
+    pub(super) fn note_prompt(&self, dir: &InstanceDir, prompt: &str) -> Result<Timestamp, Error> {
+        let conversation = dir.conversation();
+        let at = now();
+        let lock = conversation.lock()?;
+        let mut imports = conversation.imports()?;
+        imports.note_sent(at, prompt);
+        conversation.save_imports(&lock, &mut imports)?;
+        Ok(at)
+    }
+
+    /// Takes the note of a prompt back that was not sent.
+    pub(super) fn forget_prompt(
+        &self,
+        dir: &InstanceDir,
+        noted: Timestamp,
+        prompt: &str,
+    ) -> Result<(), Error> {
+        let conversation = dir.conversation();
+        let lock = conversation.lock()?;
+        let mut imports = conversation.imports()?;
+        imports.forget_sent(noted, prompt);
+        Ok(conversation.save_imports(&lock, &mut imports)?)
+    }
+
+    /// Records a prompt that was noted and has been sent, unless the transcript tells of it already.
     pub(super) fn record_sent(
         &self,
         dir: &InstanceDir,
         record: &InstanceRecord,
         prompt: &str,
+        noted: Timestamp,
     ) -> Result<(), Error> {
         let conversation = dir.conversation();
-        let at = now();
         let lock = conversation.lock()?;
         let mut imports = conversation.imports()?;
-        // On disk before anything is written: an entry that a crash leaves is then known for what it is.
-        imports.note_sent(at, prompt);
-        conversation.save_imports(&lock, &mut imports)?;
         for reference in self.references(dir, record) {
             self.import(&conversation, &lock, &mut imports, record, &reference)?;
         }
-        let Some(sent) = imports
-            .sent
-            .iter_mut()
-            .find(|sent| sent.at == at && !sent.written)
-        else {
+        if !imports.write_sent(noted, prompt) {
             return Ok(());
-        };
-        sent.written = true;
-        let entry = Entry::new(at, Speaker::User, prompt)
+        }
+        let entry = Entry::new(noted, Speaker::User, prompt)
             .with("source", "biv")
             .with("run", record.run.as_str());
         conversation.append(&lock, &[entry])?;

@@ -95,8 +95,13 @@ impl Camp {
     }
 
     fn send(&self, prompt: &str) {
+        let noted = self.engine.note_prompt(&self.dir, prompt).unwrap();
+        self.sent(prompt, noted);
+    }
+
+    fn sent(&self, prompt: &str, noted: Timestamp) {
         self.engine
-            .record_sent(&self.dir, &self.record, prompt)
+            .record_sent(&self.dir, &self.record, prompt, noted)
             .unwrap();
     }
 
@@ -201,6 +206,41 @@ fn a_prompt_that_was_sent_stands_there_once_whoever_is_faster() {
     std::fs::write(camp.transcript(), format!("{{\"type\":\"head\"}}\n{whole}")).unwrap();
     assert_eq!(camp.import(), 0);
     assert_eq!(camp.contents(), expected);
+}
+
+#[test]
+fn a_prompt_whose_transcript_is_imported_while_it_is_typed_stands_there_once() {
+    let camp = Camp::new();
+    for prompt in ["first", "second", "second"] {
+        let noted = camp.engine.note_prompt(&camp.dir, prompt).unwrap();
+        camp.says("user", prompt, now());
+        // Another process follows the log.
+        assert_eq!(camp.import(), 1);
+        camp.sent(prompt, noted);
+        camp.says("assistant", "yes", now());
+        camp.import();
+    }
+    let expected = [
+        "biv: first",
+        "yes",
+        "biv: second",
+        "yes",
+        "biv: second",
+        "yes",
+    ];
+    assert_eq!(camp.contents(), expected);
+    // One that was not sent is typed by a person.
+    let noted = camp.engine.note_prompt(&camp.dir, "third").unwrap();
+    camp.engine
+        .forget_prompt(&camp.dir, noted, "third")
+        .unwrap();
+    camp.says("user", "third", now());
+    camp.import();
+    assert_eq!(camp.contents()[6..], ["third"]);
+    // Even when all is read anew.
+    let whole = std::fs::read_to_string(camp.transcript()).unwrap();
+    std::fs::write(camp.transcript(), format!("{{\"type\":\"head\"}}\n{whole}")).unwrap();
+    assert_eq!(camp.import(), 0);
 }
 
 #[test]

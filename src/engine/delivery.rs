@@ -3,12 +3,11 @@
 use std::time::{Duration, Instant};
 
 use super::Error;
-use super::send::{Patience, await_ready};
 use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key, Screen};
 use crate::engine::steps::BANNER;
-use crate::model::{Activity, Title, squeezed};
+use crate::model::{Activity, squeezed};
 use crate::tmux::{Shot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
@@ -33,18 +32,6 @@ pub(super) enum Receipt {
     Taken,
     /// The agent is gone: it may have been told to go, or have gone before it read anything.
     Gone,
-}
-
-/// Waits until the agent is ready, pastes the prompt, submits it and sees it go.
-pub(super) fn deliver(
-    agent: &Watched<'_>,
-    title: &Title,
-    prompt: &str,
-    patience: Patience,
-    last: LastPrompt<'_>,
-) -> Result<Receipt, Error> {
-    await_ready(agent, title, patience)?;
-    type_in(agent, prompt, last)
 }
 
 /// What the agent was asked last, if that is known.

@@ -63,7 +63,14 @@ impl Hands {
         prompt: &str,
     ) -> Result<Typed, Error> {
         let last = || engine.last_prompt(agent.dir, record);
-        let taken = match type_in(agent, prompt, &last)? {
+        let noted = engine.note_prompt(agent.dir, prompt);
+        let receipt = type_in(agent, prompt, &last).inspect_err(|_| {
+            if let Ok(at) = noted {
+                // A note that stays is only asked about a prompt of the same words.
+                drop(engine.forget_prompt(agent.dir, at, prompt));
+            }
+        })?;
+        let taken = match receipt {
             Receipt::Taken => true,
             // It may have been told to go by what was typed; then it has ended with a status.
             Receipt::Gone => agent
@@ -81,7 +88,9 @@ impl Hands {
         // Before anybody saves the conversation. It has arrived: that it is not in the log must not make
         // anyone send it again.
         Ok(Typed {
-            unrecorded: engine.record_sent(agent.dir, record, prompt).err(),
+            unrecorded: noted
+                .and_then(|at| engine.record_sent(agent.dir, record, prompt, at))
+                .err(),
         })
     }
 }

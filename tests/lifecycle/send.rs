@@ -263,3 +263,32 @@ fn a_message_is_there_when_send_says_so_and_is_not_when_it_refuses() {
         assert_eq!(times, expected, "`{text}` {code:?}: {arrived:?}");
     }
 }
+
+#[test]
+fn a_prompt_stands_in_the_log_once_while_others_follow_it() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "told", &["-p", "prompt 0"]);
+    instance.wait_idle(&camp);
+    let mut followers: Vec<_> = (0..3)
+        .map(|_| camp.biv(["log", "-f", "told"]).in_background())
+        .collect();
+    for number in 1..=6 {
+        let prompt = format!("prompt {number}");
+        drop(camp.biv(["send", "told", &prompt]).run().ok());
+        instance.wait_idle(&camp);
+    }
+    for follower in &mut followers {
+        follower.kill().unwrap();
+        follower.wait().unwrap();
+    }
+    let log = camp.biv(["log", "--json", "told"]).run().ok().stdout;
+    let asked: Vec<String> = log
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
+        .filter(|entry| entry["type"] == "user")
+        .map(|entry| entry["content"].as_str().unwrap().to_owned())
+        .collect();
+    let sent: Vec<String> = (0..=6).map(|number| format!("prompt {number}")).collect();
+    assert_eq!(asked, sent);
+}

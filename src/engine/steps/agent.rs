@@ -7,7 +7,7 @@ use super::{Work, fact};
 use crate::agents::{StopBy, Strategy};
 use crate::engine::Error;
 use crate::engine::core::now;
-use crate::engine::delivery::deliver;
+use crate::engine::delivery::type_in;
 use crate::engine::resume::Launch;
 use crate::engine::send::{Patience, await_ready};
 use crate::engine::watch::Watched;
@@ -74,12 +74,27 @@ impl Work<'_> {
         };
         let agent = self.watched(&server, &seat)?;
         let last = || self.engine.last_prompt(&self.dir, &self.record);
-        let delivered = deliver(&agent, &self.record.title, &prompt, patience, &last);
+        let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
+            let noted = self.engine.note_prompt(&self.dir, &prompt);
+            match type_in(&agent, &prompt, &last) {
+                // One that has gone since was told to, as far as anyone can know.
+                Ok(_) => Ok(noted),
+                Err(error) => {
+                    if let Ok(at) = noted {
+                        drop(self.engine.forget_prompt(&self.dir, at, &prompt));
+                    }
+                    Err(error)
+                }
+            }
+        });
         match delivered {
-            // One that has gone since was told to, as far as anyone can know.
-            Ok(_) => {
+            Ok(noted) => {
+                let recorded = noted.and_then(|at| {
+                    self.engine
+                        .record_sent(&self.dir, &self.record, &prompt, at)
+                });
                 // It has arrived; that it is not in the log is no reason to send it again.
-                if let Err(error) = self.engine.record_sent(&self.dir, &self.record, &prompt) {
+                if let Err(error) = recorded {
                     self.progress
                         .note(&format!("the prompt was not recorded: {error}"));
                 }

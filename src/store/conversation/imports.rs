@@ -34,7 +34,7 @@ pub(crate) struct Imports {
     pub skipped: u64,
 }
 
-/// A prompt that was sent through Bivouac and that no transcript has told of yet.
+/// A prompt that is sent through Bivouac and that no transcript has told of yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Sent {
     pub at: Timestamp,
@@ -56,7 +56,7 @@ impl Document for Imports {
 }
 
 impl Imports {
-    /// Notes that a prompt was sent.
+    /// Notes that a prompt is about to be sent.
     pub(crate) fn note_sent(&mut self, at: Timestamp, prompt: &str) {
         if self.sent.len() >= MOST_SENT {
             self.sent.remove(0);
@@ -66,6 +66,27 @@ impl Imports {
             words: same_words(prompt),
             written: false,
         });
+    }
+
+    /// Takes a note back, unless a transcript has told of the prompt.
+    pub(crate) fn forget_sent(&mut self, at: Timestamp, prompt: &str) {
+        let words = same_words(prompt);
+        self.sent
+            .retain(|sent| sent.written || sent.at != at || sent.words != words);
+    }
+
+    /// Marks a noted prompt as written; false where a transcript has told of it before.
+    pub(crate) fn write_sent(&mut self, at: Timestamp, prompt: &str) -> bool {
+        let words = same_words(prompt);
+        let noted = self
+            .sent
+            .iter_mut()
+            .find(|sent| !sent.written && sent.at == at && sent.words == words);
+        if let Some(sent) = noted {
+            sent.written = true;
+            return true;
+        }
+        false
     }
 
     /// What becomes of an entry of a transcript: None if it stands in the conversation already, as
