@@ -1,13 +1,15 @@
 //! `biv gc`
 
 use std::fmt::Write;
+use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
 use super::output::Output;
-use crate::engine::{CollectAction, Collected, Engine};
+use crate::engine::{CollectAction, Collected, Collection, Engine};
+use crate::model::printable_line;
 
 /// Free disk space that paused and killed instances hold
 #[derive(Debug, Args)]
@@ -18,26 +20,40 @@ pub(super) struct GcArgs {
 }
 
 pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let collected = engine.gc(args.dry_run)?;
-    let json = json!({ "dry_run": args.dry_run, "collected": collected });
-    let describe = || {
-        if collected.is_empty() {
-            return "Nothing is old enough to be let go.".to_owned();
-        }
-        collected
-            .iter()
-            .map(describe_one)
-            .collect::<Vec<_>>()
-            .join("\n")
-    };
-    Ok(if args.dry_run {
+    let collection = engine.gc(args.dry_run)?;
+    let json = json!({
+        "dry_run": args.dry_run,
+        "collected": collection.collected,
+        "failed": collection.failed,
+    });
+    let describe = || describe_all(&collection, args.dry_run);
+    let written = if args.dry_run {
         output.result(&json, describe)
     } else {
         output.done(&json, describe)
-    })
+    };
+    for failed in &collection.failed {
+        output.say(&format!("{}: {}", failed.what, failed.error));
+    }
+    if collection.failed.is_empty() {
+        Ok(written)
+    } else {
+        Ok(ExitCode::FAILURE)
+    }
 }
 
-fn describe_one(collected: &Collected) -> String {
+fn describe_all(collection: &Collection, dry_run: bool) -> String {
+    if collection.collected.is_empty() && collection.failed.is_empty() {
+        return "Nothing is old enough to be let go.".to_owned();
+    }
+    let lines = collection.collected.iter();
+    lines
+        .map(|collected| describe(collected, dry_run))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+fn describe(collected: &Collected, dry_run: bool) -> String {
     let action = match collected.action {
         CollectAction::Thin => "thin",
         CollectAction::Forget => "forget",
@@ -49,10 +65,20 @@ fn describe_one(collected: &Collected) -> String {
         .map_or_else(|| collected.instance.to_string(), ToString::to_string);
     let mut text = format!("{action:<7} {title}: {}", collected.what);
     if collected.freed_bytes > 0 {
-        write!(text, " ({} kB freed)", collected.freed_bytes / 1000).ok();
+        let freed = if dry_run { "to be freed" } else { "freed" };
+        write!(
+            text,
+            " ({} kB {freed})",
+            collected.freed_bytes.div_ceil(1000)
+        )
+        .ok();
     }
     for path in &collected.dropped {
-        write!(text, "\n        let go: {}", path.display()).ok();
+        write!(text, "\n        let go: {}", printable_line(path)).ok();
+    }
+    for left in &collected.left {
+        let path = printable_line(&left.path);
+        write!(text, "\n        not freed: {path} ({})", left.why).ok();
     }
     text
 }

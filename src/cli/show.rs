@@ -92,6 +92,12 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             line("to do", printable_line(task));
         }
         line("snapshot", pause.snapshot.clone().unwrap_or_default());
+        for left in &pause.left_on_disk {
+            line(
+                "not freed",
+                printable_line(&format!("{} ({})", left.path, left.why)),
+            );
+        }
     }
     line(
         "exit status",

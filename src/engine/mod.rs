@@ -80,7 +80,7 @@ pub(crate) use create::{Adoption, NewInstance};
 pub(crate) use doctor::{Finding, Health};
 pub(crate) use error::Error;
 pub(crate) use events::Events;
-pub(crate) use gc::{CollectAction, Collected};
+pub(crate) use gc::{CollectAction, Collected, Collection};
 pub(crate) use glimpse::Glimpse;
 pub(crate) use haste::hurried;
 pub(crate) use hook::hear;

@@ -288,6 +288,9 @@ impl Engine {
                 last_action: pause.last_action.clone(),
                 pending_tasks: pause.pending_tasks.clone(),
                 forced: pause.forced,
+                left_on_disk: super::steps::Vault::of(record)
+                    .map(|vault| vault.left)
+                    .unwrap_or_default(),
             }),
             diff: None,
             queue: dir

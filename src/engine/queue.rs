@@ -133,7 +133,7 @@ impl Engine {
         let Some((number, prompt)) = dir.change_queue(|queue| queue.begin(now()))? else {
             return Ok(Fed::Nothing);
         };
-        super::crash::place("queue:feed:sending");
+        crate::process::crash::at("queue:feed:sending");
         match hands.type_to(self, &agent, &record, &seat, &prompt) {
             Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;

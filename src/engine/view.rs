@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use crate::git::Left;
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
     Title,
@@ -54,6 +55,8 @@ pub(crate) struct PauseView {
     pub last_action: Option<String>,
     pub pending_tasks: Vec<String>,
     pub forced: bool,
+    /// What could not be deleted when the disk was to be freed.
+    pub left_on_disk: Vec<Left>,
 }
 
 /// All instances, and what could not be read.

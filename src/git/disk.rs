@@ -105,6 +105,57 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), GitError> {
         .map_err(GitError::writing(dir))
 }
 
+/// Names, modes, times and sizes of everything below `dir` are on the disk when this returns, or the
+/// sizes are smaller than they were; the bytes may be missing. Waiting for those takes longer.
+/// The caller has changed `dir` itself last.
+pub(super) fn sync_names(dir: &Path) -> Result<(), GitError> {
+    if has_one_journal(dir) {
+        sync_dir(dir)
+    } else {
+        sync_filesystem(dir)
+    }
+}
+
+/// Whether what was changed before a directory is on the disk when the directory is: changes go
+/// through one journal, in their order. Nothing is said of other filesystems, which are synced whole.
+#[cfg(target_os = "linux")]
+fn has_one_journal(dir: &Path) -> bool {
+    const EXT4: i64 = 0xef53;
+    const XFS: i64 = 0x5846_5342;
+    const TMPFS: i64 = 0x0102_1994;
+    #[expect(clippy::unnecessary_cast, reason = "types differ by system")]
+    rustix::fs::statfs(dir).is_ok_and(|found| matches!(found.f_type as i64, EXT4 | XFS | TMPFS))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn has_one_journal(_: &Path) -> bool {
+    false
+}
+
+/// Beside the file that it becomes, until it is on the disk. A crash may leave it there.
+pub(super) const UNFINISHED: &str = "bivouac-new";
+
+/// Puts a file in the place of another, or of none: after a crash the old one is there or the new
+/// one. One process at a time does this in a directory.
+pub(super) fn replace_durably(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<std::fs::Permissions>,
+) -> Result<(), GitError> {
+    use std::io::Write;
+    let above = parent(path);
+    let fresh = above.join(UNFINISHED);
+    let failed = |error| GitError::writing(&fresh)(error);
+    let mut file = File::create(&fresh).map_err(failed)?;
+    file.write_all(bytes).map_err(failed)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions).map_err(failed)?;
+    }
+    file.sync_all().map_err(failed)?;
+    std::fs::rename(&fresh, path).map_err(GitError::writing(path))?;
+    sync_dir(&above)
+}
+
 pub(super) fn device_of(path: &Path) -> Result<u64, GitError> {
     std::fs::metadata(path)
         .map(|found| found.dev())

@@ -11,7 +11,7 @@ use super::sight::Stamp;
 use super::survey::{unchanged, untracked};
 use super::thin::ThinPolicy;
 use super::vault::Vault;
-use super::walk::{Descend, has_attributes, walk, weigh};
+use super::walk::{Descend, has_attributes, is_open, walk, weigh};
 use super::{Checkout, GitError, Repo};
 
 pub(super) type Inventory = Vec<(Item, Stamp)>;
@@ -33,6 +33,7 @@ pub(super) fn inventory(
     let (whole, dropped) = set_aside(checkout, &index, policy)?;
     let mut items: Inventory = vec![top(&checkout.dir)?];
     let mut linked: HashMap<u64, usize> = HashMap::new();
+    let us = rustix::process::geteuid().as_raw();
     walk(&checkout.dir, &mut |found| {
         let stamp = found.stamp;
         let path = checkout.dir.join(bytes_to_path(&found.path));
@@ -46,16 +47,18 @@ pub(super) fn inventory(
             path: found.path,
         };
         let mut descend = Descend::Into;
+        // What it is beside its bytes would not come back: access lists, another owner.
+        let special = |path: &Path| stamp.uid != us || has_attributes(path);
         if let Some(bytes) = dropped.get(&item.path) {
             item.kind = Kind::Dropped;
             item.size = *bytes;
             descend = Descend::Over;
-        } else if item.path == b".git" || whole.contains(&item.path) {
+        } else if item.path == b".git" || whole.contains(&item.path) || !is_open(&path, &stamp) {
             item.kind = Kind::Kept;
             descend = Descend::Over;
         } else if stamp.is_dir() {
             item.kind = Kind::Directory;
-            if has_attributes(&path) || is_mount(&checkout.dir, &path) {
+            if special(&path) || is_mount(&checkout.dir, &path) {
                 items.push((
                     Item {
                         kind: Kind::Kept,
@@ -64,7 +67,7 @@ pub(super) fn inventory(
                     stamp,
                 ));
             }
-        } else if has_attributes(&path) || !(stamp.is_file() || stamp.is_symlink()) {
+        } else if special(&path) || !(stamp.is_file() || stamp.is_symlink()) {
             item.kind = Kind::Kept;
         } else if let (Some(first), true) = (linked.get(&stamp.inode), stamp.is_file()) {
             item.source = Source::SameAs(*first);

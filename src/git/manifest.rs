@@ -4,7 +4,13 @@
 //! One record for each path, fields separated by spaces, the path last, a NUL at the end:
 //! `kind mode size seconds.nanoseconds inode source path`. Paths are bytes as the disk has them.
 
+use std::collections::HashMap;
+use std::path::Path;
+
 use super::GitError;
+use super::call::{SLOW, bytes_to_path, fields};
+use super::objects::Wanted;
+use super::sight::Stamp;
 use super::vault::Vault;
 
 const HEADER: &[u8] = b"bivouac manifest 1";
@@ -133,12 +139,70 @@ impl Manifest {
         })
     }
 
+    /// The blob behind each item that has one, in the commit that holds this manifest.
+    pub(super) fn sources(
+        &self,
+        vault: &Vault,
+        commit: &str,
+    ) -> Result<Vec<Option<Wanted>>, GitError> {
+        let listing = vault
+            .git()
+            .args(["ls-tree", "-r", "-z", "--full-tree", commit])
+            .deadline(SLOW)
+            .run()?;
+        let mut raw: HashMap<usize, String> = HashMap::new();
+        for line in fields(&listing) {
+            // `100644 blob <id>\t<path>`
+            let mut halves = line.splitn(2, |byte| *byte == b'\t');
+            let id = halves
+                .next()
+                .and_then(|half| half.rsplit(|byte| *byte == b' ').next());
+            if let (Some(id), Some(number)) = (id, halves.next().and_then(raw_number)) {
+                raw.insert(number, String::from_utf8_lossy(id).into_owned());
+            }
+        }
+        self.items
+            .iter()
+            .map(|item| {
+                let id = match &item.source {
+                    Source::Nowhere | Source::SameAs(_) => return Ok(None),
+                    Source::Object(id) => id.clone(),
+                    Source::Raw(number) => {
+                        raw.get(number).cloned().ok_or_else(|| GitError::Manifest {
+                            reference: commit.to_owned(),
+                            problem: format!("blob {number} is missing"),
+                        })?
+                    }
+                };
+                Ok(Some(Wanted {
+                    id,
+                    size: item.size,
+                }))
+            })
+            .collect()
+    }
+
     pub(super) fn paths(&self, kind: Kind) -> Vec<Vec<u8>> {
         self.items
             .iter()
             .filter(|item| item.kind == kind)
             .map(|item| item.path.clone())
             .collect()
+    }
+}
+
+/// The directory that an item lies in.
+pub(super) fn above(item: &Item) -> &[u8] {
+    let cut = item.path.iter().rposition(|byte| *byte == b'/');
+    &item.path[..cut.unwrap_or(0)]
+}
+
+pub(super) fn stamp_of(dir: &Path, item: &Item) -> Result<Option<Stamp>, GitError> {
+    let path = dir.join(bytes_to_path(&item.path));
+    match rustix::fs::lstat(&path) {
+        Ok(stat) => Ok(Some(Stamp::of(&stat))),
+        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        Err(errno) => Err(GitError::reading(&path)(errno.into())),
     }
 }
 

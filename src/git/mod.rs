@@ -28,6 +28,7 @@ mod call;
 mod checkout;
 mod cleaned;
 mod closure;
+mod delete;
 mod diff;
 mod digest;
 mod disk;
@@ -47,12 +48,16 @@ mod preflight;
 mod push;
 mod read_ahead;
 mod refill;
+mod remove;
 mod repository;
+mod restat;
 mod retention;
+mod settle;
 mod sight;
 mod snapshot;
 mod survey;
 mod thin;
+mod thinned;
 mod tree;
 mod vault;
 mod verify;
@@ -62,6 +67,7 @@ mod worktree;
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use closure::bring_objects_back;
+pub(crate) use delete::ThinReport;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
@@ -69,16 +75,20 @@ pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
 };
 pub(crate) use parking::{
-    ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state, unpark,
+    ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state,
+    parked_bytes, unpark,
 };
 pub(crate) use preflight::{Unsavable, Why, preflight};
 pub(crate) use read_ahead::ReadAhead;
-pub(crate) use refill::{PowerCut, refill, settle_refill};
+pub(crate) use refill::refill;
+pub(crate) use remove::Left;
 pub(crate) use repository::Repo;
 pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
+pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::{Label, SnapshotFact, Taken, take_snapshot};
 pub(crate) use survey::Seen;
-pub(crate) use thin::{ThinPolicy, is_thinned, thin};
+pub(crate) use thin::{ThinPolicy, preview_thin, thin};
+pub(crate) use thinned::{OnDisk, on_disk};
 pub(crate) use verify::{Verification, verify_snapshot};
 pub(crate) use worktree::{
     AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeKind, worktree_of,

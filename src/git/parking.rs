@@ -5,14 +5,18 @@
 //! its place stays a locked directory without content, so that nobody else is given the name: the
 //! links inside submodules lead through it.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::checkout::Checkout;
 use super::disk::{FileIdentity, device_of, ensure_private_dir, parent, rename_durably, sync_dir};
+use super::remove::{Left, remove_tree};
+use super::walk::weigh;
 use super::{GitError, Repo};
 use crate::model::InstanceId;
+use crate::process::crash;
 
 /// From where to where. Chosen and journalled before the first rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -182,11 +186,15 @@ pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
     ensure_private_dir(&parent(&place.parked_admin))?;
     ensure_private_dir(&parent(&place.parked_worktree))?;
     match half(&place.admin, place.admin_identity, &place.parked_admin)? {
-        Half::InPlace => rename_durably(&place.admin, &place.parked_admin)?,
+        Half::InPlace => {
+            rename_durably(&place.admin, &place.parked_admin)?;
+            crash::effect();
+        }
         Half::Parked => {}
         Half::Lost => return Err(admin_lost(place)),
     }
     hold_name(&place.admin)?;
+    crash::effect();
     for record in &place.inside {
         lock(record)?;
     }
@@ -195,7 +203,10 @@ pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
         place.worktree_identity,
         &place.parked_worktree,
     )? {
-        Half::InPlace => rename_durably(&place.worktree, &place.parked_worktree)?,
+        Half::InPlace => {
+            rename_durably(&place.worktree, &place.parked_worktree)?;
+            crash::effect();
+        }
         Half::Parked => {}
         Half::Lost => return Err(worktree_lost(place)),
     }
@@ -249,12 +260,15 @@ pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
         let above = parent(&place.worktree);
         std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;
         rename_durably(&place.parked_worktree, &place.worktree)?;
+        crash::effect();
     }
     if admin == Half::Parked {
         release_name(&place.admin)?;
+        crash::effect();
         let above = parent(&place.admin);
         std::fs::create_dir_all(&above).map_err(GitError::writing(&above))?;
         rename_durably(&place.parked_admin, &place.admin)?;
+        crash::effect();
     }
     for record in &place.inside {
         unlock(record)?;
@@ -262,9 +276,20 @@ pub(crate) fn unpark(place: &ParkingPlace) -> Result<(), GitError> {
     Ok(())
 }
 
+/// How much of the disk a parked worktree takes.
+pub(crate) fn parked_bytes(place: &ParkingPlace) -> Result<u64, GitError> {
+    let path = &place.parked_worktree;
+    match (FileIdentity::at(path)?, path.file_name()) {
+        (Some(_), Some(name)) => Ok(weigh(&parent(path), name.as_bytes())?.0),
+        _ => Ok(0),
+    }
+}
+
 /// Deletes what is parked, for good. For the expirer alone: when the instance was killed and the
-/// time for bringing it back is over. Refuses every path that is not a parking place of ours.
-pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<(), GitError> {
+/// time for bringing it back is over. Refuses every path that is not a parking place of ours. Gives
+/// back what cannot be deleted; until that is gone git's record stays as well.
+pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<Vec<Left>, GitError> {
+    let mut left = Vec::new();
     for (path, prefix) in [
         (&place.parked_worktree, "worktree-"),
         (&place.parked_admin, "admin-"),
@@ -275,8 +300,10 @@ pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<(), GitError> {
         if !name.starts_with(prefix) || !matches!(&*holder, "bivouac" | ".bivouac-parked") {
             return Err(GitError::NotAWorktree { path: path.clone() });
         }
-        if FileIdentity::at(path)?.is_some() {
-            std::fs::remove_dir_all(path).map_err(GitError::writing(path))?;
+        remove_tree(&above, Path::new(&*name), &mut left);
+        crash::effect();
+        if !left.is_empty() {
+            return Ok(left);
         }
     }
     if FileIdentity::at(&place.admin)?.is_some() && is_held(&place.admin) {
@@ -285,7 +312,7 @@ pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<(), GitError> {
     for record in &place.inside {
         unlock(record)?;
     }
-    Ok(())
+    Ok(left)
 }
 
 fn hold_name(admin: &Path) -> Result<(), GitError> {

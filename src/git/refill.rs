@@ -4,133 +4,114 @@
 use std::collections::HashSet;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use serde::{Deserialize, Serialize};
 
 use super::call::bytes_to_path;
-use super::digest::checksum;
-use super::disk::{device_of, parent, sync_dir, sync_filesystems};
-use super::index::Index;
-use super::manifest::{Item, Kind, Manifest, Source};
+use super::delete::{Held, compare};
+use super::disk::sync_names;
+use super::manifest::{Item, Kind, Manifest, Source, above, stamp_of};
 use super::objects::{Wanted, read_blobs};
+use super::restat::refresh_index;
+use super::settle::mend_power_cut;
 use super::sight::Stamp;
-use super::thin::{Marker, sources, stamp_of};
+use super::thinned::{Marker, Phase};
 use super::vault::Vault;
-use super::{Checkout, GitError, ParkingPlace, Repo};
+use super::{GitError, ParkingPlace, Repo};
+use crate::process::crash;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct RefillReport {
     pub files: u64,
     /// Let go by policy when the worktree was thinned: path and size.
     pub missing: Vec<(PathBuf, u64)>,
+    /// Something else stood there, and was left as it is.
+    pub changed: Vec<PathBuf>,
 }
 
 /// Refills a thinned worktree in its parking place; a whole one is left as it is. Run again after a
-/// crash it completes what is missing. The files are not on the disk yet when it returns: waiting
-/// for that takes longer than writing them. [`settle_refill`] waits, once the agent runs.
+/// crash it completes what is missing. It writes where nothing is, or where its own unfinished work is,
+/// and nowhere else. The bytes are not on the disk yet when it returns: waiting for that takes longer
+/// than writing them. [`super::settle_refill`] waits, once the agent runs.
 pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, GitError> {
     let checkout = place.checkout();
     let Some(marker) = Marker::read(&checkout)? else {
         return Ok(RefillReport::default());
     };
+    if let Phase::Refilled { .. } = marker.phase {
+        // Its user may have worked there since.
+        mend_power_cut(repo, &checkout, &marker)?;
+        return Ok(RefillReport::default());
+    }
+    let dir = &place.parked_worktree;
+    if !std::fs::symlink_metadata(dir).is_ok_and(|found| found.is_dir()) {
+        return Err(GitError::WorktreeLost {
+            place: place.worktree.clone(),
+            parked: dir.clone(),
+        });
+    }
+    let marker = match marker.phase {
+        Phase::Refilling { .. } => marker,
+        _ => marker.enter(&checkout, Phase::refilling())?,
+    };
     let vault = Vault::find(repo)?;
     let manifest = Manifest::load(&vault, &marker.commit)?;
-    let sources = sources(&vault, &marker.commit, &manifest)?;
-    let dir = &place.parked_worktree;
+    let sources = manifest.sources(&vault, &marker.commit)?;
     let fresh = make_directories(dir, &manifest)?;
-    let files = write_files(&vault, dir, &manifest, &sources, &fresh)?;
-    link_names(dir, &manifest)?;
-    finish_directories(dir, &manifest)?;
+    let trust = if marker.phase.power_cut_possible() {
+        Stamps::Doubtful
+    } else {
+        Stamps::Reliable
+    };
+    let (files, mut changed) = write_files(&vault, dir, &manifest, &sources, &fresh, trust)?;
+    link_names(&vault, dir, &manifest, &sources, &mut changed)?;
+    finish_directories(dir, &manifest, &mut changed)?;
     let stamps = manifest
         .items
         .iter()
-        .map(|item| require_restored(dir, item))
+        .map(|item| {
+            if changed.contains(&item.path) {
+                Ok(None)
+            } else {
+                require_restored(dir, item)
+            }
+        })
         .collect::<Result<Vec<_>, _>>()?;
     refresh_index(repo, place, &manifest, &stamps)?;
+    crash::effect();
+    // The directory's own time was set last.
+    sync_names(dir)?;
+    marker.enter(&checkout, Phase::refilled())?;
     Ok(RefillReport {
         files,
         missing: manifest
             .items
             .iter()
-            .filter(|item| item.kind == Kind::Dropped)
+            .filter(|item| {
+                item.kind == Kind::Dropped && stamp_of(dir, item).is_ok_and(|s| s.is_none())
+            })
             .map(|item| (bytes_to_path(&item.path), item.size))
+            .collect(),
+        changed: manifest
+            .items
+            .iter()
+            .filter(|item| changed.contains(&item.path))
+            .map(|item| bytes_to_path(&item.path))
             .collect(),
     })
 }
 
-/// Whether the power may have gone off between a refill and now.
+/// Whether a file that looks finished is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PowerCut {
-    Possible,
-    /// The process that refilled is still the same: a file that is empty now was emptied by the agent.
-    Impossible,
-}
-
-/// Waits until refilled files are on the disk, parked or back in place. After a power cut it first
-/// writes those that the cut has emptied.
-pub(crate) fn settle_refill(
-    repo: &Repo,
-    checkout: &Checkout,
-    cut: PowerCut,
-) -> Result<(), GitError> {
-    let Some(marker) = Marker::read(checkout)? else {
-        return Ok(());
-    };
-    if cut == PowerCut::Possible {
-        write_emptied(repo, checkout, &marker)?;
-    }
-    sync_filesystems(&[&checkout.dir, &checkout.git_dir])?;
-    let path = Marker::path(checkout);
-    std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
-    sync_dir(&checkout.git_dir)
-}
-
-fn write_emptied(repo: &Repo, checkout: &Checkout, marker: &Marker) -> Result<(), GitError> {
-    let vault = Vault::find(repo)?;
-    let manifest = Manifest::load(&vault, &marker.commit)?;
-    let mut emptied = Vec::new();
-    for (number, item) in manifest.items.iter().enumerate() {
-        let has_content = matches!(item.kind, Kind::File | Kind::Clean) && item.size > 0;
-        if has_content && stamp_of(&checkout.dir, item)?.is_some_and(|stamp| stamp.size == 0) {
-            emptied.push(number);
-        }
-    }
-    if !emptied.is_empty() {
-        let sources = sources(&vault, &marker.commit, &manifest)?;
-        let (numbers, wanted): (Vec<usize>, Vec<Wanted>) = emptied
-            .into_iter()
-            .filter_map(|number| Some((number, sources[number].clone()?)))
-            .unzip();
-        read_blobs(&vault, &wanted, |position, blob| {
-            let item = &manifest.items[numbers[position]];
-            let above = parent(&checkout.dir.join(bytes_to_path(&item.path)));
-            keeping_time(&above, || write(&checkout.dir, item, required(item, blob)?))
-        })?;
-    }
-    Ok(())
-}
-
-/// A name that is put back is no news for its directory.
-fn keeping_time(
-    directory: &Path,
-    act: impl FnOnce() -> Result<(), GitError>,
-) -> Result<(), GitError> {
-    let failed = |errno: rustix::io::Errno| GitError::writing(directory)(errno.into());
-    let before = rustix::fs::stat(directory).map_err(failed)?;
-    act()?;
-    let time = Timespec {
-        tv_sec: before.st_mtime,
-        tv_nsec: before.st_mtime_nsec.try_into().unwrap_or(0),
-    };
-    let times = Timestamps {
-        last_access: time,
-        last_modification: time,
-    };
-    utimensat(CWD, directory, &times, AtFlags::empty()).map_err(failed)
+enum Stamps {
+    Reliable,
+    /// The power may have gone off before its bytes were on the disk.
+    Doubtful,
 }
 
 fn required<'a>(item: &Item, blob: Option<&'a [u8]>) -> Result<&'a [u8], GitError> {
@@ -151,14 +132,23 @@ fn make_directories<'a>(dir: &Path, manifest: &'a Manifest) -> Result<HashSet<&'
             Ok(()) => {
                 fresh.insert(item.path.as_slice());
             }
-            Err(_) if path.is_dir() => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                // A link to a directory is no directory: what is written through it lands elsewhere.
+                if !std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir()) {
+                    return Err(GitError::PathTaken { path });
+                }
+            }
             Err(error) => return Err(GitError::writing(&path)(error)),
         }
-        // Whatever its own mode is: files have to be put into it first.
+        // Whatever its own mode is: files have to be put into it first. Where it is not ours to
+        // change, nothing of ours was taken out of it.
         if item.mode & 0o700 != 0o700 {
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))
-                .map_err(GitError::writing(&path))?;
+            drop(std::fs::set_permissions(
+                &path,
+                std::fs::Permissions::from_mode(0o700),
+            ));
         }
+        crash::effect();
     }
     Ok(fresh)
 }
@@ -171,16 +161,12 @@ fn write_files(
     manifest: &Manifest,
     sources: &[Option<Wanted>],
     fresh: &HashSet<&[u8]>,
-) -> Result<u64, GitError> {
+    trust: Stamps,
+) -> Result<(u64, HashSet<Vec<u8>>), GitError> {
     let mut missing: Vec<(&Item, Wanted)> = Vec::new();
     for (item, source) in manifest.items.iter().zip(sources) {
         let Some(source) = source else { continue };
-        let cut = item
-            .path
-            .iter()
-            .rposition(|byte| *byte == b'/')
-            .unwrap_or(0);
-        if fresh.contains(&item.path[..cut]) || !is_there(dir, item)? {
+        if fresh.contains(above(item)) || trust == Stamps::Doubtful || !is_there(dir, item)? {
             missing.push((item, source.clone()));
         }
     }
@@ -192,12 +178,18 @@ fn write_files(
         .chunks(missing.len().div_ceil(threads * 2).max(200))
         .collect();
     let next = AtomicUsize::new(0);
+    let changed = Mutex::new(HashSet::new());
     let work = || -> Result<(), GitError> {
         while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let wanted: Vec<Wanted> = part.iter().map(|(_, source)| source.clone()).collect();
             read_blobs(vault, &wanted, |number, blob| {
                 let item = part[number].0;
-                write(dir, item, required(item, blob)?)
+                if write(dir, item, required(item, blob)?)? == Written::LeftAlone
+                    && let Ok(mut changed) = changed.lock()
+                {
+                    changed.insert(item.path.clone());
+                }
+                Ok(())
             })?;
         }
         Ok(())
@@ -214,19 +206,28 @@ fn write_files(
                 })
             })?;
         }
-        Ok(missing.len() as u64)
-    })
+        Ok::<(), GitError>(())
+    })?;
+    let changed = changed.into_inner().unwrap_or_default();
+    Ok((missing.len() as u64 - changed.len() as u64, changed))
 }
 
-/// Whether the file was never deleted, or is back already, whole.
+/// Whether the file was never deleted, or is back already, whole. Its time was set last but for its
+/// mode. An inode number proves nothing: filesystems give it to the next file.
 fn is_there(dir: &Path, item: &Item) -> Result<bool, GitError> {
     Ok(stamp_of(dir, item)?.is_some_and(|stamp| {
-        stamp.inode == item.inode
-            || (stamp.mode == item.mode && stamp.size == item.size && stamp.mtime == item.mtime)
+        stamp.mode == item.mode && stamp.size == item.size && stamp.mtime == item.mtime
     }))
 }
 
-fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<(), GitError> {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Done,
+    /// Something is there that is not ours.
+    LeftAlone,
+}
+
+fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<Written, GitError> {
     let path = dir.join(bytes_to_path(&item.path));
     let failed = |error| GitError::writing(&path)(error);
     let make = || {
@@ -243,20 +244,43 @@ fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<(), GitError> {
     };
     let made = match make() {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            // Our own unfinished attempt, or one that a power cut emptied.
-            std::fs::remove_file(&path).map_err(failed)?;
-            make()
+            match compare(dir, item, blob) {
+                Held::Whole => return Ok(Written::Done),
+                Held::Part => {}
+                Held::Other if is_torn(dir, item)? => {}
+                Held::Other => return Ok(Written::LeftAlone),
+                Held::Nothing => {}
+            }
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(failed(error));
+                }
+                Ok(()) | Err(_) => make(),
+            }
         }
         made => made,
     };
     let Some(mut file) = made.map_err(failed)? else {
-        return set_time(&path, item);
+        crash::effect();
+        set_time(&path, item)?;
+        return Ok(Written::Done);
     };
+    crash::effect();
     file.write_all(blob).map_err(failed)?;
+    crash::effect();
+    rustix::fs::futimens(&file, &times(item)).map_err(|errno| failed(errno.into()))?;
+    // Last: until then it is a file that its owner can read, whatever becomes of it.
     let mode = rustix::fs::Mode::from_raw_mode(item.mode & 0o7777);
     rustix::fs::fchmod(&file, mode).map_err(|errno| failed(errno.into()))?;
-    // Last: only a file with its time is complete.
-    rustix::fs::futimens(&file, &times(item)).map_err(|errno| failed(errno.into()))
+    Ok(Written::Done)
+}
+
+/// Whether a power cut has left something else in a file than we wrote: nobody else gives it its
+/// time.
+fn is_torn(dir: &Path, item: &Item) -> Result<bool, GitError> {
+    Ok(stamp_of(dir, item)?.is_some_and(|stamp| {
+        stamp.is_file() && stamp.mtime == item.mtime && stamp.size <= item.size
+    }))
 }
 
 fn times(item: &Item) -> Timestamps {
@@ -275,39 +299,72 @@ fn set_time(path: &Path, item: &Item) -> Result<(), GitError> {
         .map_err(|errno| GitError::writing(path)(errno.into()))
 }
 
-/// Further names of files that had several.
-fn link_names(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
+/// Further names of files that had several. Where something else stands at the first name, each of
+/// the others gets a file of its own.
+fn link_names(
+    vault: &Vault,
+    dir: &Path,
+    manifest: &Manifest,
+    sources: &[Option<Wanted>],
+    changed: &mut HashSet<Vec<u8>>,
+) -> Result<(), GitError> {
     for item in &manifest.items {
-        if let Source::SameAs(first) = item.source
-            && let Some(first) = manifest.items.get(first)
-        {
-            let path = dir.join(bytes_to_path(&item.path));
-            let original = dir.join(bytes_to_path(&first.path));
-            let inode = |path: &Path| {
-                std::fs::symlink_metadata(path)
-                    .map(|found| found.ino())
-                    .ok()
-            };
-            if inode(&path).is_some() && inode(&path) == inode(&original) {
-                continue;
-            }
-            if inode(&path).is_some() {
-                std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
-            }
-            std::fs::hard_link(&original, &path).map_err(GitError::writing(&path))?;
+        let Source::SameAs(first) = item.source else {
+            continue;
+        };
+        let (Some(source), Some(first)) = (sources.get(first), manifest.items.get(first)) else {
+            continue;
+        };
+        if changed.contains(&first.path) {
+            let wanted: Vec<Wanted> = source.iter().cloned().collect();
+            read_blobs(vault, &wanted, |_, blob| {
+                if write(dir, item, required(item, blob)?)? == Written::LeftAlone {
+                    changed.insert(item.path.clone());
+                }
+                Ok(())
+            })?;
+            continue;
         }
+        let path = dir.join(bytes_to_path(&item.path));
+        let original = dir.join(bytes_to_path(&first.path));
+        match std::fs::hard_link(&original, &path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                let (found, wanted) = (stamp_of(dir, item)?, stamp_of(dir, first)?);
+                if found.map(|stamp| stamp.inode) != wanted.map(|stamp| stamp.inode) {
+                    changed.insert(item.path.clone());
+                }
+            }
+            Err(error) => return Err(GitError::writing(&path)(error)),
+        }
+        crash::effect();
     }
     Ok(())
 }
 
-/// Modes and times of directories, from the inside out.
-fn finish_directories(dir: &Path, manifest: &Manifest) -> Result<(), GitError> {
+/// Modes and times of directories, from the inside out. Those of directories that are not ours stay.
+fn finish_directories(
+    dir: &Path,
+    manifest: &Manifest,
+    changed: &mut HashSet<Vec<u8>>,
+) -> Result<(), GitError> {
     for item in manifest.items.iter().rev() {
         if item.kind == Kind::Directory {
             let path = dir.join(bytes_to_path(&item.path));
-            set_time(&path, item)?;
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(item.mode & 0o7777))
-                .map_err(GitError::writing(&path))?;
+            let mode = std::fs::Permissions::from_mode(item.mode & 0o7777);
+            let done = utimensat(CWD, &path, &times(item), AtFlags::SYMLINK_NOFOLLOW)
+                .map_err(std::io::Error::from)
+                .and_then(|()| std::fs::set_permissions(&path, mode));
+            match done {
+                Ok(()) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                    if require_restored(dir, item).is_err() {
+                        changed.insert(item.path.clone());
+                    }
+                }
+                Err(error) => return Err(GitError::writing(&path)(error)),
+            }
+            crash::effect();
         }
     }
     Ok(())
@@ -330,62 +387,4 @@ fn require_restored(dir: &Path, item: &Item) -> Result<Option<Stamp>, GitError> 
             path: bytes_to_path(&item.path),
         }),
     }
-}
-
-/// Writes the stat data of the new files over that of the old ones, for entries that git knew to be
-/// unchanged; nothing else in the index is touched. A split index keeps its old data: git reads
-/// the files once.
-fn refresh_index(
-    repo: &Repo,
-    place: &ParkingPlace,
-    manifest: &Manifest,
-    stamps: &[Option<Stamp>],
-) -> Result<(), GitError> {
-    let checkout = place.checkout();
-    let path = checkout.index_path();
-    let Some(index) = Index::read_plain(repo, &checkout)? else {
-        return Ok(());
-    };
-    let mut bytes = std::fs::read(&path).map_err(GitError::reading(&path))?;
-    let device = device_of(&checkout.dir)? as u32;
-    for (item, stamp) in manifest.items.iter().zip(stamps) {
-        let (Kind::Clean, Some(stamp)) = (item.kind, stamp) else {
-            continue;
-        };
-        let Some(entry) = index.find(&item.path) else {
-            continue;
-        };
-        let fields = [
-            (0, stamp.ctime.0 as u32),
-            (4, stamp.ctime.1),
-            (8, stamp.mtime.0 as u32),
-            (12, entry.stat.mtime.1),
-            (16, device),
-            (20, stamp.inode as u32),
-            // The mode, at 24, is git's own.
-            (28, stamp.uid),
-            (32, stamp.gid),
-            (36, stamp.size as u32),
-        ];
-        for (at, value) in fields {
-            if let Some(field) = bytes.get_mut(entry.offset + at..entry.offset + at + 4) {
-                field.copy_from_slice(&value.to_be_bytes());
-            }
-        }
-    }
-    let hash = repo.id_length() / 2;
-    let body = bytes.len().saturating_sub(hash);
-    // `index.skipHash` leaves zeros there; then zeros it stays.
-    if bytes[body..].iter().any(|byte| *byte != 0) {
-        let sum = checksum(&bytes[..body], hash);
-        bytes.truncate(body);
-        bytes.extend_from_slice(&sum);
-    }
-    let fresh = checkout.git_dir.join("bivouac-index");
-    std::fs::write(&fresh, &bytes).map_err(GitError::writing(&fresh))?;
-    let mode = std::fs::metadata(&path)
-        .map_err(GitError::reading(&path))?
-        .permissions();
-    std::fs::set_permissions(&fresh, mode).map_err(GitError::writing(&fresh))?;
-    std::fs::rename(&fresh, &path).map_err(GitError::writing(&path))
 }

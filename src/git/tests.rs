@@ -13,6 +13,7 @@ mod fingerprint;
 mod moved;
 #[path = "../../tests/support/states.rs"]
 mod states;
+mod thinning;
 mod vault;
 
 /// In memory where that is possible: syncing a busy disk hundreds of times tests its patience only.

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use super::call::{SLOW, bytes_to_path};
 use super::import::quoted;
 use super::index::{Index, same_entries};
-use super::manifest::{Item, Kind, Manifest, Source, raw_path};
+use super::manifest::{Item, Kind, Manifest, Source, raw_path, stamp_of};
 use super::objects::{Wanted, read_blobs, read_named};
 use super::snapshot::SnapshotFact;
 use super::survey::{Depth, Found, Seen, Survey, survey};
-use super::thin::stamp_of;
 use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
 

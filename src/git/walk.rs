@@ -15,8 +15,8 @@ pub(super) enum Descend {
     Over,
 }
 
-/// Visits each path once, a directory before its content, names in order. Other filesystems are
-/// shown and not entered.
+/// Visits each path once, a directory before its content, names in order. Other filesystems, and
+/// directories that we may not read, are shown and not entered.
 pub(super) fn walk(
     top: &Path,
     visit: &mut dyn FnMut(Found) -> Result<Descend, GitError>,
@@ -34,8 +34,11 @@ fn below(
     visit: &mut dyn FnMut(Found) -> Result<Descend, GitError>,
 ) -> Result<(), GitError> {
     let path = top.join(bytes_to_path(dir));
-    let mut names: Vec<_> = std::fs::read_dir(&path)
-        .map_err(GitError::reading(&path))?
+    let entries = match std::fs::read_dir(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(()),
+        entries => entries.map_err(GitError::reading(&path))?,
+    };
+    let mut names: Vec<_> = entries
         .collect::<Result<Vec<_>, _>>()
         .map_err(GitError::reading(&path))?
         .into_iter()
@@ -78,6 +81,17 @@ pub(super) fn weigh(top: &Path, relative: &[u8]) -> Result<(u64, bool), GitError
         Ok(Descend::Into)
     })?;
     Ok((bytes, repository))
+}
+
+/// Whether a file can be read, or a directory looked into.
+pub(super) fn is_open(path: &Path, stamp: &Stamp) -> bool {
+    use rustix::fs::Access;
+    let wanted = if stamp.is_dir() {
+        Access::READ_OK | Access::EXEC_OK
+    } else {
+        Access::READ_OK
+    };
+    stamp.is_symlink() || rustix::fs::access(path, wanted).is_ok()
 }
 
 /// Whether the file carries what no object can: access lists, capabilities, the user's own

@@ -6,6 +6,7 @@
 
 mod command;
 mod companion;
+pub(crate) mod crash;
 mod identity;
 mod leash;
 mod lineage;
@@ -14,7 +15,7 @@ mod tree;
 
 pub(crate) use command::{Command, Failure, Output};
 pub(crate) use companion::Companion;
-pub(crate) use identity::{Identity, Signal};
+pub(crate) use identity::{Identity, Signal, boot_id};
 pub(crate) use leash::run_leashed;
 pub(crate) use lineage::{Lineage, adopt_orphans, lineage};
 pub(crate) use table::variable_of;

@@ -45,6 +45,7 @@ const PAUSE: &[&str] = &[
     "last_action",
     "pending_tasks",
     "forced",
+    "left_on_disk",
 ];
 
 const DIFF: &[&str] = &["files", "added", "removed"];
@@ -206,7 +207,10 @@ fn every_command_answers_with_one_json_document() {
             vec!["examples", "failures", "mistake", "rules"],
         ),
         (vec!["audit"], vec!["broken_at", "entries", "intact"]),
-        (vec!["gc", "--dry-run"], vec!["collected", "dry_run"]),
+        (
+            vec!["gc", "--dry-run"],
+            vec!["collected", "dry_run", "failed"],
+        ),
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),
         (vec!["undo-kill", "speaks"], INSTANCE.to_vec()),

@@ -3,9 +3,7 @@
 use super::{Vault, Work, fact};
 use crate::engine::Error;
 use crate::engine::resume::OnConflict;
-use crate::git::{
-    self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, PowerCut, Verification,
-};
+use crate::git::{self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, Verification};
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
@@ -14,6 +12,7 @@ impl Work<'_> {
         let Vault {
             snapshot: Some(snapshot),
             parking: Some(place),
+            ..
         } = Vault::of(&self.record)?
         else {
             return Ok(Facts::none());
@@ -74,9 +73,16 @@ impl Work<'_> {
         if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN) {
             repository.create_branch(&branch, &commit)?;
         }
-        for (path, bytes) in git::refill(&repository, place)?.missing {
+        let refilled = git::refill(&repository, place)?;
+        for (path, bytes) in refilled.missing {
             self.progress.note(&format!(
                 "{} ({bytes} bytes) was let go when the disk was freed, and is not back",
+                path.display()
+            ));
+        }
+        for path in refilled.changed {
+            self.progress.note(&format!(
+                "{} was changed while it was put away, and stays as it was found",
                 path.display()
             ));
         }
@@ -116,6 +122,7 @@ impl Work<'_> {
         let Vault {
             snapshot: Some(snapshot),
             parking: Some(_),
+            ..
         } = Vault::of(&self.record)?
         else {
             return Ok(Facts::none());
@@ -148,12 +155,7 @@ impl Work<'_> {
         let released = facts.read::<git::SnapshotFact>(fact::RELEASE);
         if released.is_some() {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-            let cut = if self.recovering {
-                PowerCut::Possible
-            } else {
-                PowerCut::Impossible
-            };
-            git::settle_refill(&repository, &checkout, cut)?;
+            git::settle_refill(&repository, &checkout)?;
         }
         if facts.read::<String>(fact::NOT_RESUMED).is_some() {
             return Ok(Facts::none());

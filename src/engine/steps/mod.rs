@@ -39,6 +39,8 @@ pub(super) mod fact {
     pub(in crate::engine) const SNAPSHOT: &str = "snapshot";
     /// Somebody writes into what was parked: it must not be thinned.
     pub(in crate::engine) const UNSETTLED: &str = "unsettled";
+    /// What could not be deleted when the disk was freed.
+    pub(in crate::engine) const LEFT: &str = "left";
     pub(in crate::engine) const PARKING: &str = "parking";
     /// An adopted worktree that was put away stands at its place again.
     pub(in crate::engine) const GIVEN_BACK: &str = "given-back";

@@ -9,7 +9,7 @@ use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::PauseOptions;
-use crate::git::{ParkingPlace, SnapshotFact};
+use crate::git::{Left, ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
     EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState, Timestamp,
@@ -21,6 +21,9 @@ use crate::process::stop_tree;
 pub(in crate::engine) struct Vault {
     pub snapshot: Option<SnapshotFact>,
     pub parking: Option<ParkingPlace>,
+    /// What could not be deleted when the disk was to be freed; `gc` tries again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<Left>,
 }
 
 impl Vault {
@@ -172,7 +175,7 @@ impl Work<'_> {
             let snapshot = facts.read::<Option<SnapshotFact>>(fact::RELEASE).flatten();
             self.record.vault = serde_json::to_value(Vault {
                 snapshot,
-                parking: None,
+                ..Vault::default()
             })
             .ok();
             self.record.state = Resting::Paused;
@@ -285,6 +288,7 @@ impl Work<'_> {
         let vault = Vault {
             snapshot,
             parking: facts.read(fact::PARKING),
+            left: facts.read(fact::LEFT).unwrap_or_default(),
         };
         self.record.vault = serde_json::to_value(vault).ok();
         if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
@@ -305,6 +309,7 @@ impl Work<'_> {
             let vault = Vault::of(&self.record)?;
             self.record.vault = serde_json::to_value(Vault {
                 parking: None,
+                left: Vec::new(),
                 ..vault
             })
             .ok();

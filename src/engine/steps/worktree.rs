@@ -1,5 +1,6 @@
 //! The worktree: made, set up, moved aside.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::{Vault, Work, fact};
@@ -10,8 +11,8 @@ use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
 use crate::git::{
-    self, AddWorktree, BranchStanding, GitError, MadeWorktree, ParkState, ParkingPlace, PowerCut,
-    Repo, SnapshotFact,
+    self, AddWorktree, BranchStanding, GitError, Left, MadeWorktree, ParkState, ParkingPlace, Repo,
+    SnapshotFact,
 };
 use crate::lifecycle::Facts;
 use crate::store::Lock;
@@ -142,6 +143,7 @@ impl Work<'_> {
         let Vault {
             snapshot: Some(snapshot),
             parking: Some(place),
+            ..
         } = Vault::of(&self.record)?
         else {
             return Ok(Facts::none());
@@ -175,12 +177,7 @@ impl Work<'_> {
         git::refill(&repository, place)?;
         git::unpark(place)?;
         git::bring_objects_back(&repository, snapshot)?;
-        let cut = PowerCut::Possible;
-        Ok(git::settle_refill(
-            &repository,
-            &place.live_checkout(),
-            cut,
-        )?)
+        Ok(git::settle_refill(&repository, &place.live_checkout())?)
     }
 
     /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
@@ -199,14 +196,27 @@ impl Work<'_> {
             return Ok(Facts::none());
         };
         let policy = self.engine.thin_policy();
-        let report = git::thin(&self.repository()?, &place, &snapshot, &policy, now())?;
-        for (path, bytes) in &report.dropped {
-            self.progress.note(&format!(
-                "{} ({bytes} bytes) was let go to free the disk",
-                path.display()
-            ));
+        let report = self
+            .repository()
+            .and_then(|repository| Ok(git::thin(&repository, &place, &snapshot, &policy, now())?));
+        let left = match report {
+            Ok(report) => {
+                for (path, bytes) in &report.dropped {
+                    self.progress.note(&format!(
+                        "{} ({bytes} bytes) was let go to free the disk",
+                        path.display()
+                    ));
+                }
+                report.left
+            }
+            // The work is put away already, whole: an instance is not held up for its disk space.
+            Err(error) => vec![Left::new(Path::new("."), error.to_string())],
+        };
+        if left.is_empty() {
+            return Ok(Facts::none());
         }
-        Ok(Facts::none())
+        self.progress.note(&left_on_disk(&left));
+        Ok(Facts::none().with(fact::LEFT, &left))
     }
 
     /// What is to become of the worktree. An adopted one is somebody else's: killing the instance
@@ -270,8 +280,25 @@ pub(super) fn leaves_worktree(facts: &Facts) -> bool {
         .is_some_and(|order| order.leave_worktree)
 }
 
+/// What could not be deleted, in one sentence.
+fn left_on_disk(left: &[Left]) -> String {
+    const NAMED: usize = 5;
+    let mut named: Vec<String> = left
+        .iter()
+        .take(NAMED)
+        .map(|left| format!("{} ({})", left.path, left.why))
+        .collect();
+    if left.len() > NAMED {
+        named.push(format!("{} more", left.len() - NAMED));
+    }
+    format!(
+        "not all of the disk is freed: {}; `biv gc` tries again",
+        named.join(", ")
+    )
+}
+
 /// A file name for a repository: what FNV makes of its path is plenty for telling locks apart.
-fn repository_lock(common_dir: &std::path::Path) -> String {
+fn repository_lock(common_dir: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let hash = common_dir
         .as_os_str()

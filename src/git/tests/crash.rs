@@ -36,7 +36,7 @@ fn be_the_victim(dir: &Path) {
     refill(&repo, &place).unwrap();
     unpark(&place).unwrap();
     bring_objects_back(&repo, &fact).unwrap();
-    settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
+    settle_refill(&repo, &place.live_checkout()).unwrap();
 }
 
 fn start_victim(lab: &Lab) -> std::process::Child {
@@ -72,7 +72,7 @@ fn recover(lab: &Lab, finish_thinning: bool) {
         unpark(&place).unwrap();
         bring_objects_back(&repo, &fact).unwrap();
     }
-    settle_refill(&repo, &place.live_checkout(), PowerCut::Possible).unwrap();
+    settle_refill(&repo, &place.live_checkout()).unwrap();
 }
 
 #[test]

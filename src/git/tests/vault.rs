@@ -82,7 +82,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     }
     unpark(&place)?;
     bring_objects_back(&repo, &fact)?;
-    settle_refill(&repo, &place.live_checkout(), PowerCut::Impossible)?;
+    settle_refill(&repo, &place.live_checkout())?;
     let verified = verify_snapshot(&repo, &place.live_checkout(), &fact, None)?;
     if verified != Verification::Equal {
         wrong.push(format!("restored: {verified:?}"));

@@ -237,6 +237,7 @@ pub(super) fn paused(letter: char, title: &str, tasks: &[&str]) -> InstanceView 
         last_action: Some("wrote src/login.rs".to_owned()),
         pending_tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
         forced: false,
+        left_on_disk: Vec::new(),
     });
     changed(view, 12, 3)
 }

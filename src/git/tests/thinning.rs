@@ -1,0 +1,156 @@
+//! What a refill may write, and what a power cut has taken from it.
+
+use std::path::Path;
+
+use super::fingerprint::fingerprint;
+use super::states::{Lab, all};
+use super::{now, saved, scratch};
+use crate::git::*;
+use crate::model::InstanceId;
+
+struct Thinned {
+    lab: Lab,
+    repo: Repo,
+    place: ParkingPlace,
+    before: Vec<String>,
+    _home: tempfile::TempDir,
+}
+
+impl Thinned {
+    fn new(name: &str) -> Self {
+        let state = all().into_iter().find(|state| state.name == name).unwrap();
+        let home = tempfile::tempdir_in(scratch()).unwrap();
+        let lab = state.make(&home.path().canonicalize().unwrap());
+        let before = fingerprint(&lab.main, &lab.worktree);
+        let repo = Repo::discover(&lab.worktree).unwrap();
+        let id = InstanceId::random();
+        let checkout = Checkout::live(&repo, &lab.worktree).unwrap();
+        let fact = saved(&repo, &checkout, &id, 1).unwrap();
+        let place = choose_parking(&repo, &lab.worktree, &id, 1).unwrap();
+        park(&place).unwrap();
+        let preview = preview_thin(&repo, &place, &fact, &ThinPolicy::default()).unwrap();
+        let report = thin(&repo, &place, &fact, &ThinPolicy::default(), now()).unwrap();
+        assert_eq!(preview, report, "a preview says what is done");
+        assert_eq!(on_disk(&place).unwrap(), OnDisk::Least);
+        Self {
+            lab,
+            repo,
+            place,
+            before,
+            _home: home,
+        }
+    }
+
+    fn refilled(name: &str) -> Self {
+        let thinned = Self::new(name);
+        refill(&thinned.repo, &thinned.place).unwrap();
+        unpark(&thinned.place).unwrap();
+        thinned
+    }
+
+    fn settle(&self) {
+        settle_refill(&self.repo, &self.place.live_checkout()).unwrap();
+    }
+
+    /// As after a boot of the machine.
+    fn boot(&self) {
+        let path = self.place.admin.join("bivouac-thinned");
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[2], "refilled", "{text}");
+        lines[3] = "an earlier boot";
+        std::fs::write(&path, lines.join("\n")).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.lab.worktree.join(name)).unwrap()
+    }
+}
+
+/// What a power cut leaves of a file whose bytes were not on the disk: its names, its mode, its time.
+fn cut(path: &Path) {
+    let time = std::fs::metadata(path).unwrap().modified().unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(path).unwrap();
+    file.set_len(0).unwrap();
+    file.set_modified(time).unwrap();
+}
+
+#[test]
+fn what_a_power_cut_took_is_written_again_and_nothing_else() {
+    let thinned = Thinned::refilled("hard-links");
+    let at = |name: &str| thinned.lab.worktree.join(name);
+    for path in ["b.txt", "run.sh"] {
+        cut(&at(path));
+    }
+    // The agent's own: written, truncated, deleted.
+    std::fs::write(at("a.txt"), "the agent\n").unwrap();
+    std::fs::write(at("bin.dat"), "").unwrap();
+    std::fs::remove_file(at("own.txt")).unwrap();
+    thinned.boot();
+    thinned.settle();
+    assert_eq!(thinned.read("b.txt"), "b\nmain\n");
+    assert_eq!(thinned.read("run.sh"), "#!/bin/sh\n");
+    assert_eq!(thinned.read("a.txt"), "the agent\n");
+    assert_eq!(thinned.read("bin.dat"), "");
+    assert!(!at("own.txt").exists());
+    // Settled once: from now on nothing is known of it.
+    cut(&at("b.txt"));
+    thinned.settle();
+    assert_eq!(thinned.read("b.txt"), "");
+}
+
+#[test]
+fn without_a_boot_in_between_nothing_is_written() {
+    let thinned = Thinned::refilled("mixed");
+    let path = thinned.lab.worktree.join("b.txt");
+    cut(&path);
+    thinned.settle();
+    assert_eq!(thinned.read("b.txt"), "");
+}
+
+#[test]
+fn every_file_that_a_power_cut_has_emptied_comes_back() {
+    for name in ["hard-links", "modes", "mixed"] {
+        let thinned = Thinned::refilled(name);
+        let mut emptied = 0;
+        for line in &thinned.before {
+            let path = line
+                .strip_prefix("path ")
+                .and_then(|l| l.split(": ").next());
+            let Some(path) = path.map(|path| thinned.lab.worktree.join(path)) else {
+                continue;
+            };
+            if std::fs::symlink_metadata(&path)
+                .is_ok_and(|found| found.is_file() && found.len() > 0)
+                // Never deleted: git's own, and one with a name outside of the worktree.
+                && !path.ends_with(".git")
+                && !path.ends_with("shared")
+            {
+                cut(&path);
+                emptied += 1;
+            }
+        }
+        assert!(emptied > 3, "{emptied} files of {name}");
+        thinned.boot();
+        thinned.settle();
+        let after = fingerprint(&thinned.lab.main, &thinned.lab.worktree);
+        assert_eq!(thinned.before, after, "{name}");
+    }
+}
+
+/// A marker of a version that did not say how far it was: nothing of the user's is written over.
+#[test]
+fn a_marker_that_does_not_say_its_phase_harms_nothing() {
+    let thinned = Thinned::refilled("mixed");
+    std::fs::write(thinned.lab.worktree.join("a.txt"), "edited\n").unwrap();
+    let marker = thinned.place.admin.join("bivouac-thinned");
+    let text = std::fs::read_to_string(&marker).unwrap();
+    let old: Vec<&str> = text.lines().take(2).collect();
+    std::fs::write(&marker, format!("{}\n", old.join("\n"))).unwrap();
+    park(&thinned.place).unwrap();
+    let report = refill(&thinned.repo, &thinned.place).unwrap();
+    assert_eq!(report.changed, [Path::new("a.txt")]);
+    unpark(&thinned.place).unwrap();
+    thinned.settle();
+    assert_eq!(thinned.read("a.txt"), "edited\n");
+}
