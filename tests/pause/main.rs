@@ -9,6 +9,7 @@ mod dice;
 mod disk;
 mod exactness;
 mod ground;
+mod inside;
 mod meanwhile;
 mod mount;
 mod outside;
@@ -16,7 +17,9 @@ mod power;
 mod quiesce;
 mod requests;
 mod rest;
+mod retention;
 mod screen;
+mod undeletable;
 mod writers;
 
 #[path = "../support/fingerprint.rs"]

@@ -16,7 +16,7 @@ fn cut(
     wait: Duration,
 ) -> Vec<String> {
     let disk = Mount::disk(192);
-    let ground = Ground::made_below(&state("mixed"), &disk.path());
+    let mut ground = Ground::made_below(&state("mixed"), &disk.path());
     for command in prepare {
         drop(ground.biv(command).ok());
     }
@@ -38,6 +38,7 @@ fn cut(
         process.kill();
     }
     disk.return_to(&moment);
+    ground.camp = ground.camp.with("BIV_TEST_BOOT", "the next one");
     drop(ground.camp.biv(["list"]).run());
     let to = if operation[0] == "pause" {
         "paused"

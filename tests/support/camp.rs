@@ -20,6 +20,8 @@ pub(crate) struct Camp {
     home: PathBuf,
     /// What a tier needs beside the rest: where its agents lie, whom they may ask.
     more: Vec<(String, String)>,
+    /// Whom the program runs as, where that is not the tester.
+    user: Option<u32>,
 }
 
 impl Camp {
@@ -48,6 +50,7 @@ impl Camp {
             home: root.join(path),
             directory,
             more: Vec::new(),
+            user: None,
         };
         std::fs::create_dir_all(camp.root().join("user/tmp")).unwrap();
         std::fs::write(
@@ -64,6 +67,36 @@ impl Camp {
         self.more.retain(|(known, _)| known != name);
         self.more.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// The same camp for a user who is not root, whoever the tester is: all that is in it so far
+    /// becomes that user's.
+    pub(crate) fn of_a_plain_user(mut self) -> Self {
+        const NOBODY: u32 = 65_534;
+        if rustix::process::geteuid().is_root() {
+            let owner = format!("{NOBODY}:{NOBODY}");
+            let chown = Command::new("chown")
+                .args(["-R", &owner])
+                .arg(self.root())
+                .status();
+            assert!(chown.unwrap().success());
+            self.user = Some(NOBODY);
+        }
+        self
+    }
+
+    /// The program, run by whom this camp is for.
+    fn program(&self) -> (OsString, Vec<OsString>) {
+        match self.user {
+            None => (program().into(), Vec::new()),
+            Some(user) => {
+                let change = [format!("--reuid={user}"), format!("--regid={user}")];
+                let mut arguments: Vec<OsString> = change.map(OsString::from).into();
+                arguments.push("--clear-groups".into());
+                arguments.push(program().into());
+                ("setpriv".into(), arguments)
+            }
+        }
     }
 
     pub(crate) fn root(&self) -> PathBuf {
@@ -361,7 +394,9 @@ impl Call<'_> {
     /// Makes the call in a process group of its own and does not wait for it.
     pub(crate) fn in_background(self) -> std::process::Child {
         use std::os::unix::process::CommandExt;
-        Command::new(program())
+        let (program, first) = self.camp.program();
+        Command::new(program)
+            .args(first)
             .args(&self.arguments)
             .current_dir(&self.directory)
             .env_clear()
@@ -380,7 +415,9 @@ impl Call<'_> {
             call.push(' ');
             call.extend(argument.to_string_lossy().chars().take(80));
         }
-        let output = assert_cmd::Command::new(program())
+        let (program, first) = self.camp.program();
+        let output = assert_cmd::Command::new(program)
+            .args(first)
             .args(&self.arguments)
             .current_dir(&self.directory)
             .env_clear()
