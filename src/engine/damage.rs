@@ -24,6 +24,9 @@ impl Engine {
             match dir.load() {
                 Loaded::Known { record, .. } => {
                     findings.extend(self.check_run(&dir, &record, fix));
+                    if let Err(error) = dir.autoyes(&record) {
+                        findings.push(self.check_switch(&record, &error, fix));
+                    }
                     if let Err(error) = dir.queue() {
                         let hint = "`biv doctor --fix` moves it aside and begins an empty queue; \
                                     its prompts can be read in the file";
@@ -40,6 +43,20 @@ impl Engine {
             findings.push(aside(unread, hint, fix));
         }
         Ok(findings)
+    }
+
+    /// A switch that cannot be read answers nothing.
+    fn check_switch(&self, record: &InstanceRecord, error: &StoreError, fix: bool) -> Finding {
+        let finding = Finding::bad(
+            CHECK,
+            Health::Problem,
+            format!("autoyes of `{}` is off: {error}", record.title),
+            format!("`biv autoyes {} off`, or on, makes it anew", record.id),
+        );
+        Finding {
+            mended: fix && self.autoyes_off(record.id.as_str()).is_ok(),
+            ..finding
+        }
     }
 
     fn check_record(

@@ -271,7 +271,7 @@ impl Engine {
             tmux_session: pane.map(|pane| pane.session.clone()),
             state,
             activity,
-            autoyes: record.is_autoyes(super::core::now()),
+            autoyes: self.is_autoyes(record),
             idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
             resumable: run.as_ref().is_some_and(|run| run.resumable),

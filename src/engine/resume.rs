@@ -95,7 +95,7 @@ impl Engine {
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
-        if record.is_autoyes(super::core::now()) {
+        if self.is_autoyes(&record) {
             for warning in self.autoyes_warnings(Some(&record)) {
                 progress.note(&warning);
             }

@@ -30,7 +30,7 @@ pub(crate) struct Standing {
 
 /// What the files of an instance looked like when they were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp([(u64, i64, i64); 3]);
+struct Stamp([(u64, i64, i64); 4]);
 
 /// Remembers what was read.
 #[derive(Debug, Default)]
@@ -61,7 +61,7 @@ impl Roster {
     pub(crate) fn has_changed(&mut self, engine: &Engine, id: &InstanceId) -> bool {
         let directory = engine.store.instance(id).path;
         let stamp = Stamp(
-            ["record.json", "journal.jsonl", "queue.json"]
+            ["record.json", "journal.jsonl", "queue.json", "autoyes.json"]
                 .map(|name| touched(&directory.join(name))),
         );
         self.stamps.insert(id.clone(), stamp) != Some(stamp)
@@ -91,7 +91,7 @@ impl Engine {
         let queue = dir.queue().unwrap_or_default();
         Some(Standing {
             state: state_of(&record, journal.as_deref()),
-            autoyes: record.is_autoyes(super::core::now()),
+            autoyes: self.is_autoyes(&record),
             idle_timeout: self
                 .idle_timeout(record.idle_timeout_s)
                 .map(|seconds| super::hurried(Duration::from_secs(seconds))),

@@ -28,6 +28,8 @@ pub(crate) struct InstanceRecord {
     /// The first prompt, which `restart` gives again.
     pub prompt: Option<String>,
     pub state: Resting,
+    /// As the instance was made, or as a version that kept the switch here left it: `autoyes.json` says
+    /// how it stands.
     pub autoyes: bool,
     /// When that ends by itself.
     #[serde(default)]
@@ -55,11 +57,6 @@ impl InstanceRecord {
     /// Format 1 was read with no field unknown: its readers take a record with one for damaged, and leave
     /// one of a newer format alone. From format 2 on, fields that are not known are kept.
     pub(crate) const FORMAT: u32 = 2;
-
-    /// Whether its dialogs are answered by the policy at this time.
-    pub(crate) fn is_autoyes(&self, now: Timestamp) -> bool {
-        self.autoyes && self.autoyes_until.is_none_or(|until| now < until)
-    }
 
     pub(crate) fn session_name(&self) -> SessionName {
         SessionName::of(&self.id)

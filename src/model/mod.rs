@@ -4,6 +4,7 @@
 //! reads a clock, a file or the environment.
 
 mod activity;
+mod autoyes;
 mod event;
 mod ids;
 mod instance;
@@ -15,6 +16,7 @@ mod text;
 mod time;
 
 pub(crate) use activity::Activity;
+pub(crate) use autoyes::AutoyesSwitch;
 pub(crate) use event::{Event, EventKind};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{

@@ -15,6 +15,7 @@ mod jsonl;
 mod lock;
 mod queue;
 mod replace;
+mod switch;
 
 pub(crate) use audit::{Audit, AuditEntry, AuditLine};
 pub(crate) use conversation::{ConversationDir, ConversationReader, Cut, Imports};

@@ -25,10 +25,9 @@ fn ask(camp: &Camp, instance: &Instance, prompt: &str) {
 
 /// Switches it on without a daemon that would be quicker than the test.
 fn switch_on(camp: &Camp, instance: &Instance) {
-    let record = camp.instances_dir().join(&instance.id).join("record.json");
-    let mut stored: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
-    stored["autoyes"] = true.into();
-    std::fs::write(&record, stored.to_string()).unwrap();
+    let switch = camp.instances_dir().join(&instance.id).join("autoyes.json");
+    let on = r#"{"format":1,"on":true,"until":null,"changed_at":"2026-11-15T18:02:00Z"}"#;
+    std::fs::write(switch, on).unwrap();
 }
 
 fn answer(camp: &Camp, instance: &Instance) -> Value {
@@ -419,4 +418,97 @@ fn tmux(camp: &Camp, arguments: &[&str]) -> String {
         .output()
         .unwrap();
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What an agent's hook is answered that asks whether it may run `ls`.
+fn hook_says(camp: &Camp, instance: &Instance) -> String {
+    let payload = serde_json::json!({
+        "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+        "tool_input": { "command": "ls" }, "cwd": instance.worktree,
+    });
+    camp.biv(["hook", "claude", "PermissionRequest"])
+        .env("BIV_INSTANCE", &instance.id)
+        .stdin(payload.to_string())
+        .run()
+        .ok()
+        .stdout
+}
+
+#[test]
+fn it_is_switched_off_at_once_while_a_pause_waits() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "busy", &[]);
+    instance.wait_idle(&camp);
+    switch_on(&camp, &instance);
+    drop(camp.biv(["send", "busy", "/busy 600"]).run().ok());
+    instance.wait_for(&camp, "activity", "busy");
+    let mut pause = camp
+        .biv(["pause", "--wait", "forever", "busy"])
+        .in_background();
+    instance.wait_for(&camp, "state", "pausing");
+    assert!(hook_says(&camp, &instance).contains("allow"));
+    let off = camp.biv(["autoyes", "--json", "busy", "off"]).run().ok();
+    assert_eq!(off.json()["autoyes"], false);
+    assert_eq!(hook_says(&camp, &instance), "");
+    assert_eq!(answer(&camp, &instance)["outcome"], "off");
+    let shown = camp.show(&instance);
+    assert_eq!(
+        (&shown["state"], &shown["autoyes"]),
+        (&"pausing".into(), &false.into())
+    );
+    drop(camp.biv(["pause", "--cancel", "busy"]).run().ok());
+    pause.wait().unwrap();
+    assert_eq!(camp.show(&instance)["autoyes"], false);
+}
+
+#[test]
+fn a_loop_is_broken_while_a_pause_waits() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "busy", &[]);
+    instance.wait_idle(&camp);
+    switch_on(&camp, &instance);
+    drop(camp.biv(["send", "busy", "/busy 600"]).run().ok());
+    instance.wait_for(&camp, "activity", "busy");
+    let mut pause = camp
+        .biv(["pause", "--wait", "forever", "busy"])
+        .in_background();
+    instance.wait_for(&camp, "state", "pausing");
+    until("the same question is answered no more", || {
+        hook_says(&camp, &instance).is_empty()
+    });
+    assert_eq!(camp.show(&instance)["autoyes"], false);
+    let events = std::fs::read_to_string(camp.home().join("state/events.jsonl")).unwrap();
+    assert!(events.contains("autoyes:stopped"), "{events}");
+    drop(camp.biv(["pause", "--cancel", "busy"]).run().ok());
+    pause.wait().unwrap();
+}
+
+#[test]
+fn a_switch_in_an_old_record_is_taken_over_and_a_damaged_one_is_off() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "old", "/run ls");
+    let directory = camp.instances_dir().join(&instance.id);
+    let record = directory.join("record.json");
+    let mut stored: Value = serde_json::from_slice(&std::fs::read(&record).unwrap()).unwrap();
+    stored["format"] = 1.into();
+    stored["autoyes"] = true.into();
+    std::fs::write(&record, stored.to_string()).unwrap();
+    assert_eq!(camp.show(&instance)["autoyes"], true);
+    assert_eq!(answer(&camp, &instance)["outcome"], "accepted");
+    instance.wait_idle(&camp);
+    drop(camp.biv(["autoyes", "old", "off"]).run().ok());
+    assert_eq!(camp.show(&instance)["autoyes"], false);
+    // The record says on as before; the switch has the last word.
+    let switch = directory.join("autoyes.json");
+    for (text, status) in [("{\"form", 0), (r#"{"format":9,"on":true}"#, 1)] {
+        std::fs::write(&switch, text).unwrap();
+        assert_eq!(camp.show(&instance)["autoyes"], false, "{text}");
+        assert_eq!(hook_says(&camp, &instance), "", "{text}");
+        let doctor = camp.biv(["doctor"]).run().fails(1).stdout;
+        assert!(doctor.contains("autoyes of `old` is off"), "{doctor}");
+        let off = camp.biv(["autoyes", "old", "off"]).run();
+        assert_eq!(off.status, Some(status), "{}", off.stderr);
+    }
 }

@@ -95,7 +95,7 @@ impl Engine {
             (Some(seat), Resting::Running, None) => seat,
             _ => return Ok(AutoyesAnswer::none(Off, "it does not run")),
         };
-        if !record.is_autoyes(now()) {
+        if !self.is_autoyes(&record) {
             return Ok(AutoyesAnswer::none(Off, "autoyes is off"));
         }
         let provider = self.provider_of(&record)?;
@@ -224,6 +224,10 @@ impl Engine {
                 self.stop_autoyes(record, reason)?;
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::Stopped, reason));
             }
+        }
+        // It may have been switched off since: the last word before the key is the switch's.
+        if !self.is_autoyes(record) {
+            return Ok(AutoyesAnswer::none(AutoyesOutcome::Off, "autoyes is off"));
         }
         note(&ruling, &keys, outcome::DECIDED)?;
         let pressed = case.press(&keys)?;

@@ -34,7 +34,7 @@ impl Engine {
     ) -> Result<Option<Value>, Error> {
         let found = self.find(instance.as_str(), Scope::Living)?;
         let record = found.record;
-        if record.state != Resting::Running || !record.is_autoyes(now()) {
+        if record.state != Resting::Running || !self.is_autoyes(&record) {
             return Ok(None);
         }
         let wanted = wanted(payload);
@@ -97,6 +97,10 @@ impl Engine {
                 self.stop_autoyes(&record, reason)?;
                 return Ok(None);
             }
+        }
+        // It may have been switched off since: the last word before the answer is the switch's.
+        if !self.is_autoyes(&record) {
+            return Ok(None);
         }
         log.append(entry(about, &request, &ruling, &[], outcome::TOLD))?;
         let kind = match ruling.decision {

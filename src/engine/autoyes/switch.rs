@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::engine::core::now;
 use crate::engine::{Engine, Error, Scope};
-use crate::model::{EventKind, InstanceRecord, Timestamp, Title};
+use crate::model::{AutoyesSwitch, EventKind, InstanceRecord, Timestamp, Title};
 
 /// What is said wherever autoyes starts with the rights of root.
 const AS_ROOT: &str = "autoyes answers for an agent that runs as root: what it accepts can do anything to this machine";
@@ -23,8 +23,15 @@ pub(crate) struct AutoyesState {
 impl Engine {
     /// How it stands.
     pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
-        let record = self.find(given, Scope::Living)?.record;
-        Ok(self.autoyes_state(&record))
+        let found = self.find(given, Scope::Living)?;
+        let switch = found.dir.autoyes(&found.record)?;
+        Ok(self.autoyes_state(&found.record, &switch))
+    }
+
+    /// Whether an instance's dialogs are answered now. A switch that cannot be read is off.
+    pub(in crate::engine) fn is_autoyes(&self, record: &InstanceRecord) -> bool {
+        let dir = self.store.instance(&record.id);
+        dir.autoyes(record).is_ok_and(|switch| switch.is_on(now()))
     }
 
     /// Switches it on, for as long as the policy says or as is asked for.
@@ -34,35 +41,36 @@ impl Engine {
         lasts: Option<Duration>,
     ) -> Result<AutoyesState, Error> {
         self.prepare()?;
-        let mut held = self.hold(given, Scope::Living, "autoyes")?;
-        held.record.autoyes = true;
-        held.record.autoyes_until = match lasts {
+        let found = self.find(given, Scope::Living)?;
+        let until = match lasts {
             Some(lasts) => after(lasts),
             None => self.autoyes_ends(),
         };
-        held.record.updated_at = now();
-        held.dir.save(&mut held.record)?;
-        Ok(self.autoyes_state(&held.record))
+        self.turn(&found.record, &AutoyesSwitch::turned(true, until, now()))
     }
 
-    /// Switches it off. An operation that is under way is waited for, as with every change.
+    /// Switches it off, at once: nothing that is under way is waited for.
     pub(crate) fn autoyes_off(&self, given: &str) -> Result<AutoyesState, Error> {
-        let mut held = self.hold(given, Scope::Living, "autoyes")?;
-        if held.record.autoyes {
-            held.record.autoyes = false;
-            held.record.autoyes_until = None;
-            held.record.updated_at = now();
-            held.dir.save(&mut held.record)?;
-        }
-        Ok(self.autoyes_state(&held.record))
+        let found = self.find(given, Scope::Living)?;
+        self.turn(&found.record, &AutoyesSwitch::turned(false, None, now()))
     }
 
-    /// Ends it because something went wrong, and says so.
+    /// Ends it because something went wrong, and says so, also when it could not be ended.
     pub(super) fn stop_autoyes(&self, record: &InstanceRecord, reason: &str) -> Result<(), Error> {
-        let state = self.autoyes_off(record.id.as_str())?;
-        let data = serde_json::json!({ "reason": reason, "autoyes": state.autoyes });
+        let turned = self.turn(record, &AutoyesSwitch::turned(false, None, now()));
+        let data = serde_json::json!({
+            "reason": reason,
+            "autoyes": turned.is_err(),
+            "error": turned.as_ref().err().map(Error::told),
+        });
         self.emit(EventKind::AutoyesStopped, record, data);
-        Ok(())
+        turned.map(drop)
+    }
+
+    fn turn(&self, record: &InstanceRecord, switch: &AutoyesSwitch) -> Result<AutoyesState, Error> {
+        self.store.instance(&record.id).turn_autoyes(switch)?;
+        self.ring(Some(&record.id));
+        Ok(self.autoyes_state(record, switch))
     }
 
     /// When it ends if it is switched on now and nothing else is said.
@@ -92,13 +100,13 @@ impl Engine {
         warnings
     }
 
-    fn autoyes_state(&self, record: &InstanceRecord) -> AutoyesState {
-        let on = record.is_autoyes(now());
+    fn autoyes_state(&self, record: &InstanceRecord, switch: &AutoyesSwitch) -> AutoyesState {
+        let on = switch.is_on(now());
         AutoyesState {
             id: record.id.clone(),
             title: record.title.clone(),
             autoyes: on,
-            until: record.autoyes_until.filter(|_| on),
+            until: switch.until.filter(|_| on),
             warnings: if on {
                 self.autoyes_warnings(Some(record))
             } else {

@@ -1,0 +1,37 @@
+//! The autoyes switch of an instance: a file that is replaced whole and waits for no lock, so that
+//! turning it off takes effect at once, whatever else is under way.
+
+use std::path::PathBuf;
+
+use super::document::{read_if_there, set_aside, write_document};
+use super::{Document, InstanceDir, StoreError};
+use crate::model::{AutoyesSwitch, InstanceRecord};
+
+impl Document for AutoyesSwitch {
+    const FORMAT: u32 = Self::FORMAT;
+}
+
+impl InstanceDir {
+    /// The switch; where it was never turned, what the record says.
+    pub(crate) fn autoyes(&self, record: &InstanceRecord) -> Result<AutoyesSwitch, StoreError> {
+        let turned = read_if_there(&self.autoyes_path())?;
+        Ok(turned.unwrap_or_else(|| AutoyesSwitch::of(record)))
+    }
+
+    /// Turns the switch. The last one to turn it wins.
+    pub(crate) fn turn_autoyes(&self, switch: &AutoyesSwitch) -> Result<(), StoreError> {
+        let path = self.autoyes_path();
+        match write_document(&path, switch) {
+            // A damaged switch counts as off, and must not stay so for ever.
+            Err(StoreError::Corrupt { .. }) => {
+                set_aside(&path)?;
+                write_document(&path, switch)
+            }
+            other => other,
+        }
+    }
+
+    fn autoyes_path(&self) -> PathBuf {
+        self.path.join("autoyes.json")
+    }
+}
