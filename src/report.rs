@@ -127,6 +127,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NeedsPerson { .. } => ("needs_person", 4),
         Error::Busy { .. } | Error::Store(StoreError::Busy { .. }) => ("busy", 7),
         Error::TitleTaken { .. } => ("title_taken", 1),
+        Error::BranchHeld { .. } => ("branch_held", 1),
         Error::Title(_) | Error::NothingToSend => ("usage", 2),
         Error::UnknownAgent(_) => ("unknown_agent", 2),
         Error::NoSuchBase { .. } => ("no_such_base", 1),
@@ -216,6 +217,11 @@ fn hints(error: &Error) -> Vec<String> {
         ),
         Error::TitleTaken { title } => {
             format!("choose another title, or `biv attach {}`", word(title))
+        }
+        Error::BranchHeld { id, .. } => {
+            format!(
+                "one instance to a branch: take another branch, or end that one with `biv kill {id}`"
+            )
         }
         Error::Title(_) => "a title is free text for people, such as `fix the login`".to_owned(),
         Error::NoSuchBase { .. } => "give a branch, tag or commit with --base".to_owned(),

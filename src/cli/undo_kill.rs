@@ -5,7 +5,7 @@ use clap::Args;
 use super::context::CommandResult;
 use super::output::Output;
 use super::words;
-use crate::engine::Engine;
+use crate::engine::{Engine, Restored};
 
 /// Bring a killed instance back as paused
 #[derive(Debug, Args)]
@@ -16,7 +16,13 @@ pub(super) struct UndoKillArgs {
 }
 
 pub(super) fn run(args: &UndoKillArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let view = engine.undo_kill(&args.instance)?;
+    let Restored { view, formerly } = engine.undo_kill(&args.instance)?;
+    if let Some(title) = formerly {
+        output.say(&format!(
+            "another instance is called `{title}` now; this one is called `{}`",
+            view.title
+        ));
+    }
     Ok(output.done(&view, || {
         format!(
             "`{}` is back, paused. Go on with: biv resume {}",

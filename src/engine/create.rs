@@ -19,7 +19,7 @@ use crate::tmux::Server;
 
 /// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
 /// machine wait for each other.
-const NAMES_WAIT: Duration = Duration::from_secs(60);
+pub(super) const NAMES_WAIT: Duration = Duration::from_secs(60);
 /// How long a start without a prompt is watched for an agent that ends at once.
 const FIRST_LOOK: Duration = Duration::from_millis(350);
 
@@ -178,6 +178,9 @@ impl Engine {
         let names = self.store.lock("names", NAMES_WAIT, "new")?;
         let title = self.choose_title(asked.title.as_deref())?;
         let decided = decide(&id, &title)?;
+        if let Some(branch) = &decided.branch {
+            self.require_branch_free(&decided.repository.common_dir, &branch.name)?;
+        }
         if asked.autoyes {
             for warning in self.autoyes_warnings(None) {
                 progress.note(&warning);

@@ -32,6 +32,12 @@ pub(crate) enum Error {
     Busy { title: Title, holder: String },
     #[error("the title `{title}` is taken by another instance")]
     TitleTaken { title: Title },
+    #[error("the branch {branch} belongs to the instance `{title}`")]
+    BranchHeld {
+        branch: String,
+        title: Title,
+        id: InstanceId,
+    },
     #[error(transparent)]
     Title(#[from] TitleError),
     #[error("`{base}` names no commit in {}", repository.display())]

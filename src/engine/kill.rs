@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::core::now;
+use super::create::NAMES_WAIT;
 use super::recover::Held;
 use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::git::{self, ParkState};
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{EventKind, Pause, PauseReason, Resting, RunState};
+use crate::model::{EventKind, Pause, PauseReason, Resting, RunState, Title};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KillOptions {
@@ -30,6 +31,14 @@ pub(crate) struct Killed {
     pub view: InstanceView,
     /// Whether `undo-kill` can bring it back.
     pub kept: bool,
+}
+
+/// A killed instance that is back.
+#[derive(Debug)]
+pub(crate) struct Restored {
+    pub view: InstanceView,
+    /// Its title before, which another instance has now.
+    pub formerly: Option<Title>,
 }
 
 impl Engine {
@@ -62,8 +71,9 @@ impl Engine {
         })
     }
 
-    /// Brings a killed instance back as paused, as long as its work is kept.
-    pub(crate) fn undo_kill(&self, given: &str) -> Result<InstanceView, Error> {
+    /// Brings a killed instance back as paused, as long as its work is kept. Where its title is another's
+    /// by now, it comes back under a free one; where its branch is, it stays killed.
+    pub(crate) fn undo_kill(&self, given: &str) -> Result<Restored, Error> {
         self.prepare()?;
         let Held {
             dir,
@@ -78,6 +88,13 @@ impl Engine {
             });
         }
         self.require_kept(&record)?;
+        let names = self.store.lock("names", NAMES_WAIT, "undo-kill")?;
+        if let Some(branch) = &record.branch {
+            self.require_branch_free(&record.repository.common_dir, &branch.name)?;
+        }
+        let title = self.free_title(&record.title)?;
+        let before = std::mem::replace(&mut record.title, title);
+        let formerly = Some(before).filter(|before| *before != record.title);
         let at = now();
         let vault = Vault::of(&record)?;
         record.state = Resting::Paused;
@@ -99,6 +116,8 @@ impl Engine {
             })
         });
         dir.save(&mut record)?;
+        // The names are on disk now: others can see that they are taken.
+        drop(names);
         let mut run = dir.run(&record.run)?;
         run.state = RunState::Paused;
         run.paused_at = record.paused_at;
@@ -111,7 +130,10 @@ impl Engine {
             &record,
             json!({ "reason": "user", "undo_kill": true }),
         );
-        Ok(self.with_changes(self.view_at_rest(&record)))
+        Ok(Restored {
+            view: self.with_changes(self.view_at_rest(&record)),
+            formerly,
+        })
     }
 
     fn require_kept(&self, record: &crate::model::InstanceRecord) -> Result<(), Error> {

@@ -85,7 +85,7 @@ pub(crate) use glimpse::Glimpse;
 pub(crate) use haste::hurried;
 pub(crate) use hook::hear;
 pub(crate) use import::Takeover;
-pub(crate) use kill::{KillOptions, Killed};
+pub(crate) use kill::{KillOptions, Killed, Restored};
 pub(crate) use launch::run_launcher;
 pub(crate) use log::{Log, LogFrom};
 pub(crate) use manual::open_manual;

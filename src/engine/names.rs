@@ -1,6 +1,6 @@
 //! Titles, branches and directories for new instances.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::steps::fact;
 use super::{Engine, Error};
@@ -44,6 +44,62 @@ impl Engine {
         Ok(taken)
     }
 
+    /// The wanted title, or else the first free one of `title-2`, `title-3` and so on.
+    pub(super) fn free_title(&self, wanted: &Title) -> Result<Title, Error> {
+        let taken = self.taken_titles()?;
+        if !taken.contains(wanted) {
+            return Ok(wanted.clone());
+        }
+        for number in 2..=taken.len() + 2 {
+            let title = Title::new(&format!("{wanted}-{number}"))?;
+            if !taken.contains(&title) {
+                return Ok(title);
+            }
+        }
+        Err(Error::TitleTaken {
+            title: wanted.clone(),
+        })
+    }
+
+    /// The living instance that stands on this branch of a repository, paused ones too: while one is
+    /// away, its branch may be checked out by its user, but not be given to another instance.
+    pub(super) fn holder_of_branch(
+        &self,
+        common_dir: &Path,
+        name: &str,
+    ) -> Result<Option<InstanceRecord>, Error> {
+        let stands = |record: &InstanceRecord| {
+            record.repository.common_dir == common_dir
+                && record
+                    .branch
+                    .as_ref()
+                    .is_some_and(|branch| branch.name == name)
+        };
+        for id in self.store.ids()? {
+            let record = match self.store.instance(&id).load() {
+                Loaded::Known { record, .. } if record.state != Resting::Killed => Some(*record),
+                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD),
+                Loaded::Known { .. } | Loaded::Unreadable(_) => None,
+            };
+            if let Some(record) = record.filter(stands) {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a branch that another living instance stands on.
+    pub(super) fn require_branch_free(&self, common_dir: &Path, name: &str) -> Result<(), Error> {
+        match self.holder_of_branch(common_dir, name)? {
+            None => Ok(()),
+            Some(holder) => Err(Error::BranchHeld {
+                branch: name.to_owned(),
+                title: holder.title,
+                id: holder.id,
+            }),
+        }
+    }
+
     fn invent_title(&self, taken: &[Title]) -> Result<Title, Error> {
         // The id ends the search where all readable names are taken, which has yet to be seen.
         let invented = (0..100)
@@ -73,7 +129,15 @@ impl Engine {
         }
         let short = format!("{prefix}{plain}");
         match repository.validate_branch_name(&short) {
-            Ok(()) => Ok(short),
+            Ok(())
+                if self
+                    .holder_of_branch(repository.common_dir(), &short)?
+                    .is_none() =>
+            {
+                Ok(short)
+            }
+            // It was deleted under an instance that is paused, and will be made again for that one.
+            Ok(()) => free_branch(repository, long),
             Err(GitError::BranchExists { .. } | GitError::BranchPrefix { .. }) => {
                 free_branch(repository, long)
             }

@@ -10,7 +10,7 @@ use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, 
 use crate::daemon;
 use crate::engine::{
     Asked, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
-    PauseOptions, Progress, ResumeOptions, Told,
+    PauseOptions, Progress, Restored, ResumeOptions, Told,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason};
@@ -177,8 +177,14 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             })
         }
         Task::UndoKill(id) => {
-            let view = engine.undo_kill(id.as_str())?;
-            said(format!("`{}` is back, paused.", view.title))
+            let Restored { view, formerly } = engine.undo_kill(id.as_str())?;
+            said(match formerly {
+                None => format!("`{}` is back, paused.", view.title),
+                Some(title) => format!(
+                    "`{title}` is back, paused, as `{}`: another instance has its title.",
+                    view.title
+                ),
+            })
         }
         Task::Send { id, prompt } => {
             engine.send(id.as_str(), &prompt, progress)?;

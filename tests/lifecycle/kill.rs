@@ -221,3 +221,75 @@ fn whoever_comes_second_is_told_who_is_at_work() {
     drop(lock);
     camp.kill(&instance);
 }
+
+#[test]
+fn one_that_comes_back_takes_nobodys_title() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let old = camp.start(&repository, "tent", &[]);
+    leave_work(&repository, &old);
+    camp.kill(&old);
+    let new = camp.start(&repository, "tent", &[]);
+    let back = camp.biv(["undo-kill", &old.id]).run().ok();
+    assert!(back.stderr.contains("`tent-2`"), "{}", back.stderr);
+    assert_eq!(camp.show(&old)["title"], "tent-2");
+    assert_eq!(camp.show(&new)["title"], "tent");
+    drop(camp.biv(["resume", "tent-2"]).run().ok());
+    assert_ne!(camp.show(&old)["branch"], camp.show(&new)["branch"]);
+
+    // Each of two that come back at once has a name of its own.
+    let again = camp.start(&repository, "again", &[]);
+    camp.kill(&again);
+    let twin = camp.start(&repository, "again", &[]);
+    camp.kill(&twin);
+    let children: Vec<_> = [&again, &twin]
+        .map(|instance| camp.biv(["undo-kill", &instance.id]).in_background())
+        .into_iter()
+        .collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let mut titles: Vec<String> = camp.list().into_iter().map(|one| one.title).collect();
+    titles.sort();
+    assert_eq!(titles, ["again", "again-2", "tent", "tent-2"]);
+}
+
+#[test]
+fn one_branch_belongs_to_one_instance() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let old = camp.start(&repository, "tent", &[]);
+    leave_work(&repository, &old);
+    let branch = old.branch.clone().unwrap();
+    drop(
+        camp.biv(["kill", "-y", "--delete-branch", "tent"])
+            .run()
+            .ok(),
+    );
+    let new = camp.start(&repository, "other", &["--branch", &branch]);
+    let refused = camp.biv(["undo-kill", "--json", "tent"]).run().fails(1);
+    assert_eq!(refused.error()["code"], "branch_held");
+    let said = refused.error()["message"].as_str().unwrap().to_owned();
+    assert!(said.contains("`other`") && said.contains(&branch), "{said}");
+    assert_eq!(camp.show(&old)["state"], "killed");
+
+    // A paused one has its branch too, for a new one and for one that is taken over.
+    drop(camp.biv(["pause", "other"]).run().ok());
+    drop(camp.biv(["undo-kill", "tent"]).run().fails(1));
+    let directory = repository.path.to_str().unwrap();
+    let third = [
+        "new", "third", "-a", "demo", "--repo", directory, "--branch",
+    ];
+    let refused = camp.biv(third).arg(&branch).run().fails(1);
+    assert!(refused.stderr.contains("`other`"), "{}", refused.stderr);
+    let by_hand = camp.root().join("by-hand");
+    let by_hand = by_hand.to_str().unwrap();
+    repository.git(&["worktree", "add", "-q", by_hand, &branch]);
+    let refused = camp.biv(["adopt", by_hand, "-a", "demo"]).run().fails(1);
+    assert!(refused.stderr.contains("`other`"), "{}", refused.stderr);
+    repository.git(&["worktree", "remove", by_hand]);
+
+    camp.kill(&new);
+    drop(camp.biv(["undo-kill", "tent"]).run().ok());
+    assert_eq!(camp.show(&old)["state"], "paused");
+}
