@@ -76,7 +76,9 @@ pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> Command
         DaemonCommand::Stop => stop(&engine, output),
         DaemonCommand::Status => {
             let status = daemon::status(&engine);
-            mention_version(&engine, output);
+            if status.version.is_some() {
+                mention_version(&engine, output);
+            }
             Ok(output.result(&status, || describe(&status)))
         }
         DaemonCommand::Unit { kind } => Ok(print_unit(*kind, output)),
@@ -114,6 +116,12 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
 fn describe(status: &Status) -> String {
     if !status.running {
         return "The daemon does not run. Start it with: biv daemon start".to_owned();
+    }
+    if status.version.is_none() {
+        return format!(
+            "The daemon runs as process {}, but does not answer: it is busy, starting or stopping.",
+            status.pid.unwrap_or(0)
+        );
     }
     let since = status
         .started_at

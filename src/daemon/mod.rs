@@ -7,6 +7,7 @@
 
 mod client;
 mod desk;
+mod entrance;
 mod jobs;
 mod keeper;
 mod lived;

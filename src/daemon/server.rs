@@ -3,10 +3,10 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
+use super::entrance::{Entrance, Silent};
 use super::mail::Mail;
 use super::subscribers::{Next, Subscribers};
 use super::wire::{Answer, Hello, LONGEST_REQUEST, PROTOCOL, Request};
@@ -20,7 +20,6 @@ const ANSWER: Duration = Duration::from_secs(5);
 const WRITE: Duration = Duration::from_secs(30);
 /// How often it is looked whether a silent listener is still there.
 const STILL_THERE: Duration = Duration::from_secs(30);
-const CONNECTIONS: usize = 64;
 
 /// What each connection is served with.
 #[derive(Clone)]
@@ -31,35 +30,30 @@ pub(super) struct Counter {
     pub subscribers: Arc<Subscribers>,
 }
 
-/// Serves everyone who comes, each in a thread of their own.
+/// Serves every connection in a thread of its own.
 pub(super) fn serve(listener: &UnixListener, counter: &Counter) {
-    let open = Arc::new(AtomicUsize::new(0));
+    let entrance = Arc::new(Entrance::default());
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             // Out of descriptors, perhaps: the ones in use come back.
             std::thread::sleep(Duration::from_millis(100));
             continue;
         };
-        if open.fetch_add(1, Ordering::SeqCst) >= CONNECTIONS {
-            open.fetch_sub(1, Ordering::SeqCst);
+        let Ok(silent) = entrance.admit(&stream) else {
             continue;
-        }
-        let (counter, taken) = (counter.clone(), Arc::clone(&open));
+        };
+        let counter = counter.clone();
         let served = std::thread::Builder::new()
             .name("client".to_owned())
             .stack_size(256 * 1024)
-            .spawn(move || {
-                // A client that goes away in the middle has no more questions.
-                drop(attend(&stream, &counter));
-                taken.fetch_sub(1, Ordering::SeqCst);
-            });
-        if served.is_err() {
-            open.fetch_sub(1, Ordering::SeqCst);
-        }
+            // A client that goes away in the middle has no more questions.
+            .spawn(move || drop(attend(&stream, silent, &counter)));
+        // One that no thread can be had for is closed; others end and make room.
+        drop(served);
     }
 }
 
-fn attend(stream: &UnixStream, counter: &Counter) -> std::io::Result<()> {
+fn attend(stream: &UnixStream, silent: Silent, counter: &Counter) -> std::io::Result<()> {
     stream.set_read_timeout(Some(REQUEST))?;
     stream.set_write_timeout(Some(WRITE))?;
     let peer = counter.engine.peer(stream);
@@ -77,6 +71,9 @@ fn attend(stream: &UnixStream, counter: &Counter) -> std::io::Result<()> {
             let why = format!("this is no request of protocol {PROTOCOL}");
             return say(stream, &refused(&why));
         }
+    };
+    let Some(_served) = silent.serve() else {
+        return say(stream, &refused("too many clients are connected"));
     };
     match request {
         Request::Subscribe { bells } => stream_events(stream, counter, bells),

@@ -34,7 +34,15 @@ pub(crate) fn status(engine: &Engine) -> Status {
         watching: 0,
     };
     let Some(client) = Client::connect(engine) else {
-        return absent;
+        // One that does not answer is not absent: its lock tells.
+        return match engine.seat_holder() {
+            Some(pid) => Status {
+                running: true,
+                pid,
+                ..absent
+            },
+            None => absent,
+        };
     };
     let hello = client.hello().clone();
     match client.ask(&Request::Status) {
@@ -87,7 +95,11 @@ pub(crate) fn ensure(engine: &Engine) -> Option<String> {
 /// Asks the daemon to stop, and waits until it has.
 pub(crate) fn stop(engine: &Engine) -> Stopped {
     let Some(client) = Client::connect(engine) else {
-        return Stopped::NotRunning;
+        return if engine.seat_is_taken() {
+            Stopped::Still
+        } else {
+            Stopped::NotRunning
+        };
     };
     if let Some(Answer::Refused(_)) = client.ask(&Request::Stop) {
         return Stopped::Refused;

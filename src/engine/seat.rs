@@ -55,6 +55,20 @@ impl Engine {
             && self.store.lock("daemon", Duration::ZERO, "look").is_err()
     }
 
+    /// The process that has it, as far as it has said so; None where nobody has it.
+    pub(crate) fn seat_holder(&self) -> Option<Option<u32>> {
+        if !self.store.root().join("lock").is_dir() {
+            return None;
+        }
+        match self.store.lock("daemon", Duration::ZERO, "look") {
+            Err(StoreError::Busy { holder, .. }) => {
+                let (purpose, rest) = holder.split_once(" (process ")?;
+                (purpose == "daemon").then(|| rest.trim_end_matches(')').parse().ok())
+            }
+            _ => None,
+        }
+    }
+
     pub(crate) fn daemon_socket(&self) -> PathBuf {
         self.home.run.join("daemon.sock")
     }

@@ -43,6 +43,39 @@ fn nonsense_is_refused_and_harms_nobody() {
 }
 
 #[test]
+fn any_number_that_say_nothing_keep_nobody_out() {
+    let camp = camp_with_daemon();
+    let pid = status(&camp)["pid"].clone();
+    let silent: Vec<_> = (0..200)
+        .map(|_| std::os::unix::net::UnixStream::connect(crate::post::socket(&camp)).unwrap())
+        .collect();
+    let answered = status(&camp);
+    assert_eq!(answered["pid"], pid);
+    assert_eq!(answered["running"], true);
+    assert_eq!(
+        answered["version"],
+        env!("CARGO_PKG_VERSION"),
+        "it was asked"
+    );
+    drop(silent);
+}
+
+#[test]
+fn one_that_does_not_answer_is_not_absent() {
+    let camp = camp_with_daemon();
+    let daemon = crate::post::process(&camp);
+    daemon.signal(rustix::process::Signal::STOP);
+    let stopped = camp.biv(["daemon", "status", "--json"]).run().ok().json();
+    let said = camp.biv(["daemon", "status"]).run().ok().stdout;
+    daemon.signal(rustix::process::Signal::CONT);
+    assert_eq!(stopped["running"], true);
+    assert_eq!(stopped["pid"], daemon.pid);
+    assert!(stopped["version"].is_null());
+    assert!(said.contains("does not answer"), "{said}");
+    assert_eq!(status(&camp)["version"], env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
 fn what_runs_inside_an_instance_may_look_and_not_stop() {
     let camp = camp_with_daemon();
     let repository = camp.repository("app");
