@@ -3,6 +3,7 @@
 //! `defaults.toml` is the documentation: it holds every key there is, with its comment, and is what
 //! `biv config init` writes. A key that it does not have is a mistake and is refused by name.
 
+mod checkout_file;
 mod duration;
 mod home;
 mod keys;
@@ -10,6 +11,9 @@ mod layers;
 mod repository;
 mod settings;
 
+pub(crate) use checkout_file::{
+    Owner, Unreadable, is_writable_by_others, read_in_checkout, read_own,
+};
 pub(crate) use duration::{brief_duration, parse_duration};
 pub(crate) use home::{Home, HomeError};
 pub(crate) use keys::{Chord, Key, KeyCode};

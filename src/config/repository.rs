@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::checkout_file::{Owner, Unreadable, read_in_checkout};
+
 pub(crate) const FILE_NAME: &str = ".bivouac.toml";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -36,7 +38,7 @@ pub(crate) enum RepositoryConfigError {
     Unreadable {
         file: PathBuf,
         #[source]
-        source: std::io::Error,
+        source: Unreadable,
     },
     #[error("{} is wrong: {message}", file.display())]
     Wrong { file: PathBuf, message: String },
@@ -48,11 +50,9 @@ impl RepositoryConfig {
     /// Reads the file in this checkout; a repository without one asks for nothing.
     pub(crate) fn load(checkout: &Path) -> Result<Self, RepositoryConfigError> {
         let file = checkout.join(FILE_NAME);
-        let text = match std::fs::read_to_string(&file) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return Ok(Self::default());
-            }
+        let text = match read_in_checkout(checkout, Path::new(FILE_NAME), Owner::Anyone) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(Self::default()),
             Err(source) => return Err(RepositoryConfigError::Unreadable { file, source }),
         };
         let config: Self = toml::from_str(&text).map_err(|error| RepositoryConfigError::Wrong {

@@ -117,10 +117,18 @@ impl Engine {
         checkouts.retain(|checkout| checkout.is_dir());
         let checkouts: Vec<&Path> = checkouts.iter().map(PathBuf::as_path).collect();
         Ok(match self.policy(&checkouts) {
-            Ok(policy) => {
-                let count = policy.all().count();
-                Finding::good("policy", format!("{count} rules are in force"))
-            }
+            Ok(policy) => match self.policy_doubt() {
+                Some(doubt) => Finding::bad(
+                    "policy",
+                    Health::Warning,
+                    doubt,
+                    "`chmod go-w` on the file and its directory",
+                ),
+                None => {
+                    let count = policy.all().count();
+                    Finding::good("policy", format!("{count} rules are in force"))
+                }
+            },
             Err(mistake) => Finding::bad(
                 "policy",
                 Health::Problem,

@@ -5,6 +5,7 @@ mod agents;
 mod answers;
 mod config;
 mod doctor;
+mod foreign;
 mod help;
 mod json;
 mod looking;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::ground::Disk;
+use crate::config::{Owner, Unreadable, is_writable_by_others, read_in_checkout, read_own};
 use crate::detect::{Dialog, Key};
 use crate::engine::{Engine, Error};
 use crate::policy::{
@@ -167,20 +168,28 @@ impl Engine {
     pub(in crate::engine) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, Mistake> {
         let mut sources = Vec::new();
         let user = self.home.config.join(USER_FILE);
-        sources.extend(source(&user, Layer::User)?);
-        let mut read: Vec<PathBuf> = Vec::new();
+        sources.extend(source(&user, Layer::User, read_own(&user))?);
         for checkout in checkouts {
             let file = checkout.join(REPOSITORY_FILE);
-            let same = sources.iter().any(|known: &Source| {
-                known.layer == Layer::Repository
-                    && std::fs::read_to_string(&file).is_ok_and(|text| text == known.text)
-            });
-            if !read.contains(&file) && !same {
-                sources.extend(source(&file, Layer::Repository)?);
-                read.push(file);
-            }
+            let text = read_in_checkout(checkout, Path::new(REPOSITORY_FILE), Owner::Trusted);
+            let found = source(&file, Layer::Repository, text)?;
+            // The checkouts of one repository mostly hold the same rules.
+            sources.extend(found.filter(|found| {
+                !sources.iter().any(|known: &Source| {
+                    known.layer == Layer::Repository && known.text == found.text
+                })
+            }));
         }
         Policy::load(&sources)
+    }
+}
+
+impl Engine {
+    /// What makes the user's own rules doubtful, though they are in force.
+    pub(in crate::engine) fn policy_doubt(&self) -> Option<String> {
+        let user = self.home.config.join(USER_FILE);
+        is_writable_by_others(&user)
+            .then(|| format!("other users of this machine can change {}", user.display()))
     }
 }
 
@@ -205,14 +214,17 @@ pub(super) fn off(mistake: &Mistake) -> String {
     format!("autoyes answers nothing: the policy has a mistake: {mistake}")
 }
 
-fn source(file: &Path, layer: Layer) -> Result<Option<Source>, Mistake> {
-    match std::fs::read_to_string(file) {
-        Ok(text) => Ok(Some(Source {
+fn source(
+    file: &Path,
+    layer: Layer,
+    read: Result<Option<String>, Unreadable>,
+) -> Result<Option<Source>, Mistake> {
+    match read {
+        Ok(text) => Ok(text.map(|text| Source {
             layer,
             name: file.display().to_string(),
             text,
         })),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Mistake {
             file: file.display().to_string(),
             message: format!("it cannot be read: {error}"),

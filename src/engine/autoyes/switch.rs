@@ -94,6 +94,7 @@ impl Engine {
                 ]
             })
             .unwrap_or_default();
+        warnings.extend(self.policy_doubt());
         if let Err(mistake) = self.policy(&checkouts) {
             warnings.push(super::policy::off(&mistake));
         }
