@@ -7,6 +7,7 @@ mod audit;
 mod conversation;
 mod directory;
 mod document;
+mod environment;
 mod error;
 mod heard;
 mod instances;

@@ -4,6 +4,7 @@
 mod attach;
 mod autoyes;
 mod create;
+mod environment;
 mod formats;
 mod homes;
 mod import;

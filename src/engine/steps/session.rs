@@ -70,12 +70,11 @@ impl Work<'_> {
             branch: &branch.map_or_else(String::new, |branch| printable_line(&branch.name)),
             argv: &gate.launcher(&self.engine.host.biv),
         })?;
+        let environment =
+            environment::of_agent(&self.record.id, &self.record.worktree.path, &plan.env);
+        self.compare_environment(&environment);
         let orders = Orders {
-            environment: environment::of_agent(
-                &self.record.id,
-                &self.record.worktree.path,
-                &plan.env,
-            ),
+            environment,
             directory: self.record.worktree.path.clone(),
             argv: plan.argv.clone(),
             replay: stage.replay,
@@ -94,6 +93,29 @@ impl Work<'_> {
         Ok(Facts::none()
             .with(fact::SEAT, &seat)
             .with(fact::COMMAND, &plan.shown))
+    }
+
+    /// Says which variables an agent had that this process cannot give it, and remembers the names.
+    fn compare_environment(&mut self, environment: &[(Vec<u8>, Vec<u8>)]) {
+        let mut names = environment::names(environment);
+        let before = self.dir.environment_names();
+        // A new run starts with what there is.
+        let again = !matches!(self.operation, Operation::Create | Operation::Restart);
+        if again {
+            let missed = environment::missed(&before, &names);
+            if !missed.is_empty() {
+                self.progress.note(&format!(
+                    "warning: the agent was started with {} before, and gets none of it now: set it and resume again if the agent needs it",
+                    missed.join(", ")
+                ));
+            }
+            // Still missed by the next resume.
+            names.extend(missed);
+        }
+        if names != before {
+            // A hint for later: nothing fails without it.
+            drop(self.dir.save_environment_names(&names));
+        }
     }
 
     pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {
