@@ -24,6 +24,7 @@ mod help;
 mod hook;
 mod import;
 mod instance;
+mod interrupts;
 mod kill;
 mod list;
 mod log;

@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::context::CommandResult;
 use super::daemon::ensure_for;
+use super::interrupts::Interrupts;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
@@ -97,7 +98,8 @@ impl StartArgs {
 
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let attach = args.start.attach;
-    let view = create(args, engine, output)?;
+    let interrupts = Interrupts::unanswered();
+    let view = create(args, engine, output, &interrupts)?;
     announce(&view, attach, engine, output)
 }
 
@@ -106,6 +108,7 @@ pub(super) fn create(
     args: NewArgs,
     engine: &Engine,
     output: &Output,
+    interrupts: &Interrupts,
 ) -> Result<InstanceView, Report> {
     let directory = match args.repo {
         Some(directory) => directory,
@@ -120,7 +123,8 @@ pub(super) fn create(
         (_, true) => Consent::Refused,
         _ => Consent::AsBefore,
     };
-    let mut progress = StepLine::new(output, title.as_deref().unwrap_or("new"));
+    let mut progress =
+        StepLine::new(output, title.as_deref().unwrap_or("new")).interrupted_by(interrupts);
     match engine.create(asked.clone(), &mut progress) {
         Err(Error::ConsentNeeded { command }) if output.can_ask() => {
             output.say(&format!(

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
+use super::interrupts::Interrupts;
 use super::output::Output;
 use crate::engine::Progress;
 use crate::lifecycle::{Operation, Step};
@@ -15,6 +16,7 @@ pub(super) struct StepLine<'a> {
     live: bool,
     started: Instant,
     shown: bool,
+    interrupts: Option<Interrupts>,
 }
 
 impl<'a> StepLine<'a> {
@@ -25,7 +27,14 @@ impl<'a> StepLine<'a> {
             live: output.is_talkative() && std::io::stderr().is_terminal(),
             started: Instant::now(),
             shown: false,
+            interrupts: None,
         }
+    }
+
+    /// The operation can be asked to stop where it looks; elsewhere signals do as they do.
+    pub(super) fn interrupted_by(mut self, interrupts: &Interrupts) -> Self {
+        self.interrupts = Some(interrupts.clone());
+        self
     }
 
     fn clear(&mut self) {
@@ -38,6 +47,10 @@ impl<'a> StepLine<'a> {
 
 impl Progress for StepLine<'_> {
     fn step(&mut self, operation: Operation, step: Step) {
+        if let Some(interrupts) = &self.interrupts {
+            // A repository's command may take its time, and must not go on in a directory that is gone.
+            interrupts.answer_in_setup(step == Step::SetupWorktree);
+        }
         if self.output.is_verbose() {
             let elapsed = self.started.elapsed().as_millis();
             self.output.detail(&format!(
@@ -57,6 +70,11 @@ impl Progress for StepLine<'_> {
     fn note(&mut self, text: &str) {
         self.clear();
         self.output.say(text);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        let interrupts = self.interrupts.as_ref();
+        interrupts.is_some_and(|interrupts| interrupts.count() > 0)
     }
 }
 

@@ -1,15 +1,13 @@
 //! `biv run`
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use signal_hook::consts::SIGINT;
 
 use super::context::CommandResult;
 use super::daemon::ensure_for;
+use super::interrupts::Interrupts;
 use super::log::print_all;
 use super::new::{NewArgs, create};
 use super::output::Output;
@@ -46,8 +44,8 @@ pub(super) fn run(args: RunArgs, engine: &Engine, output: &Output) -> CommandRes
             "use `biv new --attach`, or `biv attach` from another terminal",
         ));
     }
-    let interrupts = Interrupts::listen();
-    let view = create(args.new, engine, output)?;
+    let interrupts = Interrupts::counted();
+    let view = create(args.new, engine, output, &interrupts)?;
     ensure_for(&view, engine, output);
     output.say(&format!(
         "`{}` works on {}",
@@ -178,27 +176,5 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
     match view.state {
         State::Failed => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
-    }
-}
-
-/// How often the user has pressed Ctrl+C.
-struct Interrupts(Arc<AtomicUsize>);
-
-impl Interrupts {
-    fn listen() -> Self {
-        let count = Arc::new(AtomicUsize::new(0));
-        let counter = Arc::clone(&count);
-        if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT]) {
-            std::thread::spawn(move || {
-                for _ in signals.forever() {
-                    counter.fetch_add(1, Ordering::SeqCst);
-                }
-            });
-        }
-        Self(count)
-    }
-
-    fn count(&self) -> usize {
-        self.0.load(Ordering::SeqCst)
     }
 }

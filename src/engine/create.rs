@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::core::now;
 use super::setup::{self, Consent};
 use super::steps::fact;
-use super::{Engine, Error, InstanceView, Progress, Scope};
+use super::{Engine, Error, InstanceView, Progress, Scope, Silent};
 use crate::agents::Provider;
 use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
 use crate::lifecycle::{Facts, Plan};
@@ -76,7 +76,7 @@ impl Engine {
         let repository = repository?;
         let provider = self.choose_agent(&asked)?;
         let wanted = self.wanted_setup(&repository, asked.consent)?;
-        self.begin(&asked, provider, progress, |id, title| {
+        self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
             let mut decided = self.decide(&asked, &repository, id, title)?;
             if let Some(wanted) = &wanted {
                 decided.facts = decided.facts.with(setup::FACT, wanted);
@@ -114,7 +114,7 @@ impl Engine {
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
         let base_commit = found.repo.resolve(&base)?;
-        self.begin(&asked.instance, provider, progress, |_, _| {
+        self.begin(&asked.instance, provider, None, progress, |_, _| {
             Ok(Decided {
                 repository: remember(&found.repo),
                 branch: found.branch.clone().map(|name| Branch {
@@ -140,6 +140,7 @@ impl Engine {
         &self,
         asked: &NewInstance,
         provider: &Provider,
+        setup: Option<&setup::Wanted>,
         progress: &mut dyn Progress,
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<InstanceView, Error> {
@@ -149,7 +150,7 @@ impl Engine {
             Err(Error::PromptNotSent { source, .. })
                 if matches!(*source, Error::AgentDied { .. }) =>
             {
-                self.undo_stillbirth(&dir.record()?)?;
+                self.undo_stillbirth(&dir.record()?, setup)?;
                 return Err(*source);
             }
             Err(error) => return Err(error),
@@ -157,7 +158,7 @@ impl Engine {
         // Asked while the agent takes its first steps, and only once for each version of it.
         let learned = std::thread::scope(|scope| {
             let asked = scope.spawn(|| self.learn_version(provider));
-            self.watch_first_moments(&record)?;
+            self.watch_first_moments(&record, setup)?;
             Ok::<_, Error>(asked.join().unwrap_or(None))
         })?;
         let new = learned.and_then(|(_, learned)| learned);
@@ -341,7 +342,11 @@ impl Engine {
 
     /// An agent that ends at once with an error has not begun to work: unless it has left something
     /// in the worktree, the instance goes with it, and its last words are what the user gets.
-    fn watch_first_moments(&self, record: &InstanceRecord) -> Result<(), Error> {
+    fn watch_first_moments(
+        &self,
+        record: &InstanceRecord,
+        setup: Option<&setup::Wanted>,
+    ) -> Result<(), Error> {
         let Some(seat) = &record.seat else {
             return Ok(());
         };
@@ -359,15 +364,26 @@ impl Engine {
             return Ok(());
         }
         let last_words = super::peek::last_words(&server, &seat.pane);
-        self.undo_stillbirth(record)?;
+        self.undo_stillbirth(record, setup)?;
         Err(Error::AgentDied { code, last_words })
     }
 
-    fn undo_stillbirth(&self, record: &InstanceRecord) -> Result<(), Error> {
-        if self.is_untouched(record) {
-            self.dissolve(record)?;
+    fn undo_stillbirth(
+        &self,
+        record: &InstanceRecord,
+        setup: Option<&setup::Wanted>,
+    ) -> Result<(), Error> {
+        // What the set-up has brought over is nobody's work.
+        if let Some(wanted) = setup {
+            setup::take_back(wanted, record);
         }
-        Ok(())
+        if self.is_untouched(record) {
+            return self.dissolve(record);
+        }
+        match setup {
+            Some(wanted) => setup::bring(wanted, record, &mut Silent),
+            None => Ok(()),
+        }
     }
 
     fn is_untouched(&self, record: &InstanceRecord) -> bool {

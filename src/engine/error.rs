@@ -107,6 +107,8 @@ pub(crate) enum Error {
     WorktreeMissing { path: PathBuf },
     #[error("the record of what is kept for `{title}` cannot be understood: {message}")]
     Vault { title: Title, message: String },
+    #[error("it was interrupted")]
+    Interrupted,
     #[error("the pause was taken back")]
     Cancelled,
     #[error(

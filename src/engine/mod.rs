@@ -7,6 +7,7 @@
 mod attach;
 mod autoyes;
 mod bell;
+mod bring;
 mod caller;
 mod camp;
 mod changes;

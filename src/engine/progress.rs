@@ -9,6 +9,11 @@ pub(crate) trait Progress {
 
     /// Something worth knowing that is no failure.
     fn note(&mut self, text: &str);
+
+    /// Whether the user has asked to stop what is under way. Asked only where it can be stopped.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// For recovery and tests: nobody listens.

@@ -5,12 +5,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::bring::Bringing;
 use super::core::now;
+use super::environment::not_for_agents;
 use super::{Engine, Error, Progress};
 use crate::config::RepositoryConfig;
 use crate::git::Repo;
 use crate::model::{InstanceRecord, Timestamp};
-use crate::process::Command;
+use crate::process::{Command, Supervised};
 use crate::store::{Tail, append_line, read_lines};
 
 pub(super) const FACT: &str = "setup";
@@ -105,75 +107,71 @@ impl Engine {
     }
 }
 
+/// Brings over what is wanted, then runs the command.
 pub(super) fn perform(
     wanted: &Wanted,
     record: &InstanceRecord,
+    grace: Duration,
     progress: &mut dyn Progress,
 ) -> Result<(), Error> {
     let worktree = &record.worktree.path;
-    for path in &wanted.copy {
-        bring(&wanted.source.join(path), &worktree.join(path), copy_all)?;
-    }
-    for path in &wanted.link {
-        bring(
-            &wanted.source.join(path),
-            &worktree.join(path),
-            |from, to| std::os::unix::fs::symlink(from, to),
-        )?;
-    }
+    bring(wanted, record, progress)?;
     let Some(command) = &wanted.run else {
         return Ok(());
     };
     progress.note(&format!("running the repository's set-up: {command}"));
-    let output = Command::new("sh")
+    let mut call = Command::new("sh")
         .args(["-c", command])
         .directory(worktree)
         .env("BIV_INSTANCE", record.id.as_str())
         .env("BIV_MAIN_CHECKOUT", &wanted.source)
-        .env_remove("TMUX")
-        .env_remove("TMUX_PANE")
-        .deadline(DEADLINE)
-        .output()?;
-    if output.success() {
-        return Ok(());
+        .deadline(DEADLINE);
+    for name in not_for_agents() {
+        call = call.env_remove(name);
     }
-    let said = [output.stdout_text(), output.stderr_text()].join("\n");
-    let lines: Vec<&str> = said.trim().lines().collect();
-    Err(Error::SetupFailed {
-        command: command.clone(),
-        status: output.status.to_string(),
-        output: lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n"),
-    })
+    let failed = |status: String, output: &str| {
+        let lines: Vec<&str> = output.trim().lines().collect();
+        Error::SetupFailed {
+            command: command.clone(),
+            status,
+            output: lines[lines.len().saturating_sub(SHOWN_LINES)..].join("\n"),
+        }
+    };
+    match call.supervise(&record.marker(), grace, &|| progress.is_interrupted())? {
+        Supervised::Ended { status, .. } if status.success() => Ok(()),
+        Supervised::Ended { status, said } => Err(failed(status.to_string(), &said)),
+        Supervised::Interrupted(stopped) => {
+            stopped?;
+            Err(Error::Interrupted)
+        }
+        Supervised::TooLate(stopped) => {
+            stopped?;
+            let limit = humantime::format_duration(DEADLINE);
+            Err(failed(format!("its time limit of {limit}"), ""))
+        }
+    }
 }
 
-/// Brings one file or directory over, where the main checkout has it and the worktree does not:
-/// what is tracked is there already, and nothing is ever overwritten.
-fn bring(
-    from: &Path,
-    to: &Path,
-    by: impl FnOnce(&Path, &Path) -> std::io::Result<()>,
+/// Brings over the files that are wanted.
+pub(super) fn bring(
+    wanted: &Wanted,
+    record: &InstanceRecord,
+    progress: &mut dyn Progress,
 ) -> Result<(), Error> {
-    if from.symlink_metadata().is_err() || to.symlink_metadata().is_ok() {
+    if wanted.copy.is_empty() && wanted.link.is_empty() {
         return Ok(());
     }
-    if let Some(parent) = to.parent() {
-        std::fs::create_dir_all(parent).map_err(Error::files("make", parent))?;
+    let mut bringing = Bringing::new(&wanted.source, &record.worktree.path)?;
+    bringing.bring(&wanted.copy, &wanted.link)?;
+    for left_out in bringing.left_out {
+        progress.note(&left_out);
     }
-    by(from, to).map_err(Error::files("bring over", to))
+    Ok(())
 }
 
-fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
-    let metadata = from.symlink_metadata()?;
-    if metadata.is_symlink() {
-        return std::os::unix::fs::symlink(std::fs::read_link(from)?, to);
+/// Takes back the files that are as they were brought over.
+pub(super) fn take_back(wanted: &Wanted, record: &InstanceRecord) {
+    if let Ok(bringing) = Bringing::new(&wanted.source, &record.worktree.path) {
+        bringing.take_back(&wanted.copy, &wanted.link);
     }
-    if !metadata.is_dir() {
-        return std::fs::copy(from, to).map(|_| ());
-    }
-    std::fs::create_dir(to)?;
-    for entry in std::fs::read_dir(from)? {
-        let entry = entry?;
-        copy_all(&entry.path(), &to.join(entry.file_name()))?;
-    }
-    std::fs::set_permissions(to, metadata.permissions())
 }

@@ -35,6 +35,7 @@ mod disk;
 mod draft;
 mod error;
 mod guard;
+mod ignored;
 mod import;
 mod index;
 mod inventory;
@@ -71,6 +72,7 @@ pub(crate) use delete::ThinReport;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
+pub(crate) use ignored::{ignored_in, is_tracked};
 pub(crate) use moved::{
     BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
 };

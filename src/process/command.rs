@@ -257,6 +257,10 @@ impl Command {
         }
     }
 
+    pub(super) fn deadline_after(&self) -> Duration {
+        self.deadline
+    }
+
     pub(super) fn prepared(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args);

@@ -10,6 +10,7 @@ pub(crate) mod crash;
 mod identity;
 mod leash;
 mod lineage;
+mod supervised;
 mod table;
 mod tree;
 
@@ -18,5 +19,6 @@ pub(crate) use companion::Companion;
 pub(crate) use identity::{Identity, Signal, boot_id};
 pub(crate) use leash::run_leashed;
 pub(crate) use lineage::{Lineage, adopt_orphans, lineage};
+pub(crate) use supervised::Supervised;
 pub(crate) use table::variable_of;
 pub(crate) use tree::{Survivors, Tree, memory_of, stop_tree, tree_of, workers_in};

@@ -1,10 +1,14 @@
 //! What a repository wants done in each fresh worktree.
 
-use crate::support::{Answer, Camp, Repository};
+use std::path::{Path, PathBuf};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::support::{Answer, Camp, Process, Repository, until_told};
 
 fn repository_with(camp: &Camp, setup: &str) -> Repository {
     let repository = camp.repository("app");
-    repository.write(".gitignore", ".env\ncache/\nsecrets/\nnode_modules\n");
+    repository.write(".gitignore", ".env\ncache\nsecrets/\nnode_modules\n");
     repository.write(".bivouac.toml", setup);
     repository.commit("set-up");
     repository.write(".env", "TOKEN=abc\n");
@@ -127,6 +131,270 @@ fn a_file_that_leads_out_of_the_repository_or_is_wrong_is_refused() {
         repository.write(".bivouac.toml", setup);
         let answer = new_in(&camp, &repository, &[]).fails(1);
         assert!(answer.stderr.contains(expected), "{}", answer.stderr);
+        assert!(answer.stderr.contains("hint: "), "{}", answer.stderr);
+    }
+    assert_eq!(camp.list().len(), 0);
+}
+
+/// Git takes a link for a file, and `node_modules/` for directories alone.
+#[test]
+fn a_linked_directory_is_ignored_as_the_directory_is() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    repository.write(".gitignore", "node_modules/\ncache\nfile\nweb/dist/\n");
+    let links = "[\"node_modules\", \"cache\", \"file\", \"web/dist\"]";
+    repository.write(".bivouac.toml", &format!("[setup]\nlink = {links}\n"));
+    repository.commit("set-up");
+    repository.write("node_modules/left-pad/index.js", "left\n");
+    repository.write("node_modules/.bin/tool", "tool\n");
+    repository.write("cache/big.bin", "cached\n");
+    repository.write("file", "a file\n");
+    repository.write("web/dist/page.html", "page\n");
+    let config = std::fs::read(repository.path.join(".git/config")).unwrap();
+    drop(new_in(&camp, &repository, &[]).ok());
+    let worktree = camp.list().remove(0).worktree;
+    assert_eq!(
+        repository.seen_from(&worktree).git(&["status", "--short"]),
+        ""
+    );
+    let read = |name: &str| std::fs::read_to_string(worktree.join(name)).unwrap();
+    assert_eq!(read("node_modules/left-pad/index.js"), "left\n");
+    assert_eq!(read("node_modules/.bin/tool"), "tool\n");
+    assert_eq!(read("web/dist/page.html"), "page\n");
+    assert!(worktree.join("node_modules/left-pad").is_symlink());
+    // Where git ignores the link as well, the whole is shared.
+    assert!(worktree.join("cache").is_symlink());
+    assert_eq!(read("file"), "a file\n");
+    // The user's own is as it was.
+    assert_eq!(
+        std::fs::read(repository.path.join(".git/config")).unwrap(),
+        config
+    );
+    assert!(
+        !repository.path.join(".git/info/exclude").exists() || {
+            let exclude =
+                std::fs::read_to_string(repository.path.join(".git/info/exclude")).unwrap();
+            !exclude.contains("node_modules")
+        }
+    );
+
+    // It is paused and comes back, and what was linked is untouched.
+    drop(camp.biv(["pause", "x"]).run().ok());
+    drop(camp.biv(["resume", "x"]).run().ok());
+    assert_eq!(read("node_modules/left-pad/index.js"), "left\n");
+    assert!(repository.path.join("node_modules/.bin/tool").is_file());
+}
+
+/// What the set-up has brought is nobody's work, ignored by git or not.
+#[test]
+fn an_agent_that_ends_at_once_leaves_nothing_of_the_set_up() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    repository.write(".gitignore", "node_modules/\n");
+    let setup = "[setup]\ncopy = [\"plain.env\", \"deep/settings\", \"README.md\"]\n\
+                 link = [\"node_modules\", \"shown\"]\n";
+    repository.write(".bivouac.toml", setup);
+    repository.commit("set-up");
+    repository.write("node_modules/left-pad/index.js", "left\n");
+    repository.write("shown/file", "shown\n");
+    repository.write("plain.env", "TOKEN=abc\n");
+    repository.write("deep/settings/a", "a\n");
+    let arguments = ["new", "short", "-a", "shell", "--", "sh", "-c", "exit 3"];
+    let failed = camp.biv(arguments).within(&repository.path).run().fails(1);
+    assert!(failed.stderr.contains("exit status 3"), "{}", failed.stderr);
+    assert_eq!(camp.list().len(), 0);
+    assert_eq!(repository.branches(), ["main"]);
+    assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
+    for original in [
+        "node_modules/left-pad/index.js",
+        "shown/file",
+        "plain.env",
+        "deep/settings/a",
+    ] {
+        assert!(repository.path.join(original).is_file(), "{original}");
+    }
+
+    // One that has changed something stays, with all of it.
+    let script = "echo mine >>plain.env; exit 3";
+    let arguments = ["new", "worked", "-a", "shell", "--", "sh", "-c", script];
+    drop(camp.biv(arguments).within(&repository.path).run().fails(1));
+    let worktree = camp.list().remove(0).worktree;
+    let read = |name: &str| std::fs::read_to_string(worktree.join(name)).unwrap();
+    assert_eq!(read("plain.env"), "TOKEN=abc\nmine\n");
+    assert_eq!(read("deep/settings/a"), "a\n");
+    assert_eq!(read("shown/file"), "shown\n");
+    assert_eq!(read("README.md"), "# A repository\n");
+}
+
+/// A set-up command that tells its process, and has one more that does not listen.
+fn long_setup(camp: &Camp) -> (Repository, PathBuf) {
+    let pids = camp.root().join("pids");
+    let script = format!(
+        "trap '' TERM; setsid sh -c 'echo $$ >>{0}; exec sleep 641' & echo $$ >>{0}; \
+         while :; do date >>written; sleep 0.05; done",
+        pids.display()
+    );
+    let repository = repository_with(camp, &format!("[setup]\nrun = \"{script}\"\n"));
+    (repository, pids)
+}
+
+fn running(pids: &Path) -> Vec<Process> {
+    until_told(
+        || "the set-up runs".to_owned(),
+        || {
+            let text = std::fs::read_to_string(pids).ok()?;
+            let found: Vec<Process> = text
+                .lines()
+                .filter_map(|pid| pid.parse().ok())
+                .map(|pid| Process {
+                    pid,
+                    command: "set-up".to_owned(),
+                })
+                .collect();
+            (found.len() == 2).then_some(found)
+        },
+    )
+}
+
+#[test]
+fn a_set_up_that_is_interrupted_ends_before_its_worktree_goes() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let camp = Camp::new();
+        std::fs::create_dir_all(camp.home().join("config")).unwrap();
+        let config = camp.home().join("config/config.toml");
+        std::fs::write(config, "[pause]\nstop = \"300ms\"\n").unwrap();
+        let (repository, pids) = long_setup(&camp);
+        let arguments = ["new", "x", "-a", "demo", "--trust-setup"];
+        let mut call = camp.biv(arguments).within(&repository.path).in_background();
+        let setup = running(&pids);
+        kill_process(Pid::from_child(&call), signal).unwrap();
+        assert_eq!(call.wait().unwrap().code(), Some(130));
+        for process in &setup {
+            assert!(!process.is_alive(), "{process:?} goes on");
+        }
+        assert_eq!(camp.list().len(), 0);
+        assert_eq!(repository.branches(), ["main"]);
+        assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
+    }
+}
+
+/// Nobody was there to end it: the next command does, and only then takes the worktree back.
+#[test]
+fn a_set_up_whose_caller_was_killed_ends_before_its_worktree_goes() {
+    let camp = Camp::new();
+    std::fs::create_dir_all(camp.home().join("config")).unwrap();
+    let config = camp.home().join("config/config.toml");
+    std::fs::write(config, "[pause]\nstop = \"300ms\"\n").unwrap();
+    let (repository, pids) = long_setup(&camp);
+    let arguments = ["new", "x", "-a", "demo", "--trust-setup"];
+    let mut call = camp.biv(arguments).within(&repository.path).in_background();
+    let setup = running(&pids);
+    call.kill().unwrap();
+    call.wait().unwrap();
+    assert!(setup.iter().all(Process::is_alive));
+    assert_eq!(camp.list().len(), 0);
+    for process in &setup {
+        assert!(!process.is_alive(), "{process:?} goes on");
+    }
+    assert_eq!(repository.branches(), ["main"]);
+    assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn nothing_is_taken_in_or_written_through_a_link() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let outside = camp.root().join("outside");
+    std::fs::create_dir_all(outside.join("dir")).unwrap();
+    std::fs::write(outside.join("secret"), "do not tell\n").unwrap();
+    std::fs::write(outside.join("dir/secret"), "do not tell\n").unwrap();
+    let link = |target: &Path, name: &str| {
+        std::os::unix::fs::symlink(target, repository.path.join(name)).unwrap();
+    };
+    repository.write(".gitignore", "/ignored*\n");
+    // Tracked: in the worktree it leads out of it.
+    link(&outside, "out");
+    let setup = "[setup]\ncopy = [\"out/secret\", \"ignored-file\", \"ignored-tree\", \"out/new/file\"]\n\
+                 link = [\"out/dir\", \"ignored-dir\", \"ignored-round\"]\n";
+    repository.write(".bivouac.toml", setup);
+    repository.commit("set-up");
+    link(&outside.join("secret"), "ignored-file");
+    link(&outside.join("dir"), "ignored-dir");
+    repository.write("ignored-tree/kept", "kept\n");
+    link(&outside.join("secret"), "ignored-tree/secret");
+    link(Path::new("kept"), "ignored-tree/alias");
+    let fifo = repository.path.join("ignored-tree/fifo");
+    rustix::fs::mkfifoat(rustix::fs::CWD, fifo, rustix::fs::Mode::RUSR).unwrap();
+    link(Path::new("ignored-tree"), "ignored-round");
+    let before: Vec<_> = walk(&outside);
+
+    let told = new_in(&camp, &repository, &[]).ok();
+    let worktree = camp.list().remove(0).worktree;
+    assert_eq!(walk(&outside), before, "something was written outside");
+    assert!(!worktree.join("ignored-file").exists());
+    assert!(!worktree.join("ignored-file").is_symlink());
+    assert!(!worktree.join("ignored-dir").is_symlink());
+    assert!(!worktree.join("ignored-tree/secret").is_symlink());
+    assert!(worktree.join("ignored-tree/kept").is_file());
+    assert!(worktree.join("ignored-tree/alias").is_symlink());
+    assert!(worktree.join("ignored-round/kept").is_file());
+    for said in [
+        "`ignored-file` leads out of the repository",
+        "`ignored-dir` leads out of the repository",
+        "`ignored-tree/secret` leads out of the repository",
+        "`ignored-tree/fifo` is neither a file nor a directory",
+    ] {
+        assert!(told.stderr.contains(said), "{said}: {}", told.stderr);
+    }
+    assert!(!told.stderr.contains("do not tell"), "{}", told.stderr);
+}
+
+fn walk(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(walk(&path));
+        }
+        found.push(path);
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_set_up_file_that_is_no_file_is_refused_and_not_quoted() {
+    let camp = Camp::new();
+    let secret = camp.root().join("secret");
+    std::fs::write(&secret, "the-secret-word = [\n").unwrap();
+    type Make<'a> = &'a dyn Fn(&Path);
+    let link =
+        |target: PathBuf| move |path: &Path| std::os::unix::fs::symlink(&target, path).unwrap();
+    let cases: [(&str, Make<'_>, &str); 5] = [
+        ("endless", &link("/dev/zero".into()), "symbolic link"),
+        ("secret", &link(secret), "symbolic link"),
+        ("dangling", &link("nowhere".into()), "symbolic link"),
+        (
+            "pipe",
+            &|path| rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RUSR).unwrap(),
+            "not a regular file",
+        ),
+        (
+            "large",
+            &|path| std::fs::write(path, "#".repeat(1024 * 1024 + 1)).unwrap(),
+            "larger than 1 MB",
+        ),
+    ];
+    for (name, make, expected) in cases {
+        let repository = camp.repository(name);
+        make(&repository.path.join(".bivouac.toml"));
+        let answer = new_in(&camp, &repository, &[]).fails(1);
+        assert!(
+            answer.stderr.contains(expected),
+            "{name}: {}",
+            answer.stderr
+        );
+        assert!(!answer.stderr.contains("secret-word"), "{}", answer.stderr);
         assert!(answer.stderr.contains("hint: "), "{}", answer.stderr);
     }
     assert_eq!(camp.list().len(), 0);

@@ -88,9 +88,20 @@ impl Work<'_> {
 
     pub(super) fn setup_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
-            setup::perform(&wanted, &self.record, self.progress)?;
+            let grace = self.engine.settings().pause.stop;
+            setup::perform(&wanted, &self.record, grace, self.progress)?;
         }
         Ok(Facts::none())
+    }
+
+    /// Ends what the set-up has left running, before its directory goes, and takes back what was brought
+    /// over, so that nothing but work is left.
+    pub(super) fn undo_setup_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
+        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+            self.stop_survivors()?;
+            setup::take_back(&wanted, &self.record);
+        }
+        Ok(())
     }
 
     pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {

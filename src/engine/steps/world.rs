@@ -158,12 +158,12 @@ impl Work<'_> {
     fn take_back(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
         match step {
             Step::AddWorktree => self.undo_add_worktree(facts),
+            Step::SetupWorktree => self.undo_setup_worktree(facts),
             Step::OpenSession => self.undo_open_session(),
             Step::StopAgent => self.undo_stop_agent(),
             Step::BringWorktree => self.undo_bring_worktree(facts),
             // What was copied, saved or written down does no harm.
             Step::ClaimNames
-            | Step::SetupWorktree
             | Step::Quiesce
             | Step::SaveConversation
             | Step::SaveTerminal

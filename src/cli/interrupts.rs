@@ -1,0 +1,59 @@
+//! Ctrl+C, and other requests to stop, while a command is under way.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+/// How often the user has asked to stop.
+#[derive(Debug, Clone)]
+pub(super) struct Interrupts {
+    count: Arc<AtomicUsize>,
+    /// While it is set, a signal is counted; else it ends this process as usual.
+    answered: Arc<AtomicBool>,
+    /// Whether all of them are counted, wherever they come.
+    always: bool,
+}
+
+impl Interrupts {
+    /// Counts each Ctrl+C from now on.
+    pub(super) fn counted() -> Self {
+        Self::listen(&[SIGINT], true)
+    }
+
+    /// Leaves signals as they are, except while a step is under way that answers them.
+    pub(super) fn unanswered() -> Self {
+        Self::listen(&[SIGINT, SIGTERM, SIGHUP], false)
+    }
+
+    fn listen(wanted: &[i32], answered: bool) -> Self {
+        let interrupts = Self {
+            count: Arc::default(),
+            answered: Arc::new(AtomicBool::new(answered)),
+            always: answered,
+        };
+        let heard = interrupts.clone();
+        if let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) {
+            std::thread::spawn(move || {
+                for signal in signals.forever() {
+                    if heard.answered.load(Ordering::SeqCst) {
+                        heard.count.fetch_add(1, Ordering::SeqCst);
+                    } else {
+                        // Does not come back from these.
+                        signal_hook::low_level::emulate_default_handler(signal).ok();
+                    }
+                }
+            });
+        }
+        interrupts
+    }
+
+    /// Says whether the step that begins answers them.
+    pub(super) fn answer_in_setup(&self, setup: bool) {
+        self.answered.store(self.always || setup, Ordering::SeqCst);
+    }
+
+    pub(super) fn count(&self) -> usize {
+        self.count.load(Ordering::SeqCst)
+    }
+}

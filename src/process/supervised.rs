@@ -1,0 +1,148 @@
+//! A program that may run for long, and can be ended whole while it does.
+
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::{Command, Failure, Identity, Survivors, Tree};
+
+const PROBE: Duration = Duration::from_millis(20);
+/// How long the last words of a program that has ended are waited for: one that it left running may hold
+/// its output open.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// So much of the end of its output is kept.
+const KEPT: usize = 64 * 1024;
+
+/// How a supervised program ended.
+#[derive(Debug)]
+pub(crate) enum Supervised {
+    Ended {
+        status: ExitStatus,
+        /// The end of what it printed, standard output and error as they came.
+        said: String,
+    },
+    /// It was asked to end, with everything that it had started.
+    Interrupted(Result<(), Survivors>),
+    /// The same, because its time was over.
+    TooLate(Result<(), Survivors>),
+}
+
+impl Command {
+    /// Runs the program until it ends, until `interrupted` says so, or until its deadline. Processes that
+    /// carry the marker, and all that descend from the program, end with it in the latter cases.
+    pub(crate) fn supervise(
+        &self,
+        marker: &str,
+        grace: Duration,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Supervised, Failure> {
+        let mut child = self
+            .prepared()
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // Not hit by a Ctrl+C that this process is to answer.
+            .process_group(0)
+            .spawn()
+            .map_err(|source| self.not_started(source))?;
+        let leader = i32::try_from(child.id()).ok().and_then(Identity::of_pid);
+        let said = Arc::new(Mutex::new(Vec::new()));
+        let readers = [
+            keep_end_of(child.stdout.take(), &said),
+            keep_end_of(child.stderr.take(), &said),
+        ];
+        let deadline = Instant::now() + self.deadline_after();
+        let stop = |child: &mut Child| {
+            let stopped = Tree::of(leader.as_ref(), marker).stop(grace);
+            drop(child.wait());
+            stopped
+        };
+        let status = loop {
+            match child.try_wait() {
+                Ok(Some(status)) => break status,
+                Ok(None) => {}
+                Err(source) => return Err(self.not_started(source)),
+            }
+            if interrupted() {
+                return Ok(Supervised::Interrupted(stop(&mut child)));
+            }
+            if Instant::now() >= deadline {
+                return Ok(Supervised::TooLate(stop(&mut child)));
+            }
+            std::thread::sleep(PROBE);
+        };
+        let enough = Instant::now() + LAST_WORDS;
+        while readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < enough {
+            std::thread::sleep(PROBE);
+        }
+        let said = said.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Supervised::Ended {
+            status,
+            said: String::from_utf8_lossy(&said).into_owned(),
+        })
+    }
+}
+
+fn keep_end_of(
+    pipe: Option<impl Read + Send + 'static>,
+    said: &Arc<Mutex<Vec<u8>>>,
+) -> std::thread::JoinHandle<()> {
+    let said = Arc::clone(said);
+    std::thread::spawn(move || {
+        let mut piece = [0; 8192];
+        let Some(mut pipe) = pipe else { return };
+        while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+            said.extend_from_slice(piece.get(..length).unwrap_or_default());
+            let surplus = said.len().saturating_sub(KEPT);
+            said.drain(..surplus);
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sh(script: &str) -> Command {
+        Command::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn the_end_of_what_it_says_is_kept() {
+        let script = "i=0; while [ $i -lt 30000 ]; do echo line $i; i=$((i+1)); done; exit 3";
+        let ended = sh(script)
+            .supervise("NONE=1", Duration::ZERO, &|| false)
+            .unwrap();
+        let Supervised::Ended { status, said } = ended else {
+            panic!("{ended:?}");
+        };
+        assert_eq!(status.code(), Some(3));
+        assert!(said.ends_with("line 29999\n"));
+        assert!(said.len() <= KEPT);
+    }
+
+    #[test]
+    fn an_interrupted_program_ends_with_its_children() {
+        let marker = format!("BIV_INSTANCE=setup-{}", std::process::id());
+        let (name, value) = marker.split_once('=').unwrap();
+        let command = sh("setsid sleep 631 & trap '' TERM; sleep 632; sleep 633").env(name, value);
+        let started = Instant::now();
+        let grown = || {
+            let tree = super::super::tree_of(None, &marker);
+            tree.len() >= 3 || started.elapsed() > Duration::from_secs(20)
+        };
+        let ended = command.supervise(&marker, Duration::from_millis(200), &grown);
+        assert!(matches!(ended, Ok(Supervised::Interrupted(Ok(())))));
+        assert_eq!(super::super::tree_of(None, &marker), Vec::new());
+    }
+
+    #[test]
+    fn one_that_takes_too_long_ends_too() {
+        let command = sh("sleep 634").deadline(Duration::from_millis(50));
+        let ended = command.supervise("NONE=1", Duration::from_secs(5), &|| false);
+        assert!(matches!(ended, Ok(Supervised::TooLate(Ok(())))));
+    }
+}
