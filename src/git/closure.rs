@@ -2,6 +2,7 @@
 //! what it has dropped when a worktree that needs it comes back.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::call::{SLOW, fields};
@@ -12,10 +13,10 @@ use super::{GitError, Repo};
 
 const DEADLINE: Duration = SLOW;
 
-/// Copies everything that `commit` reaches, that `stands_on` do not reach, and that no pack of the
+/// Copies everything that `tips` reach, that `stands_on` do not reach, and that no pack of the
 /// vault has yet. Git itself says what that is; what the vault reads through its alternates does not
 /// count.
-pub(super) fn complete(vault: &Vault, commit: &str, stands_on: &[String]) -> Result<(), GitError> {
+pub(super) fn complete(vault: &Vault, tips: &[&str], stands_on: &[String]) -> Result<(), GitError> {
     mark_kept(vault)?;
     vault
         .git()
@@ -26,10 +27,57 @@ pub(super) fn complete(vault: &Vault, commit: &str, stands_on: &[String]) -> Res
         // In a partial clone some objects are on another machine; what is changed is not.
         .arg("--missing=allow-any")
         .arg(vault.objects().join("pack/pack"))
-        .stdin(without(&[commit], stands_on))
+        .stdin(without(tips, stands_on))
         .deadline(DEADLINE)
         .run()?;
     mark_kept(vault)
+}
+
+/// What [`complete`] has to have copied and is not in a pack of the vault.
+pub(super) fn lacking(
+    vault: &Vault,
+    commit: &str,
+    stands_on: &[String],
+) -> Result<Vec<String>, GitError> {
+    let all = vault
+        .git()
+        .args(["rev-list", "--objects", "--no-object-names", "--stdin"])
+        .stdin(without(&[commit], stands_on))
+        .deadline(DEADLINE)
+        .text()?;
+    let mut own: BTreeSet<String> = BTreeSet::new();
+    for index in indexes(vault)? {
+        let bytes = std::fs::read(&index).map_err(GitError::reading(&index))?;
+        let listing = vault.git().arg("show-index").stdin(bytes).text()?;
+        // `<offset> <id> (<checksum>)`
+        let ids = listing.lines().filter_map(|line| line.split(' ').nth(1));
+        own.extend(ids.map(str::to_owned));
+    }
+    let lacking = all.lines().filter(|id| !own.contains(*id));
+    Ok(lacking.map(str::to_owned).collect())
+}
+
+/// Reads every object of every pack of the vault and compares it with its name.
+pub(super) fn verify_packs(vault: &Vault) -> Result<(), GitError> {
+    let indexes = indexes(vault)?;
+    if !indexes.is_empty() {
+        vault
+            .git()
+            .arg("verify-pack")
+            .args(indexes)
+            .deadline(DEADLINE)
+            .run()?;
+    }
+    Ok(())
+}
+
+fn indexes(vault: &Vault) -> Result<Vec<PathBuf>, GitError> {
+    let dir = vault.objects().join("pack");
+    let entries = std::fs::read_dir(&dir).map_err(GitError::reading(&dir))?;
+    Ok(entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|ending| ending == "idx"))
+        .collect())
 }
 
 /// `tips`, and nothing that `excluded` reach, as git reads it.
@@ -43,15 +91,10 @@ fn without(tips: &[&str], excluded: &[String]) -> String {
 /// Says of each pack of the vault that it stays: even `git gc`, run there by mistake, then leaves it
 /// alone.
 pub(super) fn mark_kept(vault: &Vault) -> Result<(), GitError> {
-    let dir = vault.objects().join("pack");
-    let entries = std::fs::read_dir(&dir).map_err(GitError::reading(&dir))?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|ending| ending == "idx") {
-            let keep = path.with_extension("keep");
-            if !keep.exists() {
-                std::fs::write(&keep, "").map_err(GitError::writing(&keep))?;
-            }
+    for index in indexes(vault)? {
+        let keep = index.with_extension("keep");
+        if !keep.exists() {
+            std::fs::write(&keep, "").map_err(GitError::writing(&keep))?;
         }
     }
     Ok(())

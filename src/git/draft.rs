@@ -73,7 +73,8 @@ impl Draft {
         let reference = reference(label.instance, label.number);
         let imported = import.run_with(vault, &reference, std::mem::take(&mut self.pack))?;
         if let (Some(commit), true) = (imported.commits.last(), imported.unsettled.is_empty()) {
-            complete(vault, commit, &self.stands.on)?;
+            let keep = keep_of(label.instance, label.number);
+            complete(vault, &[commit, &keep], &self.stands.on)?;
         }
         Ok(imported)
     }

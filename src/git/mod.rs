@@ -57,6 +57,7 @@ mod settle;
 mod sight;
 mod snapshot;
 mod survey;
+mod takeover;
 mod thin;
 mod thinned;
 mod tree;

@@ -13,6 +13,7 @@ mod fingerprint;
 mod moved;
 #[path = "../../tests/support/states.rs"]
 mod states;
+mod takeover;
 mod thinning;
 mod vault;
 

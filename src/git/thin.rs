@@ -204,6 +204,6 @@ fn store(
                 reference: thinned_name(&fact.reference),
             })?;
     // The snapshot has all that it stands on and more.
-    complete(&vault, &commit, std::slice::from_ref(&fact.commit))?;
+    complete(&vault, &[&commit], std::slice::from_ref(&fact.commit))?;
     Ok(commit)
 }

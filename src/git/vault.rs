@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use super::call::git;
 use super::disk::{ensure_private_dir, parent, rename_exclusively, sync_dir};
 use super::import::quoted;
-use super::{GitError, Repo};
+use super::{GitError, Repo, takeover};
 use crate::process::Command;
 
 /// How long a process waits for others that write to the vault or clean it up.
@@ -36,6 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PROBE: Duration = Duration::from_millis(5);
 
 const LOCK: &str = "bivouac.lock";
+/// Written when all that earlier versions left in the user's repository is here.
+const TAKEN_OVER: &str = "bivouac-taken-over";
 
 #[derive(Debug, Clone)]
 pub(super) struct Vault {
@@ -56,7 +58,15 @@ impl Vault {
         if !vault.dir.join(LOCK).exists() {
             make(&vault)?;
         }
-        Ok(vault)
+        vault.with_old_snapshots()
+    }
+
+    /// A fresh vault, as a process leaves it that ends before it has moved anything.
+    #[cfg(test)]
+    pub(super) fn made_without_old_snapshots(repo: &Repo) -> Self {
+        let vault = Self::at(repo);
+        make(&vault).unwrap();
+        vault
     }
 
     /// The vault of a repository that has something in it: looking for saved work makes none.
@@ -69,7 +79,38 @@ impl Vault {
     /// The vault of a repository, if it has one.
     pub(super) fn existing(repo: &Repo) -> Result<Option<Self>, GitError> {
         let vault = Self::at(repo);
-        Ok(vault.dir.join(LOCK).exists().then_some(vault))
+        if vault.dir.join(LOCK).exists() {
+            vault.with_old_snapshots().map(Some)
+        } else if takeover::old_snapshots(repo)?.is_empty() {
+            Ok(None)
+        } else {
+            Self::open(repo).map(Some)
+        }
+    }
+
+    /// Moves into the vault what an earlier version has left in the user's repository.
+    fn with_old_snapshots(self) -> Result<Self, GitError> {
+        let done = self.dir.join(TAKEN_OVER);
+        if !done.exists() {
+            let lock = self.exclude()?;
+            let old = takeover::old_snapshots(&self.repo)?;
+            let left = takeover::take_over(&self, old)?;
+            if left.is_empty() && !done.exists() {
+                write_durably(&done, b"")?;
+            }
+            drop(lock);
+        } else if self.repo.common_dir().join("refs/bivouac").exists() {
+            // An earlier version was used once more. Not now, where others are busy.
+            if let Some(_lock) = self.try_exclude()? {
+                let old = takeover::old_snapshots(&self.repo)?;
+                takeover::take_over(&self, old)?;
+                // Gone if it is empty.
+                drop(std::fs::remove_dir(
+                    self.repo.common_dir().join("refs/bivouac"),
+                ));
+            }
+        }
+        Ok(self)
     }
 
     fn at(repo: &Repo) -> Self {
@@ -134,16 +175,27 @@ impl Vault {
         self.lock(File::try_lock)
     }
 
+    /// As [`Self::exclude`], where nobody writes now.
+    fn try_exclude(&self) -> Result<Option<VaultLock>, GitError> {
+        let path = self.dir.join(LOCK);
+        let file = self.lock_file(&path)?;
+        Ok(file.try_lock().is_ok().then(|| VaultLock { _file: file }))
+    }
+
+    fn lock_file(&self, path: &Path) -> Result<File, GitError> {
+        OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(path)
+            .map_err(GitError::writing(path))
+    }
+
     fn lock(
         &self,
         attempt: impl Fn(&File) -> Result<(), TryLockError>,
     ) -> Result<VaultLock, GitError> {
         let path = self.dir.join(LOCK);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(GitError::writing(&path))?;
+        let file = self.lock_file(&path)?;
         let deadline = Instant::now() + PATIENCE;
         loop {
             match attempt(&file) {
@@ -186,7 +238,7 @@ fn make(vault: &Vault) -> Result<(), GitError> {
         // Read relative to `objects`: true wherever the repository is moved to.
         ("objects/info/alternates", "../../../objects\n".to_owned()),
         ("HEAD", "ref: refs/heads/none\n".to_owned()),
-        ("config", config(&vault.repo)),
+        ("config", config(&vault.repo)?),
         ("description", DESCRIPTION.to_owned()),
         (LOCK, String::new()),
     ] {
@@ -214,16 +266,24 @@ const DESCRIPTION: &str = "saved work of paused instances of biv; `biv gc` looks
 
 /// Nothing here is ever collected by git itself: it would count what the user's repository has now
 /// as safe.
-fn config(repo: &Repo) -> String {
-    let (version, extensions) = match repo.object_format() {
-        "sha1" => (0, String::new()),
-        other => (1, format!("[extensions]\n\tobjectformat = {other}\n")),
+fn config(repo: &Repo) -> Result<String, GitError> {
+    // What a partial clone has left with its remote is not missing here either.
+    let promised = repo
+        .git()
+        .args(["config", "--get-regexp"])
+        .arg(r"^(remote\..*\.promisor|extensions\.partialclone)$")
+        .output()?;
+    let remote = if promised.success() {
+        "[remote \"promised\"]\n\tpromisor = true\n"
+    } else {
+        ""
     };
-    format!(
-        "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tfilemode = true\n\
-         \tlogAllRefUpdates = false\n{extensions}\
+    let format = repo.object_format();
+    Ok(format!(
+        "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfilemode = true\n\
+         \tlogAllRefUpdates = false\n[extensions]\n\tobjectformat = {format}\n{remote}\
          [gc]\n\tauto = 0\n\tpruneExpire = never\n[maintenance]\n\tauto = false\n"
-    )
+    ))
 }
 
 fn write_durably(path: &Path, content: &[u8]) -> Result<(), GitError> {

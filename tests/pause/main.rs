@@ -14,6 +14,7 @@ mod meanwhile;
 mod mount;
 mod outside;
 mod power;
+mod private;
 mod quiesce;
 mod requests;
 mod rest;

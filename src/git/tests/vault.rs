@@ -77,6 +77,13 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
         }
     }
     meanwhile(lab);
+    let fsck = super::super::vault::Vault::find(&repo)?
+        .git()
+        .args(["fsck", "--full", "--no-dangling"])
+        .output()?;
+    if !fsck.success() {
+        wrong.push(format!("vault: {}", fsck.stderr_text()));
+    }
     if way == Way::Thinned {
         refill(&repo, &place)?;
     }
