@@ -202,7 +202,7 @@ impl Engine {
         }
         if let Ok(repository) = Repo::discover(&record.repository.root) {
             for snapshot in git::list_snapshots(&repository, Some(&record.id))? {
-                git::release_snapshot(&repository, &snapshot.reference)?;
+                git::release_snapshot(&repository, &snapshot.reference, now())?;
             }
         }
         dir.forget()?;
@@ -218,11 +218,9 @@ impl Engine {
         let oldest = now().seconds_since_epoch().saturating_sub(keep);
         let before = Timestamp::from_epoch(oldest).unwrap_or_else(now);
         let expired = if dry_run {
-            let mut trashed = git::list_trashed(repository, None)?;
-            trashed.retain(|snapshot| snapshot.taken < oldest);
-            trashed
+            git::list_expired(repository, before)?
         } else {
-            git::delete_trashed(repository, before, |_| false)?
+            git::delete_expired(repository, before, now())?
         };
         Ok(expired
             .into_iter()

@@ -86,7 +86,7 @@ pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::refill;
 pub(crate) use remove::Left;
 pub(crate) use repository::Repo;
-pub(crate) use retention::{delete_trashed, list_snapshots, list_trashed, release_snapshot};
+pub(crate) use retention::{delete_expired, list_expired, list_snapshots, release_snapshot};
 pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::{Label, SnapshotFact, Taken, take_snapshot};
 pub(crate) use survey::Seen;

@@ -16,8 +16,11 @@ pub(super) const THINNED: &str = "-thin";
 pub(crate) struct StoredSnapshot {
     pub reference: String,
     pub commit: String,
-    /// When the snapshot was taken, in seconds since the epoch.
-    pub taken: i64,
+    /// When it was released, in seconds since the epoch; None while it is in use, and for one that
+    /// an earlier version has released.
+    pub released: Option<i64>,
+    /// What the ref itself names: the commit, or the tag that says when it was released.
+    object: String,
 }
 
 impl StoredSnapshot {
@@ -63,17 +66,19 @@ fn list(
         .git()
         .args([
             "for-each-ref",
-            "--format=%(objectname) %(committerdate:unix) %(refname)",
+            "--format=%(objectname)|%(*objectname)|%(taggerdate:unix)|%(refname)",
         ])
         .arg(prefix)
         .text()?;
     Ok(listing
         .lines()
         .filter_map(|line| {
-            let mut words = line.splitn(3, ' ');
+            let mut words = line.splitn(4, '|');
+            let (object, tagged) = (words.next()?, words.next()?);
             Some(StoredSnapshot {
-                commit: words.next()?.to_owned(),
-                taken: words.next()?.parse().ok()?,
+                commit: if tagged.is_empty() { object } else { tagged }.to_owned(),
+                object: object.to_owned(),
+                released: words.next()?.parse().ok(),
                 reference: words.next()?.to_owned(),
             })
         })
@@ -81,8 +86,13 @@ fn list(
 }
 
 /// Moves the ref (and that of its thinned content) into the trash namespace, where it keeps the
-/// work alive until it expires. Doing it twice is fine.
-pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitError> {
+/// work alive until it expires. It expires by when it was released, not by when it was taken: the ref
+/// names a tag with that time. Doing it twice is fine, and changes no time.
+pub(crate) fn release_snapshot(
+    repo: &Repo,
+    reference: &str,
+    at: Timestamp,
+) -> Result<(), GitError> {
     let name = reference
         .strip_prefix(HELD)
         .or_else(|| reference.strip_prefix(TRASH))
@@ -96,7 +106,8 @@ pub(crate) fn release_snapshot(repo: &Repo, reference: &str) -> Result<(), GitEr
         let old = format!("{HELD}{name}");
         let new = format!("{TRASH}{name}");
         if let Some(commit) = vault.resolve(&old)? {
-            changes.push(format!("update {new} {commit}\ndelete {old} {commit}\n"));
+            let tag = released_tag(&vault, &commit, at)?;
+            changes.push(format!("update {new} {tag}\ndelete {old} {commit}\n"));
         } else {
             there = there || vault.resolve(&new)?.is_some();
         }
@@ -123,23 +134,48 @@ pub(super) fn thinned_name(name: &str) -> String {
     format!("{name}{THINNED}")
 }
 
-/// Deletes released snapshots that were taken before a moment, except those that `keep` still
-/// wants; gives back what was deleted. Git collects their objects in its own time.
-pub(crate) fn delete_trashed(
+/// A tag that says when a commit was released; on the disk when it returns, because the ref that
+/// names it will be.
+fn released_tag(vault: &Vault, commit: &str, at: Timestamp) -> Result<String, GitError> {
+    let text = format!(
+        "object {commit}\ntype commit\ntag released\n\
+         tagger bivouac <bivouac@localhost> {} +0000\n\nreleased\n",
+        at.seconds_since_epoch()
+    );
+    Ok(vault
+        .git()
+        .args(["-c", "core.fsync=all", "mktag"])
+        .stdin(text)
+        .text()?)
+}
+
+/// The released snapshots whose time is over: released before this moment. One that an earlier
+/// version has released without a time is not among them.
+pub(crate) fn list_expired(
     repo: &Repo,
     before: Timestamp,
-    keep: impl Fn(&StoredSnapshot) -> bool,
 ) -> Result<Vec<StoredSnapshot>, GitError> {
-    let expired: Vec<StoredSnapshot> = list_trashed(repo, None)?
-        .into_iter()
-        .filter(|stored| stored.taken < before.seconds_since_epoch() && !keep(stored))
-        .collect();
+    let mut trashed = list_trashed(repo, None)?;
+    let before = before.seconds_since_epoch();
+    trashed.retain(|stored| stored.released.is_some_and(|released| released < before));
+    Ok(trashed)
+}
+
+/// Deletes the released snapshots whose time is over, and gives back what was deleted; the time of
+/// those that have none begins now.
+pub(crate) fn delete_expired(
+    repo: &Repo,
+    before: Timestamp,
+    now: Timestamp,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    begin_times(repo, now)?;
+    let expired = list_expired(repo, before)?;
     if expired.is_empty() {
         return Ok(expired);
     }
     let changes: String = expired
         .iter()
-        .map(|stored| format!("delete {} {}\n", stored.reference, stored.commit))
+        .map(|stored| format!("delete {} {}\n", stored.reference, stored.object))
         .collect();
     let vault = Vault::find(repo)?;
     let _lock = vault.exclude()?;
@@ -156,4 +192,28 @@ pub(crate) fn delete_trashed(
         keep_exactly(&vault, id, before)?;
     }
     Ok(expired)
+}
+
+fn begin_times(repo: &Repo, now: Timestamp) -> Result<(), GitError> {
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(());
+    };
+    let mut changes: Vec<String> = Vec::new();
+    for stored in list_trashed(repo, None)? {
+        if stored.released.is_none() {
+            let tag = released_tag(&vault, &stored.commit, now)?;
+            changes.push(format!(
+                "update {} {tag} {}\n",
+                stored.reference, stored.object
+            ));
+        }
+    }
+    if !changes.is_empty() {
+        vault
+            .git()
+            .args(["update-ref", "--stdin"])
+            .stdin(changes.concat())
+            .run()?;
+    }
+    Ok(())
 }

@@ -138,15 +138,19 @@ impl Ground {
 
     /// Makes its last operation one of years ago.
     pub(crate) fn grow_old(&self) {
-        let path = self.camp.instances_dir().join(&self.instance.id);
-        let path = path.join("record.json");
         let mut record = self.record();
         for key in ["paused_at", "killed_at"] {
             if !record[key].is_null() {
                 record[key] = "2020-01-01T00:00:00Z".into();
             }
         }
-        std::fs::write(path, serde_json::to_vec(&record).unwrap()).unwrap();
+        self.write_record(&record);
+    }
+
+    pub(crate) fn write_record(&self, record: &Value) {
+        let path = self.camp.instances_dir().join(&self.instance.id);
+        let bytes = serde_json::to_vec(record).unwrap();
+        std::fs::write(path.join("record.json"), bytes).unwrap();
     }
 
     /// The journal of its last operation, line by line.

@@ -2,6 +2,7 @@
 
 use super::{Vault, Work, fact};
 use crate::engine::Error;
+use crate::engine::core::now;
 use crate::engine::resume::OnConflict;
 use crate::git::{self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, Verification};
 use crate::lifecycle::Facts;
@@ -162,10 +163,10 @@ impl Work<'_> {
         }
         // What a restart saved for safety, it needs no longer either.
         if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::SNAPSHOT) {
-            git::release_snapshot(&repository, &snapshot.reference)?;
+            git::release_snapshot(&repository, &snapshot.reference, now())?;
         }
         if let Some(snapshot) = released {
-            git::release_snapshot(&repository, &snapshot.reference)?;
+            git::release_snapshot(&repository, &snapshot.reference, now())?;
         }
         Ok(Facts::none())
     }

@@ -1,7 +1,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::saved;
+use super::{now, saved};
 use crate::git::*;
 use crate::model::{InstanceId, Timestamp};
 
@@ -227,10 +227,11 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
         "MM a\n D d/b\n?? new"
     );
 
-    release_snapshot(&repo, &fact.reference).unwrap();
-    release_snapshot(&repo, &fact.reference).unwrap();
+    release_snapshot(&repo, &fact.reference, now()).unwrap();
+    release_snapshot(&repo, &fact.reference, now()).unwrap();
     assert_eq!(list_snapshots(&repo, Some(&id)).unwrap().len(), 1);
-    assert_eq!(list_trashed(&repo, Some(&id)).unwrap().len(), 1);
+    let next_year = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
+    assert_eq!(list_expired(&repo, next_year).unwrap().len(), 1);
 
     git(&worktree, &["reset", "-q", "--hard"]);
     git(&worktree, &["clean", "-qfd"]);
@@ -274,13 +275,15 @@ fn what_expired_is_deleted_and_nothing_else_is() {
     let fact = saved(&repo, &checkout, &id, 1).unwrap();
     let place = choose_parking(&repo, &worktree, &id, 1).unwrap();
     park(&place).unwrap();
-    release_snapshot(&repo, &fact.reference).unwrap();
-    let early = Timestamp::parse("2026-11-14T00:00:00Z").unwrap();
+    let released = Timestamp::parse("2026-12-31T00:00:00Z").unwrap();
+    release_snapshot(&repo, &fact.reference, released).unwrap();
+    // Taken in November, released at the end of the year: the time counts from then.
+    let between = Timestamp::parse("2026-12-24T00:00:00Z").unwrap();
     let late = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
-    assert_eq!(delete_trashed(&repo, early, |_| false).unwrap(), []);
-    assert_eq!(delete_trashed(&repo, late, |_| true).unwrap(), []);
-    release_snapshot(&repo, &fact.reference).unwrap();
-    let gone = delete_trashed(&repo, late, |_| false).unwrap();
+    assert_eq!(delete_expired(&repo, between, late).unwrap(), []);
+    release_snapshot(&repo, &fact.reference, late).unwrap();
+    assert_eq!(list_expired(&repo, late).unwrap().len(), 1);
+    let gone = delete_expired(&repo, late, late).unwrap();
     assert_eq!(gone[0].instance().as_ref(), Some(&id));
     discard_parked(&place).unwrap();
     discard_parked(&place).unwrap();
@@ -294,6 +297,26 @@ fn what_expired_is_deleted_and_nothing_else_is() {
         Err(GitError::NotAWorktree { .. })
     ));
     assert!(repo.root().join("a").exists());
+}
+
+#[test]
+fn one_that_was_released_without_a_time_is_kept_from_when_it_is_first_seen() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
+    // As an earlier version did.
+    let vault = repo.common_dir().join("bivouac/vault");
+    let trashed = format!("refs/bivouac-trash/{id}/1");
+    git(&vault, &["update-ref", &trashed, &fact.commit]);
+    git(&vault, &["update-ref", "-d", &fact.reference]);
+    let first = Timestamp::parse("2027-06-01T00:00:00Z").unwrap();
+    let later = Timestamp::parse("2027-08-01T00:00:00Z").unwrap();
+    assert_eq!(list_expired(&repo, later).unwrap(), []);
+    assert_eq!(delete_expired(&repo, first, first).unwrap(), []);
+    assert_eq!(delete_expired(&repo, first, later).unwrap(), []);
+    assert_eq!(delete_expired(&repo, later, later).unwrap().len(), 1);
 }
 
 #[test]

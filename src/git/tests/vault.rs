@@ -94,7 +94,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     if verified != Verification::Equal {
         wrong.push(format!("restored: {verified:?}"));
     }
-    release_snapshot(&repo, &fact.reference)?;
+    release_snapshot(&repo, &fact.reference, now())?;
     Ok(wrong)
 }
 
