@@ -4,10 +4,16 @@ use unicode_width::UnicodeWidthStr;
 
 use super::words::{BOLD, RESET};
 
-/// Lays rows out below their headings; the last column may run to the end of the line.
+/// A column is not made narrower than this, or than its heading.
+const NARROWEST: usize = 8;
+/// So much is left to the last column, if there is that much to show.
+const LAST: usize = 10;
+
+/// Lays rows out below their headings, within the width of the terminal where there is one: the last
+/// column is cut off at its edge, and the widest ones are made narrower where that is not enough.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = headings.len();
-    let widths: Vec<usize> = (0..columns)
+    let mut widths: Vec<usize> = (0..columns)
         .map(|column| {
             rows.iter()
                 .filter_map(|row| row.get(column))
@@ -17,6 +23,9 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize
                 .unwrap_or(0)
         })
         .collect();
+    if let Some(width) = width {
+        fit(&mut widths, headings, width);
+    }
     let headings: Vec<String> = headings
         .iter()
         .map(|h| format!("{BOLD}{h}{RESET}"))
@@ -27,10 +36,14 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize
         let mut used = 0;
         for (column, cell) in row.iter().enumerate() {
             let last = column + 1 == columns;
-            let room = width.map(|width| width.saturating_sub(used));
-            let cell = match room {
-                Some(room) if last && visible_width(cell) > room => &cut(cell, room),
-                _ => cell,
+            let room = match width {
+                Some(width) if last => width.saturating_sub(used),
+                None if last => usize::MAX,
+                _ => widths[column],
+            };
+            let cell = match visible_width(cell) > room {
+                true => &cut_coloured(cell, room),
+                false => cell,
             };
             line.push_str(cell);
             if !last {
@@ -43,6 +56,37 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize
         text.push('\n');
     }
     text
+}
+
+/// Takes from the widest column, one at a time, until all fit or none can be made narrower.
+fn fit(widths: &mut [usize], headings: &[&str], room: usize) {
+    let Some((last, others)) = widths.split_last_mut() else {
+        return;
+    };
+    loop {
+        let used: usize = others.iter().map(|width| width + 2).sum();
+        let widest = others
+            .iter_mut()
+            .zip(headings)
+            .filter(|(width, heading)| **width > NARROWEST.max(heading.width()))
+            .max_by_key(|(width, _)| **width);
+        match widest {
+            Some((width, _)) if used + (*last).min(LAST) > room => *width -= 1,
+            _ => return,
+        }
+    }
+}
+
+/// The beginning of a text, with its colours.
+fn cut_coloured(text: &str, room: usize) -> String {
+    if !text.contains('\x1b') {
+        return cut(text, room);
+    }
+    let plain = anstream::adapter::strip_str(text).to_string();
+    let shown = cut(&plain, room);
+    // Cells have one colour from their beginning to their end.
+    let colour = text.split_once('m').map_or("", |(colour, _)| colour);
+    format!("{colour}m{shown}{RESET}")
 }
 
 pub(super) fn visible_width(cell: &str) -> usize {
@@ -74,6 +118,27 @@ pub(super) fn terminal_width() -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_wider_than_the_terminal() {
+        let long = |letter: char| letter.to_string().repeat(70);
+        let rows = vec![vec![
+            long('t'),
+            format!("\x1b[33m{}\x1b[0m", long('s')),
+            long('b'),
+            "last".to_owned(),
+        ]];
+        for width in [40, 80, 100, 200] {
+            let text = table(&["TITLE", "STATE", "BRANCH", "LAST"], &rows, Some(width));
+            for line in text.lines() {
+                assert!(visible_width(line) <= width, "{width}: {line}");
+            }
+            assert!(text.contains("last"), "{text}");
+            assert!(text.contains("\x1b[33msss"), "{text}");
+        }
+        let whole = table(&["TITLE", "STATE", "BRANCH", "LAST"], &rows, None);
+        assert!(whole.contains(&long('b')));
+    }
 
     #[test]
     fn columns_line_up_under_wide_and_coloured_cells() {
