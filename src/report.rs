@@ -6,7 +6,7 @@ use std::fmt;
 use serde_json::json;
 
 use crate::config::ConfigError;
-use crate::engine::{Camp, Error, GitError, StoreError, TmuxError};
+use crate::engine::{Bulk, Camp, Error, GitError, StoreError, TmuxError};
 use crate::lifecycle::Operation;
 use crate::model::{State, Title};
 
@@ -50,18 +50,46 @@ impl Report {
     }
 
     /// Where some of the camp could not be brought into a state: which, and why.
-    pub(crate) fn not_all(camp: &Camp, state: &str) -> Option<Self> {
-        let first = camp.failures.first()?;
-        let causes = camp
+    pub(crate) fn not_all(camp: &Camp, done: &str) -> Option<Self> {
+        let failures: Vec<(&Title, String)> = camp
             .failures
             .iter()
-            .map(|failure| format!("`{}`: {}", failure.title, failure.reason));
+            .map(|failure| (&failure.title, failure.reason.clone()))
+            .collect();
+        Self::some_failed(done, camp.instances.len(), &failures)
+    }
+
+    /// The same for instances that were named.
+    pub(crate) fn of_bulk<T>(bulk: &Bulk<T>, done: &str) -> Option<Self> {
+        let failures: Vec<(&Title, String)> = bulk
+            .failures
+            .iter()
+            .map(|failure| (&failure.title, failure.error.told()))
+            .collect();
+        Self::some_failed(done, bulk.done.len(), &failures)
+    }
+
+    /// Where the same request to several instances failed for some: how many, which, and why.
+    pub(crate) fn some_failed(
+        done: &str,
+        well: usize,
+        failures: &[(&Title, String)],
+    ) -> Option<Self> {
+        let (first, _) = failures.first()?;
+        let causes = failures
+            .iter()
+            .map(|(title, reason)| format!("`{title}`: {reason}"));
+        let failed: Vec<serde_json::Value> = failures
+            .iter()
+            .map(|(title, reason)| json!({ "title": title, "reason": reason }))
+            .collect();
         Some(Self {
             causes: causes.collect(),
+            details: Some(json!({ "done": well, "failures": failed })),
             ..Self::failed(
-                "camp",
-                format!("not all could be {state}"),
-                format!("mend `{}` and say it again", first.title),
+                "not_all",
+                format!("{done} {well} of {}", well + failures.len()),
+                format!("mend `{first}` and say it again"),
             )
         })
     }
@@ -358,6 +386,9 @@ pub(crate) fn word(title: &Title) -> String {
 fn from_state(title: &str, state: State) -> String {
     match state {
         State::Paused => format!("bring it back with `biv resume {title}`"),
+        State::Interrupted => {
+            format!("its server is gone; bring it back with `biv resume {title}`")
+        }
         State::Completed | State::Failed => {
             format!("`biv peek {title}` shows its last words; `biv resume {title}` goes on")
         }

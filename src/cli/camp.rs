@@ -3,12 +3,22 @@
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::output::Output;
+use super::progress::CountLine;
 use super::report::Report;
-use crate::engine::{Camp, Engine, PauseOptions, ResumeOptions};
+use super::words;
+use crate::engine::{Camp, CampView, Engine, PauseOptions, ResumeOptions};
 
 pub(super) fn pause_all(options: &PauseOptions, engine: &Engine, output: &Output) -> CommandResult {
-    let camp = engine.pause_all(options)?;
-    tell(&camp, "paused", output)
+    let camp = engine.pause_all(options, &mut CountLine::new(output, "paused"))?;
+    for view in &camp.instances {
+        if view.pause.as_ref().is_some_and(|pause| pause.forced) {
+            output.say(&format!(
+                "warning: `{}` was stopped in the middle of its turn",
+                view.title
+            ));
+        }
+    }
+    tell(&camp, ("paused", "paused"), output)
 }
 
 pub(super) fn resume_all(
@@ -16,22 +26,40 @@ pub(super) fn resume_all(
     engine: &Engine,
     output: &Output,
 ) -> CommandResult {
-    let camp = engine.resume_all(options)?;
+    let camp = engine.resume_all(options, &mut CountLine::new(output, "resumed"))?;
     for view in &camp.instances {
         ensure_for(view, engine, output);
     }
-    tell(&camp, "running", output)
+    tell(&camp, ("running", "resumed"), output)
 }
 
-fn tell(camp: &Camp, state: &str, output: &Output) -> CommandResult {
+fn tell(camp: &Camp, (state, done): (&str, &str), output: &Output) -> CommandResult {
     if camp.already {
         output.say(&format!("The camp is {state} already."));
     }
     for view in &camp.instances {
         output.say(&format!("`{}` is {}", view.title, view.state.name()));
     }
-    if let Some(report) = Report::not_all(camp, state) {
+    if let Some(report) = Report::not_all(camp, done) {
         return Err(report);
     }
+    if !camp.already {
+        output.say(&words::counted(done, camp.instances.len()));
+    }
     Ok(output.result(camp, String::new))
+}
+
+/// Where everything is to rest, the reason why nothing happens.
+pub(super) fn mention(camp: CampView, output: &Output) {
+    if let Some(words) = describe(camp) {
+        output.say(&words);
+    }
+}
+
+pub(super) fn describe(camp: CampView) -> Option<String> {
+    let since = camp.paused_at.filter(|_| camp.is_paused())?;
+    Some(format!(
+        "The camp is paused since {}: no queue is fed. `biv resume --all` ends it.",
+        since.local_minute()
+    ))
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 use serde_json::json;
 
 use super::context::CommandResult;
@@ -11,7 +12,7 @@ use super::output::Output;
 use super::report::Report;
 use super::words;
 use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
-use crate::engine::{Engine, InstanceView};
+use crate::engine::{CampView, Engine, InstanceView};
 use crate::model::State;
 
 /// Control the background process that watches agents
@@ -79,7 +80,9 @@ pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> Command
             if status.version.is_some() {
                 mention_version(&engine, output);
             }
-            Ok(output.result(&status, || describe(&status)))
+            let camp = engine.camp().ok();
+            let shown = Shown { status, camp };
+            Ok(output.result(&shown, || describe(&shown)))
         }
         DaemonCommand::Unit { kind } => Ok(print_unit(*kind, output)),
     }
@@ -113,7 +116,21 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
     )
 }
 
-fn describe(status: &Status) -> String {
+/// The daemon, and whether it is to leave all alone.
+#[derive(Serialize)]
+struct Shown {
+    #[serde(flatten)]
+    status: Status,
+    camp: Option<CampView>,
+}
+
+fn describe(shown: &Shown) -> String {
+    let camp = shown.camp.and_then(super::camp::describe);
+    let daemon = describe_daemon(&shown.status);
+    camp.map_or(daemon.clone(), |camp| format!("{daemon}\n{camp}"))
+}
+
+fn describe_daemon(status: &Status) -> String {
     if !status.running {
         return "The daemon does not run. Start it with: biv daemon start".to_owned();
     }
@@ -172,7 +189,7 @@ pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) 
 /// The same before one is woken by something else than a resume.
 pub(super) fn ensure_if_asleep(given: &str, engine: &Engine, output: &Output) {
     if let Ok(view) = engine.show(given)
-        && view.state == State::Paused
+        && matches!(view.state, State::Paused | State::Interrupted)
     {
         ensure_for(&view, engine, output);
     }

@@ -5,12 +5,14 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
+use super::bulk::end;
 use super::context::CommandResult;
 use super::instance::InstanceArgs;
 use super::output::Output;
-use super::progress::StepLine;
+use super::progress::{CountLine, StepLine};
 use super::report::Report;
-use crate::engine::{Engine, KillOptions, Killed};
+use crate::engine::{Bulk, Engine, KillOptions, Killed};
+use crate::model::InstanceId;
 
 /// End an instance; its work is saved first
 #[derive(Debug, Args)]
@@ -27,14 +29,11 @@ pub(super) struct KillArgs {
 
 pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandResult {
     // All of them are looked up first: a typing mistake in the last one must not cost the first.
-    let mut views = Vec::new();
-    for given in &args.instances.instances {
-        views.push(engine.show(given)?);
-    }
+    let meant = engine.find_each(&args.instances.instances)?;
     if !args.yes {
-        let titles: Vec<String> = views
+        let titles: Vec<String> = meant
             .iter()
-            .map(|view| format!("`{}`", view.title))
+            .map(|(_, title)| format!("`{title}`"))
             .collect();
         if !output.can_ask() {
             return Err(Report::usage(
@@ -50,24 +49,29 @@ pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandR
     let options = KillOptions {
         delete_branch: args.delete_branch,
     };
+    let bulk = match meant.as_slice() {
+        [(id, title)] => {
+            let mut progress = StepLine::new(output, &title.to_string());
+            Bulk::of(engine.kill(id.as_str(), options, &mut progress)?)
+        }
+        several => {
+            let ids: Vec<InstanceId> = several.iter().map(|(id, _)| id.clone()).collect();
+            engine.kill_each(&ids, options, &mut CountLine::new(output, "killed"))
+        }
+    };
     let mut killed = Vec::new();
-    for view in views {
-        let mut progress = StepLine::new(output, &view.title.to_string());
-        let Killed { view, kept } = engine.kill(view.id.as_str(), options, &mut progress)?;
-        drop(progress);
-        let undo = if kept {
+    for Killed { view, kept } in &bulk.done {
+        let undo = if *kept {
             format!(" Bring it back with: biv undo-kill {}", view.id)
         } else {
             String::new()
         };
         output.say(&format!("Killed `{}`.{undo}", view.title));
-        killed.push(view);
+        killed.push(match output.wants_json() {
+            true => engine.with_changes(view.clone()),
+            false => view.clone(),
+        });
     }
-    if output.wants_json() {
-        killed = killed
-            .into_iter()
-            .map(|view| engine.with_changes(view))
-            .collect();
-    }
+    end(&bulk, "killed", output)?;
     Ok(output.result(&json!({ "instances": killed }), String::new))
 }

@@ -39,6 +39,9 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
             unreadable.reason
         ));
     }
+    if let Some(camp) = listing.camp {
+        super::camp::mention(camp, output);
+    }
     Ok(output.result(&listing, || {
         if listing.instances.is_empty() {
             return "No instances. Start one with `biv new`, or see it all with `biv demo`."

@@ -6,6 +6,7 @@ mod args;
 mod attach;
 mod audit;
 mod autoyes;
+mod bulk;
 mod camp;
 mod common;
 mod compact;

@@ -5,14 +5,15 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
+use super::bulk::{end, ids};
 use super::context::CommandResult;
 use super::instance::SomeInstances;
 use super::output::Output;
-use super::progress::StepLine;
+use super::progress::{CountLine, StepLine};
 use super::report::Report;
 use super::words;
 use crate::config::{WorktreeOnPause, parse_duration};
-use crate::engine::{Asked, Engine, PauseOptions};
+use crate::engine::{Asked, Bulk, Engine, PauseOptions};
 use crate::model::PauseReason;
 
 /// Stop an agent at a safe moment and save everything
@@ -48,35 +49,44 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
     if args.instances.all {
         return super::camp::pause_all(&options, engine, output);
     }
+    let bulk = match args.instances.instances.as_slice() {
+        [given] => {
+            let mut progress = StepLine::new(output, given);
+            Bulk::of(engine.pause(given, &options, &mut progress)?)
+        }
+        several => {
+            let ids = ids(engine, several)?;
+            engine.pause_each(&ids, &options, &mut CountLine::new(output, "paused"))
+        }
+    };
     let mut paused = Vec::new();
-    for given in &args.instances.instances {
-        let mut progress = StepLine::new(output, given);
-        let asked = engine.pause(given, &options, &mut progress)?;
-        drop(progress);
-        let title = &asked.view().title;
-        match &asked {
-            Asked::Done(view) => {
-                if view.pause.as_ref().is_some_and(|pause| pause.forced) {
-                    output.say(&format!(
-                        "warning: `{title}` was stopped in the middle of its turn"
-                    ));
-                }
+    for asked in &bulk.done {
+        tell(asked, output);
+        paused.push(match output.wants_json() {
+            true => engine.with_changes(asked.view().clone()),
+            false => asked.view().clone(),
+        });
+    }
+    end(&bulk, "paused", output)?;
+    Ok(output.result(&json!({ "instances": paused }), String::new))
+}
+
+fn tell(asked: &Asked, output: &Output) {
+    let title = &asked.view().title;
+    match asked {
+        Asked::Done(view) => {
+            if view.pause.as_ref().is_some_and(|pause| pause.forced) {
                 output.say(&format!(
-                    "Paused `{title}`. Resume with: biv resume {}",
-                    words::called(view)
+                    "warning: `{title}` was stopped in the middle of its turn"
                 ));
             }
-            Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
+            output.say(&format!(
+                "Paused `{title}`. Resume with: biv resume {}",
+                words::called(view)
+            ));
         }
-        paused.push(asked.into_view());
+        Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
     }
-    if output.wants_json() {
-        paused = paused
-            .into_iter()
-            .map(|view| engine.with_changes(view))
-            .collect();
-    }
-    Ok(output.result(&json!({ "instances": paused }), String::new))
 }
 
 fn cancel(args: &PauseArgs, engine: &Engine, output: &Output) -> CommandResult {

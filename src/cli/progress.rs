@@ -37,6 +37,14 @@ impl<'a> StepLine<'a> {
         self
     }
 
+    fn show(&mut self, line: &str) {
+        if self.live {
+            self.clear();
+            drop(write!(std::io::stderr(), "{line}").and_then(|()| std::io::stderr().flush()));
+            self.shown = true;
+        }
+    }
+
     fn clear(&mut self) {
         if self.shown {
             drop(write!(std::io::stderr(), "\r\x1b[K"));
@@ -59,11 +67,8 @@ impl Progress for StepLine<'_> {
                 self.title,
                 step.name()
             ));
-        } else if self.live {
-            self.clear();
-            let line = format!("{}: {}…", self.title, step.progress());
-            drop(write!(std::io::stderr(), "{line}").and_then(|()| std::io::stderr().flush()));
-            self.shown = true;
+        } else {
+            self.show(&format!("{}: {}…", self.title, step.progress()));
         }
     }
 
@@ -75,6 +80,35 @@ impl Progress for StepLine<'_> {
     fn is_interrupted(&self) -> bool {
         let interrupts = self.interrupts.as_ref();
         interrupts.is_some_and(|interrupts| interrupts.count() > 0)
+    }
+}
+
+/// The same request to several instances: how many are done, on a terminal.
+#[derive(Debug)]
+pub(super) struct CountLine<'a> {
+    line: StepLine<'a>,
+    done: &'static str,
+}
+
+impl<'a> CountLine<'a> {
+    /// `done` is what they are then: `paused`.
+    pub(super) fn new(output: &'a Output, done: &'static str) -> Self {
+        Self {
+            line: StepLine::new(output, ""),
+            done,
+        }
+    }
+}
+
+impl Progress for CountLine<'_> {
+    fn step(&mut self, _: Operation, _: Step) {}
+
+    fn note(&mut self, text: &str) {
+        self.line.note(text);
+    }
+
+    fn count(&mut self, done: usize, of: usize) {
+        self.line.show(&format!("{} {done} of {of}", self.done));
     }
 }
 

@@ -49,6 +49,9 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         Some(view) => view,
         None => engine.queue(given)?,
     };
+    if let Some(camp) = view.camp {
+        super::camp::mention(camp, output);
+    }
     if args.clear || !args.prompts.is_empty() {
         return Ok(output.done(&view, || describe(&view)));
     }

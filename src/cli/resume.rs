@@ -3,13 +3,14 @@
 use clap::Args;
 use serde_json::json;
 
+use super::bulk::{end, ids};
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::instance::SomeInstances;
 use super::output::Output;
-use super::progress::StepLine;
+use super::progress::{CountLine, StepLine};
 use super::words;
-use crate::engine::{Asked, Engine, OnConflict, ResumeOptions, Told};
+use crate::engine::{Asked, Bulk, Engine, OnConflict, ResumeOptions, Told};
 
 /// Bring a paused instance back exactly as it was
 #[derive(Debug, Args)]
@@ -43,14 +44,21 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
     if args.instances.all {
         return super::camp::resume_all(&options, engine, output);
     }
+    let bulk = match args.instances.instances.as_slice() {
+        [given] => {
+            let mut progress = StepLine::new(output, given);
+            Bulk::of(engine.resume(given, &options, &mut progress)?)
+        }
+        several => {
+            let ids = ids(engine, several)?;
+            engine.resume_each(&ids, &options, &mut CountLine::new(output, "resumed"))
+        }
+    };
     let mut resumed = Vec::new();
-    for given in &args.instances.instances {
-        let mut progress = StepLine::new(output, given);
-        let asked = engine.resume(given, &options, &mut progress)?;
-        drop(progress);
+    for asked in &bulk.done {
         let title = &asked.view().title;
         ensure_for(asked.view(), engine, output);
-        match &asked {
+        match asked {
             Asked::Done(view) => output.say(&format!(
                 "Resumed `{title}`. Attach with: biv attach {}",
                 words::called(view)
@@ -59,5 +67,6 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         }
         resumed.push(asked.view().clone());
     }
+    end(&bulk, "resumed", output)?;
     Ok(output.result(&json!({ "instances": resumed }), String::new))
 }

@@ -174,7 +174,7 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
         ));
     }
     match view.state {
-        State::Failed => ExitCode::FAILURE,
+        State::Failed | State::Interrupted => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     }
 }

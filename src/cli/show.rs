@@ -57,7 +57,16 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             .map(printable_line)
             .unwrap_or_default(),
     );
-    line("base", printable_line(&view.base));
+    let commit = view.base_commit.as_deref().and_then(|id| id.get(..10));
+    line(
+        "base",
+        match commit {
+            Some(commit) if !view.base.starts_with(commit) => {
+                format!("{} ({commit})", printable_line(&view.base))
+            }
+            _ => printable_line(&view.base),
+        },
+    );
     line("repository", words::tilde(&view.repo));
     let gone = if view.worktree_present {
         ""

@@ -114,7 +114,10 @@ enum Judged {
 }
 
 fn judge(wanted: Wanted, view: &InstanceView) -> Judged {
-    let over = matches!(view.state, State::Completed | State::Failed | State::Killed);
+    let over = matches!(
+        view.state,
+        State::Completed | State::Failed | State::Interrupted | State::Killed
+    );
     let reached = match wanted {
         Wanted::Exited => over,
         Wanted::Idle => view.state == State::Running && view.activity == Some(Activity::Idle),

@@ -29,6 +29,7 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (State::Paused, _) => (DIM, paused(view, now)),
         (State::Pausing, _) => (CYAN, "PAUSING…".to_owned()),
         (State::Resuming, _) => (CYAN, "RESUMING…".to_owned()),
+        (State::Interrupted, _) => (YELLOW, interrupted(view, now)),
         (State::Failed, _) => (
             RED,
             match view.exit_code {
@@ -53,6 +54,11 @@ fn paused(view: &InstanceView, now: Timestamp) -> String {
     format!("⏸ PAUSED {} ({reason})", brief_duration(since.until(now)))
 }
 
+fn interrupted(view: &InstanceView, now: Timestamp) -> String {
+    let since = view.interrupted_at.unwrap_or(view.updated_at);
+    format!("⚡ interrupted {}", brief_duration(since.until(now)))
+}
+
 pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
     match diff {
         Some(DiffStat {
@@ -64,6 +70,17 @@ pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
         Some(DiffStat { added, removed, .. }) => {
             format!("{GREEN}+{added}{RESET} {RED}−{removed}{RESET}")
         }
+    }
+}
+
+/// How many were brought into a state: `Paused 3 instances.`
+pub(super) fn counted(done: &str, count: usize) -> String {
+    let mut letters = done.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_uppercase());
+    let word: String = first.into_iter().chain(letters).collect();
+    match count {
+        1 => format!("{word} 1 instance."),
+        _ => format!("{word} {count} instances."),
     }
 }
 

@@ -370,6 +370,9 @@ impl Desk {
             Notice::Finished => "has finished".to_owned(),
             Notice::Failed => match &keeper.standing().queue_stopped {
                 Some(reason) => format!("its queue has stopped: {reason}"),
+                None if keeper.standing().state == State::Interrupted => {
+                    "was interrupted: its tmux server is gone".to_owned()
+                }
                 None => "has failed".to_owned(),
             },
         };
@@ -444,6 +447,11 @@ fn is_between(state: State) -> bool {
         State::Creating | State::Pausing | State::Resuming | State::Restarting | State::Killing => {
             true
         }
-        State::Running | State::Paused | State::Completed | State::Failed | State::Killed => false,
+        State::Running
+        | State::Paused
+        | State::Completed
+        | State::Failed
+        | State::Interrupted
+        | State::Killed => false,
     }
 }

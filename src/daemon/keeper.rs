@@ -166,7 +166,7 @@ impl Keeper {
             }
             if self.clients == 0 {
                 match state {
-                    State::Failed => told.push(Told::Notice(Notice::Failed)),
+                    State::Failed | State::Interrupted => told.push(Told::Notice(Notice::Failed)),
                     State::Completed => told.push(Told::Notice(Notice::Finished)),
                     _ => {}
                 }
@@ -333,6 +333,11 @@ impl Keeper {
     fn turn_end(&self, now: Duration) -> Option<TurnEnd> {
         let (began, worked) = self.fed?;
         match self.standing.state {
+            State::Interrupted => {
+                let reason =
+                    "the agent was interrupted in its turn: resume it, look how far it came";
+                return Some(TurnEnd::Failed(reason.to_owned()));
+            }
             State::Completed | State::Failed => {
                 return Some(TurnEnd::Failed("the agent has ended".to_owned()));
             }

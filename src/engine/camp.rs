@@ -1,17 +1,19 @@
 //! The whole camp: all instances paused together, and the same ones brought back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::core::now;
-use super::{Asked, Engine, Error, InstanceView, PauseOptions, ResumeOptions, Scope, Silent};
-use crate::model::{EventKind, InstanceId, Resting, Timestamp, Title};
-use crate::store::{Document, StoreError, read_if_there, write_document};
+use super::resolve::Found;
+use super::{
+    Asked, Bulk, Engine, Error, InstanceView, PauseOptions, Progress, ResumeOptions, Scope, pace,
+};
+use crate::model::{EventKind, InstanceId, InstanceRecord, Resting, Timestamp, Title};
+use crate::store::{Document, Lock, StoreError, read_if_there, write_document};
 
 /// What became of the camp.
 #[derive(Debug, Serialize)]
@@ -33,8 +35,23 @@ pub(crate) enum CampState {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct CampFailure {
+    pub id: InstanceId,
     pub title: Title,
     pub reason: String,
+}
+
+/// Whether everything is to rest, for those who show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct CampView {
+    pub state: CampState,
+    pub paused_at: Option<Timestamp>,
+}
+
+impl CampView {
+    /// No queue is fed, and nothing is started by the daemon.
+    pub(crate) fn is_paused(self) -> bool {
+        self.state != CampState::Running
+    }
 }
 
 /// Who was running when the camp was paused.
@@ -44,6 +61,22 @@ struct StateSnapshot {
     paused_at: Timestamp,
     active_agents: Vec<InstanceId>,
     pending_tasks: Vec<String>,
+    /// When each of them was paused: one that was paused again since is not this camp's to resume.
+    #[serde(default)]
+    pauses: BTreeMap<InstanceId, Timestamp>,
+}
+
+impl StateSnapshot {
+    /// Whether this instance still rests because the camp was paused.
+    fn names(&self, record: &InstanceRecord) -> bool {
+        let pause = record.pause.as_ref().map(|pause| pause.at);
+        self.active_agents.contains(&record.id)
+            && record.state == Resting::Paused
+            && self
+                .pauses
+                .get(&record.id)
+                .is_none_or(|then| Some(*then) == pause)
+    }
 }
 
 /// Whether the camp is paused, and who is being paused right now.
@@ -66,30 +99,31 @@ impl Document for CampFile {
 impl Engine {
     /// Asks every running instance at once, waits for all of them together, and writes down who they
     /// were. Cut off by a crash, it is continued by saying it again.
-    pub(crate) fn pause_all(&self, options: &PauseOptions) -> Result<Camp, Error> {
+    pub(crate) fn pause_all(
+        &self,
+        options: &PauseOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Camp, Error> {
         self.prepare()?;
-        let _gate = self
-            .store
-            .lock("gate", Duration::from_secs(5), "pause --all")?;
+        let gate = self.gate("pause --all")?;
         let before = self.read_camp()?;
-        if before
-            .as_ref()
-            .is_some_and(|camp| camp.state == CampState::Paused)
-            && self.running()?.is_empty()
+        let running = self.running()?;
+        if running.is_empty()
+            && before
+                .as_ref()
+                .is_some_and(|camp| camp.state == CampState::Paused)
         {
-            return Ok(Camp {
-                state: CampState::Paused,
-                already: true,
-                instances: Vec::new(),
-                failures: Vec::new(),
-            });
+            return Ok(Camp::already(CampState::Paused));
         }
-        let mut members: BTreeSet<InstanceId> = self.running()?.into_iter().collect();
+        let mut members: BTreeSet<InstanceId> = running.into_iter().collect();
         // Those whom an earlier attempt has paused already belong to the camp too.
-        members.extend(before.into_iter().flat_map(|camp| camp.members));
+        if let Some(before) = before.filter(|camp| camp.state == CampState::Pausing) {
+            members.extend(before.members);
+        }
         self.write_camp(CampState::Pausing, &members)?;
-        let (instances, failures) =
-            self.each(&members, |id| self.pause(id.as_str(), options, &mut Silent));
+        let asked: Vec<InstanceId> = members.iter().cloned().collect();
+        let bulk = self.pause_each(&asked, options, progress);
+        let (instances, failures) = outcome(bulk);
         if !failures.is_empty() {
             return Ok(Camp {
                 state: CampState::Pausing,
@@ -100,6 +134,10 @@ impl Engine {
         }
         let paused_at = now();
         let active: Vec<InstanceId> = instances.iter().map(|view| view.id.clone()).collect();
+        let pauses = instances.iter().filter_map(|view| {
+            let pause = view.pause.as_ref()?;
+            Some((view.id.clone(), pause.at))
+        });
         write_document(
             &self.snapshot_path(),
             &StateSnapshot {
@@ -111,6 +149,7 @@ impl Engine {
                     .filter_map(|view| view.pause.as_ref())
                     .flat_map(|pause| pause.pending_tasks.clone())
                     .collect(),
+                pauses: pauses.collect(),
             },
         )?;
         self.write_camp(CampState::Paused, &members)?;
@@ -118,45 +157,45 @@ impl Engine {
             EventKind::CampPaused,
             json!({ "paused_at": paused_at, "active_agents": active }),
         );
+        drop(gate);
+        // A user who has started one meanwhile has ended the pause before it was complete.
+        if let Some(id) = self.running()?.first() {
+            self.end_camp_pause(id, progress);
+        }
         Ok(Camp {
-            state: CampState::Paused,
+            state: self.camp()?.state,
             already: false,
             instances,
             failures,
         })
     }
 
-    /// Brings back exactly those that were running when the camp was paused.
-    pub(crate) fn resume_all(&self, options: &ResumeOptions) -> Result<Camp, Error> {
+    /// Brings back exactly those that were running when the camp was paused, and all that were
+    /// interrupted: those of a machine that has gone down, for example.
+    pub(crate) fn resume_all(
+        &self,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Camp, Error> {
         self.prepare()?;
-        let _gate = self
-            .store
-            .lock("gate", Duration::from_secs(5), "resume --all")?;
-        let camp = self.read_camp()?;
-        let Some(camp) = camp.filter(|camp| camp.state != CampState::Running) else {
-            return Ok(Camp {
-                state: CampState::Running,
-                already: true,
-                instances: Vec::new(),
-                failures: Vec::new(),
-            });
-        };
-        let members: BTreeSet<InstanceId> =
-            match read_if_there::<StateSnapshot>(&self.snapshot_path())? {
-                Some(snapshot) => snapshot.active_agents.into_iter().collect(),
-                None => camp.members,
-            };
-        let living: BTreeSet<InstanceId> = self
-            .living()?
-            .into_iter()
-            .filter(|id| members.contains(id))
-            .collect();
-        let (instances, failures) =
-            self.each(&living, |id| self.resume(id.as_str(), options, &mut Silent));
-        if failures.is_empty() {
-            self.write_camp(CampState::Running, &BTreeSet::new())?;
-            // The list has served; what it named runs again.
-            drop(std::fs::remove_file(self.snapshot_path()));
+        let _gate = self.gate("resume --all")?;
+        let was_paused = self.camp_is_paused()?;
+        let members = self.waiting_for_all()?;
+        if members.is_empty() && !was_paused {
+            return Ok(Camp::already(CampState::Running));
+        }
+        let bulk = self.each(&members, pace::at_once(), progress, |id, progress| {
+            self.bring_back(id.as_str(), options, progress)
+        });
+        let (instances, failures) = outcome(bulk);
+        if failures.is_empty() || !instances.is_empty() {
+            // Who could not be brought back is still named, for the next time.
+            let left = failures.iter().map(|failure| failure.id.clone()).collect();
+            self.write_camp(CampState::Running, &left)?;
+            if failures.is_empty() {
+                // The list has served; what it named runs again.
+                drop(std::fs::remove_file(self.snapshot_path()));
+            }
             let ids: Vec<&InstanceId> = instances.iter().map(|view| &view.id).collect();
             self.emit_camp(
                 EventKind::CampResumed,
@@ -164,11 +203,7 @@ impl Engine {
             );
         }
         Ok(Camp {
-            state: if failures.is_empty() {
-                CampState::Running
-            } else {
-                CampState::Paused
-            },
+            state: self.camp()?.state,
             already: false,
             instances,
             failures,
@@ -177,67 +212,102 @@ impl Engine {
 
     /// Whether everything is to rest: then no queue is fed and nothing is started by a timer.
     pub(crate) fn camp_is_paused(&self) -> Result<bool, Error> {
+        Ok(self.camp()?.is_paused())
+    }
+
+    pub(crate) fn camp(&self) -> Result<CampView, Error> {
         Ok(self
             .read_camp()?
-            .is_some_and(|camp| camp.state != CampState::Running))
+            .filter(|camp| camp.state != CampState::Running)
+            .map_or(
+                CampView {
+                    state: CampState::Running,
+                    paused_at: None,
+                },
+                |camp| CampView {
+                    state: camp.state,
+                    paused_at: Some(camp.at),
+                },
+            ))
     }
 
-    /// All at once: each instance has a lock of its own, and the slowest one decides how long it takes.
-    fn each(
-        &self,
-        members: &BTreeSet<InstanceId>,
-        act: impl Fn(&InstanceId) -> Result<Asked, Error> + Sync,
-    ) -> (Vec<InstanceView>, Vec<CampFailure>) {
-        let done = Mutex::new((Vec::new(), Vec::new()));
-        std::thread::scope(|scope| {
-            for id in members {
-                scope.spawn(|| {
-                    let result = act(id);
-                    let Ok(mut done) = done.lock() else {
-                        return;
-                    };
-                    match result {
-                        Ok(asked) => done.0.push(asked.view().clone()),
-                        // One that was killed or has ended meanwhile is no failure of the camp.
-                        Err(Error::NoSuchInstance { .. } | Error::WrongState { .. }) => {}
-                        Err(error) => done.1.push(CampFailure {
-                            title: self.title_of(id),
-                            reason: error.told(),
-                        }),
-                    }
-                });
+    /// A user has started this instance: the camp is not paused any more. The others stay as they are,
+    /// and named, until all are resumed.
+    pub(super) fn end_camp_pause(&self, id: &InstanceId, progress: &mut dyn Progress) {
+        let end = || -> Result<(), Error> {
+            if !self.camp_is_paused()? {
+                return Ok(());
             }
-        });
-        done.into_inner().unwrap_or_default()
+            // A process that pauses or resumes all says itself what the camp is then.
+            let Ok(_gate) = self.store.lock("gate", Duration::ZERO, "resume") else {
+                return Ok(());
+            };
+            let Some(camp) = self
+                .read_camp()?
+                .filter(|camp| camp.state != CampState::Running)
+            else {
+                return Ok(());
+            };
+            self.write_camp(CampState::Running, &camp.members)?;
+            self.emit_camp(
+                EventKind::CampResumed,
+                json!({ "resumed_at": now(), "active_agents": [id] }),
+            );
+            Ok(())
+        };
+        if let Err(error) = end() {
+            progress.note(&format!("the camp is still paused: {}", error.told()));
+        }
     }
 
-    fn title_of(&self, id: &InstanceId) -> Title {
-        self.store
-            .instance(id)
-            .record()
-            .map(|record| record.title)
-            .or_else(|_| Title::new(id.as_str()))
-            .unwrap_or_else(|_| unreachable!("an id is a title"))
-    }
-
-    fn running(&self) -> Result<Vec<InstanceId>, Error> {
-        Ok(self
-            .list(None, None)?
-            .instances
-            .into_iter()
-            .filter(|view| view.state == crate::model::State::Running)
-            .map(|view| view.id)
-            .collect())
-    }
-
-    fn living(&self) -> Result<Vec<InstanceId>, Error> {
+    /// Those that `resume --all` brings back.
+    fn waiting_for_all(&self) -> Result<Vec<InstanceId>, Error> {
+        self.settle_everyone()?;
+        // Who is gone with the server may be written down by another process just now.
+        let panes = self.server().panes()?;
+        let is_gone = |found: &Found| {
+            found.record.state == Resting::Running
+                && found.journal.is_none()
+                && !panes
+                    .iter()
+                    .any(|pane| pane.instance.as_ref() == Some(&found.record.id))
+        };
+        let camp = self.read_camp()?;
+        let snapshot = read_if_there::<StateSnapshot>(&self.snapshot_path())?;
+        let named = |record: &InstanceRecord| match (&camp, &snapshot) {
+            (Some(camp), _) if camp.state == CampState::Pausing => {
+                record.state == Resting::Paused && camp.members.contains(&record.id)
+            }
+            (_, Some(snapshot)) => snapshot.names(record),
+            (Some(camp), None) => {
+                record.state == Resting::Paused && camp.members.contains(&record.id)
+            }
+            (None, None) => false,
+        };
         Ok(self
             .all(Scope::Living)?
             .0
             .into_iter()
-            .filter(|found| found.record.state != Resting::Killed)
+            .filter(|found| {
+                found.record.state == Resting::Interrupted || is_gone(found) || named(&found.record)
+            })
             .map(|found| found.record.id)
             .collect())
+    }
+
+    fn running(&self) -> Result<Vec<InstanceId>, Error> {
+        self.settle_everyone()?;
+        Ok(self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .filter(|found| found.record.state == Resting::Running && found.journal.is_none())
+            .map(|found| found.record.id)
+            .collect())
+    }
+
+    fn gate(&self, purpose: &str) -> Result<Lock, Error> {
+        Ok(self.store.lock("gate", Duration::from_secs(5), purpose)?)
     }
 
     fn emit_camp(&self, kind: EventKind, data: serde_json::Value) {
@@ -282,4 +352,36 @@ impl Engine {
         });
         camp.into_iter().chain(snapshot).collect()
     }
+}
+
+impl Camp {
+    fn already(state: CampState) -> Self {
+        Self {
+            state,
+            already: true,
+            instances: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+}
+
+fn outcome(bulk: Bulk<Asked>) -> (Vec<InstanceView>, Vec<CampFailure>) {
+    let instances = bulk.done.into_iter().map(Asked::into_view).collect();
+    let failures = bulk
+        .failures
+        .into_iter()
+        // One that was killed or has ended meanwhile is no failure of the camp.
+        .filter(|failure| {
+            !matches!(
+                failure.error,
+                Error::NoSuchInstance { .. } | Error::WrongState { .. }
+            )
+        })
+        .map(|failure| CampFailure {
+            id: failure.id,
+            title: failure.title,
+            reason: failure.error.told(),
+        })
+        .collect();
+    (instances, failures)
 }

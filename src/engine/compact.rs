@@ -121,7 +121,7 @@ impl Engine {
         let settings = &self.settings().compact;
         let rests = match found.record.state {
             Resting::Running => idle.is_some_and(|idle| idle >= settings.idle),
-            Resting::Paused | Resting::Completed | Resting::Failed => true,
+            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => true,
             Resting::Killed => false,
         };
         if !rests || !found.dir.conversation().has_more_than(settings.after)? {

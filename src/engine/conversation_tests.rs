@@ -61,6 +61,7 @@ impl Camp {
             paused_at: None,
             resumed_at: None,
             killed_at: None,
+            interrupted_at: None,
         };
         let dir = engine.store.claim(&record.id).unwrap();
         Self {

@@ -122,7 +122,7 @@ impl Engine {
                     made_by_us: false,
                 }),
                 base: Base {
-                    name: base,
+                    name: found.repo.name_in(found.repo.root(), &base),
                     commit: base_commit,
                 },
                 worktree: Worktree {
@@ -155,6 +155,7 @@ impl Engine {
             }
             Err(error) => return Err(error),
         };
+        self.end_camp_pause(&record.id, progress);
         // Asked while the agent takes its first steps, and only once for each version of it.
         let learned = std::thread::scope(|scope| {
             let asked = scope.spawn(|| self.learn_version(provider));
@@ -217,6 +218,7 @@ impl Engine {
             paused_at: None,
             resumed_at: None,
             killed_at: None,
+            interrupted_at: None,
         };
         let dir = self.store.claim(&id)?;
         let lock = dir.lock_operation("create")?;
@@ -259,14 +261,16 @@ impl Engine {
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
         // Two questions that do not depend on each other cost one wait.
-        let (invented, resolved) = std::thread::scope(|scope| {
+        let (invented, resolved, name) = std::thread::scope(|scope| {
             let invented = asked
                 .branch
                 .is_none()
                 .then(|| scope.spawn(|| self.choose_branch(repository, title, id)));
             // `HEAD` means that of the checkout the user stands in.
+            let name = scope.spawn(|| repository.name_in(&asked.directory, &base));
             let resolved = repository.resolve_in(&asked.directory, &base);
-            (invented.and_then(|asked| asked.join().ok()), resolved)
+            let invented = invented.and_then(|asked| asked.join().ok());
+            (invented, resolved, name.join().ok())
         });
         let commit = match resolved? {
             Some(commit) => commit,
@@ -326,7 +330,7 @@ impl Engine {
             repository: remember(repository),
             branch: Some(branch),
             base: Base {
-                name: base,
+                name: name.unwrap_or(base),
                 commit: Some(commit),
             },
             worktree: Worktree {

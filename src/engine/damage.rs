@@ -169,6 +169,7 @@ impl Engine {
                 Resting::Paused => RunState::Paused,
                 Resting::Completed => RunState::Completed,
                 Resting::Failed => RunState::Failed,
+                Resting::Interrupted => RunState::Interrupted,
                 Resting::Killed => RunState::Killed,
             },
             provider: record.agent.clone(),

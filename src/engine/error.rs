@@ -197,7 +197,7 @@ fn dialog(activity: Activity) -> &'static str {
 
 impl Error {
     /// In one line, with its causes.
-    pub(super) fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let mut text = self.to_string();
         let mut cause = std::error::Error::source(self);
         while let Some(error) = cause {

@@ -125,7 +125,9 @@ impl Engine {
             }
             Resting::Killed => age(record.killed_at),
             Resting::Paused => age(record.paused_at),
-            Resting::Running | Resting::Completed | Resting::Failed => return Ok(None),
+            Resting::Running | Resting::Completed | Resting::Failed | Resting::Interrupted => {
+                return Ok(None);
+            }
         };
         let Some(PutAway { place, .. }) = put_away(record)? else {
             return Ok(None);

@@ -10,7 +10,9 @@ use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::git::{self, ParkState};
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{EventKind, Pause, PauseReason, Resting, RunState, Title};
+use crate::model::{
+    Activity, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunState, Title,
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KillOptions {
@@ -23,6 +25,9 @@ pub(super) struct KillOrder {
     pub delete_branch: bool,
     /// The repository is away, so nothing can be saved in it: files and branch stay as they are.
     pub leave_worktree: bool,
+    /// The agent was in the middle of a turn.
+    #[serde(default)]
+    pub busy: bool,
 }
 
 /// A killed instance.
@@ -62,6 +67,7 @@ impl Engine {
         let order = KillOrder {
             delete_branch: options.delete_branch,
             leave_worktree,
+            busy: self.is_busy(&record),
         };
         let facts = Facts::none().with(fact::KILL, &order);
         let record = self.operate(&lock, &dir, record, Plan::kill(), facts, progress)?;
@@ -101,8 +107,13 @@ impl Engine {
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
         let killed_at = record.killed_at.take().unwrap_or(at);
+        record.paused_at = record
+            .pause
+            .as_ref()
+            .map(|pause| pause.at)
+            .or(record.paused_at);
         let outlook = self.outlook(&dir, &record);
-        // One that was paused when it was killed has its pause record still.
+        // Nothing was saved of one that had ended, or that an older biv has killed.
         record.pause = record.pause.or_else(|| {
             Some(Pause {
                 at: killed_at,
@@ -112,7 +123,7 @@ impl Engine {
                 last_action: outlook.last_action,
                 pending_tasks: outlook.pending_tasks,
                 summary: outlook.summary,
-                forced: true,
+                forced: false,
             })
         });
         dir.save(&mut record)?;
@@ -136,7 +147,21 @@ impl Engine {
         })
     }
 
-    fn require_kept(&self, record: &crate::model::InstanceRecord) -> Result<(), Error> {
+    /// Whether its agent is in the middle of a turn.
+    fn is_busy(&self, record: &InstanceRecord) -> bool {
+        let Some(seat) = record
+            .seat
+            .as_ref()
+            .filter(|_| record.state == Resting::Running)
+        else {
+            return false;
+        };
+        // One that cannot be looked at is ended all the same.
+        let shot = super::watch::look(&self.server_of(record), &seat.pane);
+        shot.is_ok_and(|shot| self.verdict(record, shot.as_ref(), None).activity == Activity::Busy)
+    }
+
+    fn require_kept(&self, record: &InstanceRecord) -> Result<(), Error> {
         let kept = match &Vault::of(record)?.parking {
             Some(place) => git::park_state(place).is_ok_and(|state| state != ParkState::Lost),
             // An adopted worktree was left where it stood.

@@ -8,6 +8,7 @@ mod attach;
 mod autoyes;
 mod bell;
 mod bring;
+mod bulk;
 mod caller;
 mod camp;
 mod changes;
@@ -37,6 +38,7 @@ mod names;
 mod notify;
 mod observe;
 mod operation;
+mod pace;
 mod pause;
 mod peek;
 mod playground;
@@ -73,8 +75,9 @@ pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
 };
+pub(crate) use bulk::Bulk;
 pub(crate) use caller::Caller;
-pub(crate) use camp::Camp;
+pub(crate) use camp::{Camp, CampView};
 pub(crate) use compact::Compaction;
 pub(crate) use core::Engine;
 pub(crate) use create::{Adoption, NewInstance};

@@ -17,18 +17,22 @@ use super::{
 use crate::detect::{Source, Verdict, Version, by_output, weigh};
 use crate::git::Repo;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, QueueCounts, Resting, State, Timestamp, printable_line,
+    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, Resting, State, Timestamp,
+    printable_line,
 };
 use crate::tmux::{Pane, Shot, TmuxError};
 
 impl Engine {
-    /// All living instances, newest activity first.
+    /// All living instances, or those that were killed; newest activity first.
     pub(crate) fn list(
         &self,
         state: Option<State>,
         repository: Option<&Path>,
     ) -> Result<Listing, Error> {
-        let (found, unreadable) = self.all_settled()?;
+        let (found, unreadable) = match state {
+            Some(State::Killed) => self.all(Scope::Killed)?,
+            _ => self.all_settled()?,
+        };
         let running = || {
             found
                 .iter()
@@ -78,6 +82,7 @@ impl Engine {
         Ok(Listing {
             instances,
             unreadable,
+            camp: self.camp().ok(),
         })
     }
 
@@ -251,7 +256,7 @@ impl Engine {
         let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
         let activity = match record.state {
             Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
-            Resting::Completed | Resting::Failed => Some(Activity::Exited),
+            Resting::Completed | Resting::Failed | Resting::Interrupted => Some(Activity::Exited),
             Resting::Paused | Resting::Killed => None,
         };
         let last_active_at = pane
@@ -264,6 +269,7 @@ impl Engine {
             repo: record.repository.root.clone(),
             branch: record.branch.as_ref().map(|branch| branch.name.clone()),
             base: record.base.name.clone(),
+            base_commit: record.base.commit.clone(),
             worktree: record.worktree.path.clone(),
             worktree_present: record.worktree.path.is_dir(),
             agent: record.agent.clone(),
@@ -280,7 +286,10 @@ impl Engine {
             last_active_at,
             paused_at: record.paused_at,
             resumed_at: record.resumed_at,
-            pause: record.pause.as_ref().map(|pause| PauseView {
+            interrupted_at: record
+                .interrupted_at
+                .filter(|_| record.state == Resting::Interrupted),
+            pause: shown_pause(record).map(|pause| PauseView {
                 at: pause.at,
                 reason: pause.reason,
                 snapshot: pause.snapshot.clone(),
@@ -318,6 +327,12 @@ impl Engine {
         let snapshot = Vault::of(record).ok()?.snapshot?;
         changes::count_saved(&found.dir, record, &snapshot)
     }
+}
+
+/// The pause that a user has asked for. One that was killed while it ran has another only for `undo-kill`.
+fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
+    let pause = record.pause.as_ref()?;
+    (record.killed_at != Some(pause.at)).then_some(pause)
 }
 
 /// Which source told what the agent does, and by what: `title title-busy`, `hook Stop`.

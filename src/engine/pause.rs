@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::recover::Held;
 use super::steps::{Foresight, fact};
-use super::{Engine, Error, InstanceView, Progress, Scope};
+use super::{Engine, Error, InstanceView, Progress, Scope, pace};
 use crate::config::WorktreeOnPause;
 use crate::git::{self, Checkout, Why};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
@@ -56,7 +56,7 @@ impl Engine {
         match record.state {
             Resting::Running => {}
             Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
-            Resting::Completed | Resting::Failed | Resting::Killed => {
+            Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => {
                 return Err(Error::WrongState {
                     verb: "pause",
                     title: record.title,
@@ -64,6 +64,7 @@ impl Engine {
                 });
             }
         }
+        let permit = pace::permit();
         // Fresh files, of a build say, take the disk longer than the rest of a pause.
         git::begin_sync(&[&record.worktree.path, &record.repository.common_dir]);
         let foresight = self.refuse_what_cannot_be_kept(&record, options, progress)?;
@@ -75,6 +76,7 @@ impl Engine {
         );
         let facts = Facts::none().with(fact::PAUSE, options);
         let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
+        drop(permit);
         let record = self.carry_out_foreseen(&lock, &dir, journal, record, foresight, progress)?;
         Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
     }

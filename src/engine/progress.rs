@@ -14,6 +14,9 @@ pub(crate) trait Progress {
     fn is_interrupted(&self) -> bool {
         false
     }
+
+    /// Of several instances, so many are done.
+    fn count(&mut self, _done: usize, _of: usize) {}
 }
 
 /// For recovery and tests: nobody listens.

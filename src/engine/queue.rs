@@ -9,7 +9,7 @@ use super::core::now;
 use super::delivery::find_the_box_free;
 use super::hands::{Hands, Laid};
 use super::send::{Patience, await_ready};
-use super::{Engine, Error, ResumeOptions, Scope, Silent};
+use super::{CampView, Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
     EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
     TurnEnd,
@@ -29,6 +29,8 @@ pub(crate) struct QueueView {
     pub counts: QueueCounts,
     /// Why it does not go on, where something went wrong.
     pub stopped: Option<String>,
+    /// Nothing is fed while all are to rest; None where that cannot be read.
+    pub camp: Option<CampView>,
     pub entries: Vec<QueueEntry>,
 }
 
@@ -47,7 +49,7 @@ pub(crate) enum Fed {
 impl Engine {
     pub(crate) fn queue(&self, given: &str) -> Result<QueueView, Error> {
         let found = self.find(given, Scope::Living)?;
-        view(&found.dir, &found.record)
+        self.queue_view(&found.dir, &found.record)
     }
 
     /// Puts prompts at the end of an instance's queue.
@@ -67,7 +69,7 @@ impl Engine {
             &found.record,
             json!({ "numbers": numbers }),
         );
-        view(&found.dir, &found.record)
+        self.queue_view(&found.dir, &found.record)
     }
 
     /// Takes out everything but the prompt that is being worked on.
@@ -81,7 +83,7 @@ impl Engine {
                 json!({ "dropped": dropped }),
             );
         }
-        view(&found.dir, &found.record)
+        self.queue_view(&found.dir, &found.record)
     }
 
     /// Gives the next prompt to an agent that is at rest. One that was put to sleep by a timer is
@@ -212,17 +214,20 @@ fn may_be_fed(record: &InstanceRecord) -> bool {
     match record.state {
         Resting::Running => true,
         Resting::Paused => asleep,
-        Resting::Completed | Resting::Failed | Resting::Killed => false,
+        Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => false,
     }
 }
 
-fn view(dir: &InstanceDir, record: &InstanceRecord) -> Result<QueueView, Error> {
-    let queue = dir.queue()?;
-    Ok(QueueView {
-        instance: record.id.clone(),
-        title: record.title.clone(),
-        counts: queue.counts(),
-        stopped: queue.stopped,
-        entries: queue.entries,
-    })
+impl Engine {
+    fn queue_view(&self, dir: &InstanceDir, record: &InstanceRecord) -> Result<QueueView, Error> {
+        let queue = dir.queue()?;
+        Ok(QueueView {
+            camp: self.camp().ok(),
+            instance: record.id.clone(),
+            title: record.title.clone(),
+            counts: queue.counts(),
+            stopped: queue.stopped,
+            entries: queue.entries,
+        })
+    }
 }

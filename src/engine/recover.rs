@@ -6,9 +6,9 @@ use serde_json::json;
 
 use super::core::now;
 use super::resolve::{Found, Unread};
-use super::{Engine, Error, Scope, Silent};
+use super::{Engine, Error, Scope, Silent, pace};
 use crate::lifecycle::Journal;
-use crate::model::{EventKind, InstanceRecord, Resting, RunState};
+use crate::model::{EventKind, InstanceRecord, Resting, RunState, Timestamp};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
 
@@ -36,7 +36,11 @@ impl Engine {
         let found = self.take_up_abandoned(found)?;
         let pane = match found.record.state {
             Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
-            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Killed => None,
+            Resting::Paused
+            | Resting::Completed
+            | Resting::Failed
+            | Resting::Interrupted
+            | Resting::Killed => None,
         };
         let mut found = self.settle(found, pane.as_ref())?;
         self.follow(&mut found);
@@ -45,9 +49,13 @@ impl Engine {
 
     /// The instance that is meant, at rest and held: nobody else changes it until the lock goes.
     pub(super) fn hold(&self, given: &str, scope: Scope, purpose: &str) -> Result<Held, Error> {
+        let permit = pace::permit();
         self.take_up_unborn();
         let Found { dir, record, .. } = self.find(given, scope)?;
+        drop(permit);
+        // Waits for another process, and takes up what a crash has left.
         let lock = self.lock(&dir, &record, purpose)?;
+        let _permit = pace::permit();
         let mut record = dir.record()?;
         if record.state == Resting::Running {
             let pane = self.server_of(&record).pane_of(&record.id)?;
@@ -246,6 +254,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let (state, exit_code) = end_of(pane);
         record.state = state;
+        if let Some(at) = pane.and_then(|pane| Timestamp::from_epoch(pane.active_at)) {
+            record.last_active_at = record.last_active_at.max(at);
+        }
         let mut farewell = None;
         let mut last_words = None;
         if let Some(pane) = pane {
@@ -261,29 +272,27 @@ impl Engine {
             record.session_ref = Some(reference);
         }
         record.updated_at = now();
+        if record.state == Resting::Interrupted {
+            record.interrupted_at = Some(record.updated_at);
+        }
         dir.save(record)?;
-        let completed = record.state == Resting::Completed;
-        let mut run = dir.run(&record.run)?;
-        run.state = if completed {
-            RunState::Completed
-        } else {
-            RunState::Failed
+        let (run_state, kind) = match record.state {
+            Resting::Completed => (RunState::Completed, EventKind::Completed),
+            Resting::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
+            _ => (RunState::Failed, EventKind::Failed),
         };
+        let mut run = dir.run(&record.run)?;
+        run.state = run_state;
         run.exit_code = exit_code;
         run.provider_session_ref.clone_from(&record.session_ref);
         run.resumable = self.is_resumable(record);
         run.updated_at = record.updated_at;
         dir.save_run(&run)?;
-        let kind = if completed {
-            EventKind::Completed
-        } else {
-            EventKind::Failed
+        let data = match record.state {
+            Resting::Interrupted => json!({}),
+            _ => json!({ "exit_code": exit_code, "last_words": last_words }),
         };
-        self.emit(
-            kind,
-            record,
-            json!({ "exit_code": exit_code, "last_words": last_words }),
-        );
+        self.emit(kind, record, data);
         Ok(())
     }
 
@@ -327,14 +336,16 @@ fn is_empty(error: &StoreError) -> bool {
     error.is_missing_file()
 }
 
-/// How an agent ended whose pane looks like this: one that is gone with its server has failed.
+/// How an agent ended whose pane looks like this. Panes outlive their programs: one that is gone was
+/// taken away with its session, its server or its machine, and nothing of the agent's own failed.
 fn end_of(pane: Option<&Pane>) -> (Resting, Option<i32>) {
     let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
-    if exit_code == Some(0) {
-        (Resting::Completed, exit_code)
-    } else {
-        (Resting::Failed, exit_code)
-    }
+    let state = match exit_code {
+        Some(0) => Resting::Completed,
+        Some(_) => Resting::Failed,
+        None => Resting::Interrupted,
+    };
+    (state, exit_code)
 }
 
 /// What an instance is, from its journal and its record.

@@ -41,6 +41,7 @@ impl Engine {
             .with(fact::PROMPT, &record.prompt);
         let record = self.operate(&lock, &dir, record, Plan::restart(), facts, progress)?;
         drop(lock);
+        self.end_camp_pause(&record.id, progress);
         self.show(record.id.as_str())
     }
 }

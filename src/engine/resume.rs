@@ -65,7 +65,21 @@ pub(super) enum Launch {
 }
 
 impl Engine {
+    /// Brings an instance back because a user wants it: that ends a pause of the whole camp.
     pub(crate) fn resume(
+        &self,
+        given: &str,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Asked, Error> {
+        let asked = self.bring_back(given, options, progress)?;
+        if let Asked::Done(view) = &asked {
+            self.end_camp_pause(&view.id, progress);
+        }
+        Ok(asked)
+    }
+
+    pub(super) fn bring_back(
         &self,
         given: &str,
         options: &ResumeOptions,
@@ -78,7 +92,7 @@ impl Engine {
             lock,
         } = self.hold(given, Scope::Living, "resume")?;
         match record.state {
-            Resting::Paused | Resting::Completed | Resting::Failed => {}
+            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => {}
             Resting::Running => {
                 drop(lock);
                 return Ok(Asked::Already(Box::new(self.show(record.id.as_str())?)));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
+use super::CampView;
 use crate::git::Left;
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
@@ -17,7 +18,9 @@ pub(crate) struct InstanceView {
     pub title: Title,
     pub repo: PathBuf,
     pub branch: Option<String>,
+    /// Where it started: a branch, or what the user has named.
     pub base: String,
+    pub base_commit: Option<String>,
     pub worktree: PathBuf,
     pub worktree_present: bool,
     pub agent: String,
@@ -34,6 +37,7 @@ pub(crate) struct InstanceView {
     pub last_active_at: Timestamp,
     pub paused_at: Option<Timestamp>,
     pub resumed_at: Option<Timestamp>,
+    pub interrupted_at: Option<Timestamp>,
     pub pause: Option<PauseView>,
     pub diff: Option<DiffStat>,
     pub queue: Option<QueueCounts>,
@@ -64,6 +68,8 @@ pub(crate) struct PauseView {
 pub(crate) struct Listing {
     pub instances: Vec<InstanceView>,
     pub unreadable: Vec<Unreadable>,
+    /// Whether all are to rest; None where that cannot be read.
+    pub camp: Option<CampView>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -8,7 +8,7 @@ use super::{Engine, Error, InstanceView, PauseOptions, Progress, ResumeOptions, 
 use crate::config::brief_duration;
 use crate::engine::core::now;
 use crate::lifecycle::Journal;
-use crate::model::{PauseReason, Resting};
+use crate::model::{InstanceRecord, PauseReason, Resting, Timestamp};
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// How long a pause by a timer may take: what it waits for is the agent's end.
@@ -56,16 +56,27 @@ impl Engine {
             }
             found = self.settled(found.record.id.as_str(), Scope::Living)?;
         }
-        if found.record.state == Resting::Paused {
-            let since = found.record.paused_at.unwrap_or(found.record.updated_at);
+        if let Some((word, since)) = asleep_since(&found.record) {
             progress.note(&format!(
-                "Resuming (paused {} ago)…",
+                "Resuming ({word} {} ago)…",
                 brief_duration(since.until(now()))
             ));
             self.resume(found.record.id.as_str(), options, progress)?;
             found = self.settled(found.record.id.as_str(), Scope::Living)?;
         }
         Ok(found)
+    }
+}
+
+/// Since when an instance waits for a message or a visit to bring it back, and what happened to it.
+fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
+    match record.state {
+        Resting::Paused => Some(("paused", record.paused_at.unwrap_or(record.updated_at))),
+        Resting::Interrupted => Some((
+            "interrupted",
+            record.interrupted_at.unwrap_or(record.updated_at),
+        )),
+        Resting::Running | Resting::Completed | Resting::Failed | Resting::Killed => None,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::core::now;
+use super::pace::{self, Waiting};
 use super::word::word;
 use super::{Engine, Error};
 use crate::agents::{Host, Provider};
@@ -71,6 +72,7 @@ impl Watched<'_> {
         mut goes_on: impl FnMut(Duration, Activity) -> bool,
     ) -> Result<Found, Error> {
         let started = Instant::now();
+        let waiting = Waiting::begin();
         let mut settle = Settle::new(quiet).holding(self.hold());
         let mut drawn = (String::new(), started);
         loop {
@@ -91,7 +93,7 @@ impl Watched<'_> {
             if !goes_on(started.elapsed(), verdict.activity) {
                 return Ok(Found::StillMoving(verdict.activity));
             }
-            std::thread::sleep(INTERVAL);
+            std::thread::sleep(waiting.interval(INTERVAL));
         }
     }
 
@@ -114,6 +116,7 @@ impl Watched<'_> {
 }
 
 pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+    let _permit = pace::permit();
     Ok(server.look(&[pane])?.into_iter().next())
 }
 

@@ -144,6 +144,14 @@ impl Repo {
         Ok(output.success().then(|| output.stdout_text()))
     }
 
+    /// What a revision is called where it was named: `HEAD` is the branch that is checked out there.
+    pub(crate) fn name_in(&self, dir: &Path, rev: &str) -> String {
+        let branch = (rev == "HEAD")
+            .then(|| head_branch(git().directory(dir)).ok().flatten())
+            .flatten();
+        branch.unwrap_or_else(|| rev.to_owned())
+    }
+
     pub(crate) fn has_commits(&self) -> Result<bool, GitError> {
         let command = self.git().args(["rev-list", "-n1", "--all"]);
         Ok(!command.run()?.is_empty() || self.resolve("HEAD")?.is_some())

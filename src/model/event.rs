@@ -33,6 +33,8 @@ pub(crate) enum EventKind {
     Completed,
     #[serde(rename = "instance:failed")]
     Failed,
+    #[serde(rename = "instance:interrupted")]
+    Interrupted,
     #[serde(rename = "instance:killed")]
     Killed,
     #[serde(rename = "autoyes:answered")]

@@ -51,6 +51,9 @@ pub(crate) struct InstanceRecord {
     pub paused_at: Option<Timestamp>,
     pub resumed_at: Option<Timestamp>,
     pub killed_at: Option<Timestamp>,
+    /// When it was noticed that its server or its machine had gone.
+    #[serde(default)]
+    pub interrupted_at: Option<Timestamp>,
 }
 
 impl InstanceRecord {

@@ -38,6 +38,7 @@ pub(crate) enum RunState {
     Paused,
     Completed,
     Failed,
+    Interrupted,
     Killed,
     /// A restart took its place.
     Superseded,
@@ -50,6 +51,7 @@ impl RunState {
             Self::Paused => "paused",
             Self::Completed => "completed",
             Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
             Self::Killed => "killed",
             Self::Superseded => "superseded",
         }

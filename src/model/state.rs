@@ -11,8 +11,10 @@ pub(crate) enum Resting {
     Paused,
     /// The agent exited with 0.
     Completed,
-    /// The agent exited otherwise, or vanished with its server.
+    /// The agent exited otherwise.
     Failed,
+    /// It ran, and its session, its tmux server or its machine went away: nothing of its own failed.
+    Interrupted,
     /// Out of the list; kept for `undo-kill` and the run history.
     Killed,
 }
@@ -30,11 +32,12 @@ pub(crate) enum State {
     Killing,
     Completed,
     Failed,
+    Interrupted,
     Killed,
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Creating,
         Self::Running,
         Self::Pausing,
@@ -44,6 +47,7 @@ impl State {
         Self::Killing,
         Self::Completed,
         Self::Failed,
+        Self::Interrupted,
         Self::Killed,
     ];
 
@@ -58,6 +62,7 @@ impl State {
             Self::Killing => "killing",
             Self::Completed => "completed",
             Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
             Self::Killed => "killed",
         }
     }
@@ -70,6 +75,7 @@ impl From<Resting> for State {
             Resting::Paused => Self::Paused,
             Resting::Completed => Self::Completed,
             Resting::Failed => Self::Failed,
+            Resting::Interrupted => Self::Interrupted,
             Resting::Killed => Self::Killed,
         }
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use super::mailbox::Mailbox;
 use super::message::Message;
 use crate::daemon::{Client, Heard};
-use crate::engine::{Doorbell, Engine, Events, Glimpse, InstanceView, Sight, Watcher};
+use crate::engine::{CampView, Doorbell, Engine, Events, Glimpse, InstanceView, Sight, Watcher};
 use crate::model::{Activity, Event, EventKind, InstanceId};
 use crate::report::Report;
 
@@ -39,6 +39,9 @@ pub(super) struct Feed {
     /// Has the doorbells, which are to be taken down before we go.
     watching: Option<std::thread::JoinHandle<()>>,
 }
+
+/// What was listed last.
+type Known = (Vec<InstanceView>, Option<CampView>);
 
 enum Wish {
     /// Something has changed.
@@ -133,7 +136,7 @@ impl Eyes {
     /// Keeps the list up to date.
     fn list(&self, wishes: &Receiver<Wish>) {
         let mut events = self.engine.events_from_now().ok();
-        let mut known: Option<Vec<InstanceView>> = None;
+        let mut known: Option<Known> = None;
         let mut last = Instant::now();
         let mut due = Some(last);
         let mut idle = FIRST_LOOK;
@@ -167,14 +170,15 @@ impl Eyes {
     }
 
     /// Whether it is another list than before.
-    fn list_once(&self, known: &mut Option<Vec<InstanceView>>) -> bool {
+    fn list_once(&self, known: &mut Option<Known>) -> bool {
         match self.engine.list(None, None) {
             Ok(listing) => {
                 let noticed = self.noticed.swap(false, Ordering::SeqCst);
-                if known.as_ref() == Some(&listing.instances) && !noticed {
+                let seen = (listing.instances.clone(), listing.camp);
+                if known.as_ref() == Some(&seen) && !noticed {
                     return false;
                 }
-                *known = Some(listing.instances.clone());
+                *known = Some(seen);
                 self.mailbox.send(Message::Listed(Box::new(Ok(listing))));
                 true
             }

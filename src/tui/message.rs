@@ -80,6 +80,8 @@ pub(super) enum Outcome {
     Said(String),
     Created(InstanceId, String),
     Killed(InstanceId, String),
+    /// Of several, those that were killed, and what is to be said of the others.
+    KilledEach(Vec<InstanceId>, Result<String, Report>),
     Quiet,
 }
 
@@ -137,11 +139,20 @@ pub(super) enum Task {
         wait: Wait,
         reason: PauseReason,
     },
+    PauseEach {
+        ids: Vec<InstanceId>,
+        wait: Wait,
+    },
     CancelPause(InstanceId),
     Resume(InstanceId),
+    ResumeEach(Vec<InstanceId>),
     Restart(InstanceId),
     Kill {
         id: InstanceId,
+        delete_branch: bool,
+    },
+    KillEach {
+        ids: Vec<InstanceId>,
         delete_branch: bool,
     },
     UndoKill(InstanceId),

@@ -30,6 +30,8 @@ pub(super) struct State {
     pub instances: Vec<InstanceView>,
     /// Those whose record cannot be read, and why.
     pub unreadable: Vec<String>,
+    /// All are to rest: no queue is fed.
+    pub camp_paused: bool,
     pub surroundings: Option<Surroundings>,
 
     pub selected: Option<InstanceId>,
@@ -223,6 +225,7 @@ impl State {
             loaded: false,
             instances: Vec::new(),
             unreadable: Vec::new(),
+            camp_paused: false,
             surroundings: None,
             selected: None,
             position: 0,
@@ -379,6 +382,7 @@ pub(super) enum Kind {
     Running,
     Moving,
     Paused,
+    Interrupted,
     Failed,
     Completed,
 }
@@ -394,6 +398,7 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Kind
         (InstanceState::Running, _) => Kind::Running,
         (InstanceState::Paused, _) => Kind::Paused,
         (InstanceState::Completed, _) => Kind::Completed,
+        (InstanceState::Interrupted, _) => Kind::Interrupted,
         (InstanceState::Failed | InstanceState::Killed, _) => Kind::Failed,
         (
             InstanceState::Creating

@@ -9,7 +9,7 @@ use super::mailbox::Mailbox;
 use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, Wanted};
 use crate::daemon;
 use crate::engine::{
-    Asked, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
+    Asked, Bulk, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
     PauseOptions, Progress, Restored, ResumeOptions, Told,
 };
 use crate::lifecycle::{Operation, Step};
@@ -110,6 +110,10 @@ impl Progress for Telling {
     fn note(&mut self, text: &str) {
         self.tell(text, true);
     }
+
+    fn count(&mut self, done: usize, of: usize) {
+        self.tell(&format!("{done} of {of}"), false);
+    }
 }
 
 fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outcome, Trouble> {
@@ -154,6 +158,14 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
                 Asked::Already(view) => said(format!("`{}` is paused already.", view.title)),
             }
         }
+        Task::PauseEach { ids, wait } => {
+            let bulk = engine.pause_each(&ids, &pausing(wait, PauseReason::User), progress);
+            Ok(Outcome::Said(counted(&bulk, "paused")?))
+        }
+        Task::ResumeEach(ids) => {
+            let bulk = engine.resume_each(&ids, &resuming, progress);
+            Ok(Outcome::Said(counted(&bulk, "resumed")?))
+        }
         Task::CancelPause(id) => {
             engine.cancel_pause(id.as_str())?;
             Ok(Outcome::Quiet)
@@ -175,6 +187,12 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             } else {
                 Outcome::Said(words)
             })
+        }
+        Task::KillEach { ids, delete_branch } => {
+            let bulk = engine.kill_each(&ids, KillOptions { delete_branch }, progress);
+            let kept = bulk.done.iter().filter(|killed| killed.kept);
+            let kept = kept.map(|killed| killed.view.id.clone()).collect();
+            Ok(Outcome::KilledEach(kept, counted(&bulk, "killed")))
         }
         Task::UndoKill(id) => {
             let Restored { view, formerly } = engine.undo_kill(id.as_str())?;
@@ -206,10 +224,13 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             said(format!("Autoyes of `{}` is {word}.", state.title))
         }
         Task::PauseAll => camp(
-            engine.pause_all(&pausing(Wait::AsConfigured, PauseReason::User))?,
-            "paused",
+            engine.pause_all(&pausing(Wait::AsConfigured, PauseReason::User), progress)?,
+            ("paused", "paused"),
         ),
-        Task::ResumeAll => camp(engine.resume_all(&resuming)?, "running"),
+        Task::ResumeAll => camp(
+            engine.resume_all(&resuming, progress)?,
+            ("running", "resumed"),
+        ),
     }
 }
 
@@ -225,8 +246,8 @@ fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
     }
 }
 
-fn camp(camp: Camp, state: &'static str) -> Result<Outcome, Trouble> {
-    if let Some(report) = Report::not_all(&camp, state) {
+fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<Outcome, Trouble> {
+    if let Some(report) = Report::not_all(&camp, done) {
         return Err(Trouble::Reported(report));
     }
     Ok(Outcome::Said(if camp.already {
@@ -234,6 +255,20 @@ fn camp(camp: Camp, state: &'static str) -> Result<Outcome, Trouble> {
     } else {
         format!("The camp is {state}: {} instances.", camp.instances.len())
     }))
+}
+
+/// How many there were, or which of them failed.
+fn counted<T>(bulk: &Bulk<T>, done: &str) -> Result<String, Report> {
+    match Report::of_bulk(bulk, done) {
+        Some(report) => Err(report),
+        None => Ok(format!("{} instances are {done}.", bulk.done.len())),
+    }
+}
+
+impl From<Report> for Trouble {
+    fn from(report: Report) -> Self {
+        Self::Reported(report)
+    }
 }
 
 impl From<Error> for Trouble {

@@ -10,6 +10,7 @@ const INSTANCE: &[&str] = &[
     "repo",
     "branch",
     "base",
+    "base_commit",
     "worktree",
     "worktree_present",
     "agent",
@@ -26,6 +27,7 @@ const INSTANCE: &[&str] = &[
     "last_active_at",
     "paused_at",
     "resumed_at",
+    "interrupted_at",
     "pause",
     "diff",
     "queue",
@@ -93,14 +95,15 @@ fn the_names_of_instance_and_run_are_pinned() {
     check(&shown["diff"], DIFF);
     assert_eq!(shown["state"], "running");
     assert_eq!(shown["agent"], "demo");
-    assert_eq!(shown["base"], "HEAD");
+    assert_eq!(shown["base"], "main");
+    assert_eq!(shown["base_commit"], repository.git(&["rev-parse", "main"]));
     assert_eq!(shown["branch"], "biv/pinned");
     assert_eq!(shown["pause"], Value::Null, "absent values are null");
     assert_eq!(shown["repo"], repository.path.to_str().unwrap());
     assert!(is_time(&shown["created_at"]), "{}", shown["created_at"]);
 
     let listed = camp.biv(["list", "--json"]).run().ok().json();
-    check(&listed, &["instances", "unreadable"]);
+    check(&listed, &["instances", "unreadable", "camp"]);
     check(&listed["instances"][0], INSTANCE);
 
     let runs = camp.biv(["runs", "--json", "pinned"]).run().ok().json();
@@ -133,8 +136,8 @@ fn every_command_answers_with_one_json_document() {
     repository.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
     instance.wait_idle(&camp);
     for (arguments, names) in [
-        (vec!["list"], vec!["instances", "unreadable"]),
-        (vec!["ls"], vec!["instances", "unreadable"]),
+        (vec!["list"], vec!["camp", "instances", "unreadable"]),
+        (vec!["ls"], vec!["camp", "instances", "unreadable"]),
         (vec!["peek", "speaks"], vec!["lines"]),
         (vec!["diff", "speaks"], vec!["diff", "stat"]),
         (vec!["diff", "--stat", "speaks"], vec!["diff", "stat"]),
@@ -168,7 +171,7 @@ fn every_command_answers_with_one_json_document() {
         ),
         (
             vec!["queue", "speaks"],
-            vec!["counts", "entries", "instance", "stopped", "title"],
+            vec!["camp", "counts", "entries", "instance", "stopped", "title"],
         ),
         (
             vec!["timeout", "speaks", "off"],
@@ -181,7 +184,14 @@ fn every_command_answers_with_one_json_document() {
         ),
         (
             vec!["daemon", "status"],
-            vec!["pid", "running", "started_at", "version", "watching"],
+            vec![
+                "camp",
+                "pid",
+                "running",
+                "started_at",
+                "version",
+                "watching",
+            ],
         ),
         (vec!["daemon", "stop"], vec!["already", "stopped"]),
         (vec!["daemon", "unit", "systemd"], vec!["path", "text"]),

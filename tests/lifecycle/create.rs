@@ -174,7 +174,7 @@ fn an_agent_that_ends_is_told_apart_by_its_exit_status() {
 }
 
 #[test]
-fn a_server_that_vanished_takes_its_instances_to_failed_and_no_further() {
+fn a_server_that_vanished_interrupts_its_instances_and_no_more() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "alone", &[]);
@@ -186,8 +186,8 @@ fn a_server_that_vanished_takes_its_instances_to_failed_and_no_further() {
     });
     // The list says so before anyone has asked about this one.
     let listed = camp.biv(["list", "--json"]).run().json();
-    assert_eq!(listed["instances"][0]["state"], "failed");
-    assert_eq!(camp.show(&instance)["state"], "failed");
+    assert_eq!(listed["instances"][0]["state"], "interrupted");
+    assert_eq!(camp.show(&instance)["state"], "interrupted");
     assert!(instance.worktree.join("work.txt").is_file());
     // And the home goes on with a new server.
     camp.start(&repository, "next", &[]);
@@ -281,4 +281,55 @@ fn everything_on_disk_is_private_and_the_worktree_keeps_the_users_modes() {
         mode(&umask_file),
         "files of the worktree have the modes that the user's own would have"
     );
+}
+
+#[test]
+fn where_it_started_is_a_name_and_a_commit() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let commit = repository.git(&["rev-parse", "HEAD"]);
+    let shown = |title: &str, more: &[&str]| camp.show(&camp.start(&repository, title, more));
+    let usual = shown("usual", &[]);
+    assert_eq!(usual["base"], "main");
+    assert_eq!(usual["base_commit"], commit);
+    let text = camp.biv(["show", "usual"]).run().ok().stdout;
+    assert!(
+        text.contains(&format!("main ({})", &commit[..10])),
+        "{text}"
+    );
+    repository.git(&["tag", "v1"]);
+    assert_eq!(shown("named", &["--base", "v1"])["base"], "v1");
+    repository.git(&["checkout", "-q", "--detach"]);
+    let detached = shown("detached", &[]);
+    assert_eq!(detached["base"], "HEAD");
+    assert_eq!(detached["base_commit"], commit);
+}
+
+#[test]
+fn a_pause_does_not_change_when_an_agent_was_active() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let first = camp.start(&repository, "first", &[]);
+    let second = camp.start(&repository, "second", &[]);
+    first.wait_idle(&camp);
+    second.wait_idle(&camp);
+    let active = || {
+        camp.show(&first)["last_active_at"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
+    let at_start = active();
+    until("a second has passed since the start", || {
+        drop(camp.biv(["send", "first", "/lines 1"]).run().ok());
+        first.wait_idle(&camp);
+        active()[..19] > at_start[..19]
+    });
+    let order = || -> Vec<String> { camp.list().into_iter().map(|one| one.title).collect() };
+    let before = (active(), order());
+    drop(camp.biv(["pause", "first"]).run().ok());
+    let after = (active(), order());
+    assert!(after.0 >= before.0, "it jumped back: {before:?} {after:?}");
+    assert_eq!(after.1, before.1);
+    assert_eq!(after.1, ["first", "second"]);
 }

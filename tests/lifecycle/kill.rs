@@ -293,3 +293,45 @@ fn one_branch_belongs_to_one_instance() {
     drop(camp.biv(["undo-kill", "tent"]).run().ok());
     assert_eq!(camp.show(&old)["state"], "paused");
 }
+
+#[test]
+fn only_one_that_was_killed_in_its_turn_was_forced() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let idle = camp.start(&repository, "idle", &[]);
+    idle.wait_idle(&camp);
+    let busy = camp.start(&repository, "busy", &["-p", "/busy 600"]);
+    busy.wait_for(&camp, "activity", "busy");
+    for (instance, forced) in [(&idle, false), (&busy, true)] {
+        camp.kill(instance);
+        let back = camp.biv(["undo-kill", "--json", &instance.id]).run().ok();
+        let pause = &back.json()["pause"];
+        assert_eq!(pause["forced"], forced, "{pause}");
+        assert_eq!(pause["reason"], "user");
+        assert!(pause["scrollback_lines"].as_u64() > Some(0), "{pause}");
+    }
+}
+
+#[test]
+fn killed_ones_are_listed_when_they_are_asked_for() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let gone = camp.start(&repository, "gone", &[]);
+    camp.start(&repository, "here", &[]);
+    camp.kill(&gone);
+    let killed = camp.biv(["list", "--state", "killed"]).run().ok().stdout;
+    assert!(
+        killed.contains("gone") && !killed.contains("here"),
+        "{killed}"
+    );
+    let living = camp.biv(["list"]).run().ok().stdout;
+    assert!(
+        living.contains("here") && !living.contains("gone"),
+        "{living}"
+    );
+    let json = camp.biv(["list", "--state", "killed", "--json"]).run().ok();
+    let json = &json.json()["instances"];
+    assert_eq!(json[0]["id"], gone.id.as_str());
+    assert_eq!(json[0]["state"], "killed");
+    assert!(json[0]["pause"].is_null(), "it was never paused: {json}");
+}

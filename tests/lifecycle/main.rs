@@ -9,6 +9,7 @@ mod formats;
 mod homes;
 mod import;
 mod inside;
+mod interrupted;
 mod kill;
 mod many;
 mod send;

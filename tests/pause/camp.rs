@@ -211,3 +211,90 @@ fn a_crash_while_all_come_back_loses_nobody() {
         .collect();
     assert!(losses.is_empty(), "\n{}", losses.join("\n"));
 }
+
+/// What says that nothing happens says why.
+#[test]
+fn a_paused_camp_says_so_wherever_one_looks() {
+    let whole = Whole::new();
+    let camp = &whole.camp;
+    let one = &whole.members[0].id;
+    let places: [&[&str]; 3] = [&["list"], &["queue", one], &["daemon", "status"]];
+    let say = |place: &[&str]| {
+        let answer = camp.biv(place).run().ok();
+        let json = camp.biv(place).with_json().run().ok().json();
+        (
+            format!("{}{}", answer.stdout, answer.stderr),
+            json["camp"]["state"].clone(),
+        )
+    };
+    for place in places {
+        let (said, state) = say(place);
+        assert!(!said.contains("The camp is paused"), "{place:?}: {said}");
+        assert_eq!(state, "running", "{place:?}");
+    }
+    drop(camp.biv(["pause", "--all"]).run().ok());
+    for place in places {
+        let (said, state) = say(place);
+        assert!(said.contains("The camp is paused"), "{place:?}: {said}");
+        assert_eq!(state, "paused", "{place:?}");
+    }
+}
+
+#[test]
+fn the_first_that_a_user_resumes_or_creates_ends_the_pause_of_the_camp() {
+    let whole = Whole::new();
+    let camp = &whole.camp;
+    let state = || camp.biv(["list", "--json"]).run().ok().json()["camp"]["state"].clone();
+    drop(camp.biv(["pause", "--all"]).run().ok());
+    drop(camp.biv(["resume", "two"]).run().ok());
+    assert_eq!(state(), "running");
+    assert_eq!(whole.states(), ["paused", "running", "paused"]);
+    assert_eq!(whole.told("orchestrator:resumed").len(), 1);
+    // The others are still named; one that its user has paused since is not.
+    drop(camp.biv(["pause", "two"]).run().ok());
+    drop(camp.biv(["resume", "--all"]).run().ok());
+    assert_eq!(whole.states(), ["running", "paused", "running"]);
+    assert_eq!(camp.show(&whole.apart)["state"], "paused");
+
+    drop(camp.biv(["pause", "--all"]).run().ok());
+    assert_eq!(state(), "paused");
+    let lab_main = &camp.show(&whole.members[0])["repo"];
+    let new = [
+        "new",
+        "more",
+        "-a",
+        "still",
+        "--repo",
+        lab_main.as_str().unwrap(),
+        "--",
+    ];
+    let new = camp
+        .biv(new)
+        .args(["sh", "-c", "echo here; exec sleep 100000"]);
+    drop(new.run().ok());
+    assert_eq!(state(), "running");
+    assert_eq!(whole.states(), ["paused"; 3]);
+}
+
+#[test]
+fn several_are_counted_and_one_that_fails_costs_the_others_nothing() {
+    let whole = Whole::new();
+    let camp = &whole.camp;
+    let mistaken = camp.biv(["pause", "one", "nobody"]).run().fails(3);
+    assert!(mistaken.stderr.contains("nobody"), "{}", mistaken.said());
+    assert_eq!(whole.states(), ["running"; 3], "nothing was touched");
+    // Its worktree is gone, so its work cannot be saved.
+    std::fs::remove_dir_all(&whole.members[1].worktree).unwrap();
+    let answer = camp.biv(["pause", "one", "two", "three"]).run().fails(1);
+    let said = answer.said();
+    assert!(said.contains("paused 2 of 3"), "{said}");
+    assert!(said.contains("`two`: "), "{said}");
+    assert_eq!(whole.states(), ["paused", "running", "paused"]);
+    let answer = camp.biv(["pause", "--all", "--json"]).run().fails(1).json();
+    assert_eq!(answer["error"]["details"]["done"], 0, "{answer}");
+    assert_eq!(answer["error"]["details"]["failures"][0]["title"], "two");
+    let resumed = camp.biv(["resume", "one", "three"]).run().ok();
+    assert!(resumed.stderr.contains("Resumed 2 instances."));
+    let killed = camp.biv(["kill", "-y", "one", "three"]).run().ok();
+    assert!(killed.stderr.contains("Killed 2 instances."));
+}

@@ -10,7 +10,14 @@ use crate::dice::Dice;
 use crate::ground::{Ground, long, state};
 use crate::support::{processes_with, until};
 
-const ANY: [&str; 5] = ["running", "paused", "completed", "failed", "killed"];
+const ANY: [&str; 6] = [
+    "running",
+    "paused",
+    "completed",
+    "failed",
+    "interrupted",
+    "killed",
+];
 
 /// What is done, from running or (with a pause first) from paused.
 const OPERATIONS: [(&[&[&str]], &[&str]); 6] = [
@@ -112,13 +119,13 @@ fn an_agent_that_outlives_its_server_is_not_joined_by_another() {
             .count()
     };
     assert_eq!(alive(), 1, "the agent was to outlive its server");
-    assert_eq!(ground.camp.show(&other)["state"], "failed");
+    assert_eq!(ground.camp.show(&other)["state"], "interrupted");
     drop(ground.camp.biv(["resume", &other.id]).run().ok());
     assert_eq!(alive(), 1, "there must be one agent, the new one");
     assert_eq!(ground.camp.show(&other)["state"], "running");
     ground.camp.kill(&other);
     assert_eq!(alive(), 0);
-    assert_eq!(ground.losses(&["failed"]), Vec::<String>::new());
+    assert_eq!(ground.losses(&["interrupted"]), Vec::<String>::new());
 }
 
 /// A server does what it was asked also when the asker is dead, and it may do so late: after the

@@ -47,7 +47,7 @@ fn cut(
     };
     let allowed: Vec<&str> = match place {
         None if operation[0] == "pause" => vec!["paused"],
-        _ => vec![&from, to, "failed"],
+        _ => vec![&from, to, "interrupted"],
     };
     ground
         .losses(&allowed)

@@ -30,7 +30,7 @@ impl Ground {
             wrong.push(format!("it is {state}, not {}", allowed.join(" or ")));
         }
         let commands: &[&str] = match state.as_str() {
-            "paused" | "failed" | "completed" => &["resume"],
+            "paused" | "failed" | "interrupted" | "completed" => &["resume"],
             "killed" => &["undo-kill", "resume"],
             _ => &[],
         };
@@ -122,7 +122,15 @@ pub(crate) fn unrest(camp: &Camp, instance: &Instance) -> Vec<String> {
 fn wrong_with(camp: &Camp, instance: &Instance, shown: &Value) -> Vec<String> {
     let mut wrong = Vec::new();
     let state = shown["state"].as_str().unwrap_or("").to_owned();
-    if !["running", "paused", "completed", "failed", "killed"].contains(&state.as_str()) {
+    let lasting = [
+        "running",
+        "paused",
+        "completed",
+        "failed",
+        "interrupted",
+        "killed",
+    ];
+    if !lasting.contains(&state.as_str()) {
         wrong.push(format!("it is {state}"));
     }
     let journal = camp

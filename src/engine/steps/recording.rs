@@ -8,6 +8,7 @@ use super::terminal::SavedTerminal;
 use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
+use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::git::{Left, ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
@@ -137,6 +138,7 @@ impl Work<'_> {
         self.take_found_reference(facts);
         self.import_conversation();
         let outlook = self.engine.outlook(&self.dir, &self.record);
+        self.was_active(terminal.as_ref());
         self.record.pause = Some(Pause {
             at,
             reason: options.reason,
@@ -178,7 +180,10 @@ impl Work<'_> {
                 ..Vault::default()
             })
             .ok();
-            self.record.state = Resting::Paused;
+            // One that was interrupted still is, so that the next `resume --all` tries it again.
+            if self.record.state != Resting::Interrupted {
+                self.record.state = Resting::Paused;
+            }
             self.record.updated_at = now();
             self.dir.save(&mut self.record)?;
             self.refusal = Some(Error::CannotResume {
@@ -267,6 +272,7 @@ impl Work<'_> {
         self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
         self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
         self.record.state = Resting::Running;
+        self.record.interrupted_at = None;
         self.record.updated_at = now();
         self.record.last_active_at = self.record.updated_at;
     }
@@ -281,6 +287,14 @@ impl Work<'_> {
 
     fn is_resumable(&self) -> bool {
         self.engine.is_resumable(&self.record)
+    }
+
+    /// A list by activity is in the same order before and after.
+    fn was_active(&mut self, terminal: Option<&SavedTerminal>) {
+        let at = terminal.and_then(|terminal| Timestamp::from_epoch(terminal.active_at));
+        self.record.last_active_at = at.map_or(self.record.last_active_at, |at| {
+            at.max(self.record.last_active_at)
+        });
     }
 
     /// Where the work is from now on.
@@ -302,8 +316,23 @@ impl Work<'_> {
         self.take_found_reference(facts);
         self.import_conversation();
         // A paused instance keeps what it had; a running one has just been put away.
-        if facts.read::<SnapshotFact>(fact::SNAPSHOT).is_some() {
-            self.put_away(facts.read(fact::SNAPSHOT), facts);
+        if let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) {
+            let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
+            let order: Option<KillOrder> = facts.read(fact::KILL);
+            let outlook = self.engine.outlook(&self.dir, &self.record);
+            self.was_active(terminal.as_ref());
+            // What `undo-kill` brings it back as.
+            self.record.pause = Some(Pause {
+                at,
+                reason: PauseReason::User,
+                snapshot: Some(snapshot.reference.clone()),
+                scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
+                last_action: outlook.last_action,
+                pending_tasks: outlook.pending_tasks,
+                summary: outlook.summary,
+                forced: order.is_some_and(|order| order.busy),
+            });
+            self.put_away(Some(snapshot), facts);
         }
         if facts.read::<bool>(fact::GIVEN_BACK).is_some() {
             let vault = Vault::of(&self.record)?;

@@ -9,7 +9,7 @@ use super::{Work, fact};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{InstanceRecord, last_lines};
+use crate::model::{InstanceRecord, Resting, last_lines};
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::{Pane, Server, TmuxError, harmless};
 
@@ -20,6 +20,9 @@ pub(in crate::engine) struct SavedTerminal {
     pub columns: u16,
     pub rows: u16,
     pub title: String,
+    /// When the agent said something last, in seconds since the epoch.
+    #[serde(default)]
+    pub active_at: i64,
     pub cursor: (u16, u16),
     /// The variables of the environment that say how the terminal was used. Nothing else of it is kept.
     pub environment: Vec<(String, String)>,
@@ -72,6 +75,7 @@ impl Work<'_> {
             columns: pane.columns,
             rows: pane.rows,
             cursor: pane.cursor,
+            active_at: pane.active_at,
             environment: HARMLESS_VARIABLES
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
@@ -157,14 +161,19 @@ fn line_below(dir: &InstanceDir) -> PathBuf {
 
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let at = now();
-    let since = record.paused_at.unwrap_or(record.updated_at);
+    let (what, since) = match record.state {
+        Resting::Interrupted => ("interrupted", record.interrupted_at),
+        Resting::Completed | Resting::Failed => ("ended", None),
+        Resting::Running | Resting::Paused | Resting::Killed => ("paused", record.paused_at),
+    };
+    let since = since.unwrap_or(record.updated_at);
     let kind = if operation == Operation::Restart {
         " · restarted"
     } else {
         ""
     };
     format!(
-        "{BANNER}{} · paused {}{kind} ──",
+        "{BANNER}{} · {what} {}{kind} ──",
         at.local_minute(),
         spoken(since.until(at))
     )

@@ -1,7 +1,7 @@
 //! The real world behind an operation.
 
 use crate::engine::launch::Waiting;
-use crate::engine::{Engine, Error, Progress, crash};
+use crate::engine::{Engine, Error, Progress, crash, pace};
 use crate::git::{ReadAhead, Repo, Seen};
 use crate::lifecycle::{Entry, Facts, Operation, Step, World};
 use crate::model::InstanceRecord;
@@ -115,6 +115,11 @@ impl World for Work<'_> {
     fn perform(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
         self.progress.step(self.operation, step);
         crash::point(self.operation, step, "before");
+        let _permit = match step {
+            Step::Quiesce | Step::SendPrompt | Step::AwaitReady => None,
+            Step::StopAgent => Some(pace::stop_permit()),
+            _ => Some(pace::permit()),
+        };
         let learned = match step {
             Step::ClaimNames => self.claim_names(),
             Step::AddWorktree => self.add_worktree(facts),

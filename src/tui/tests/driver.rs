@@ -57,6 +57,7 @@ impl Driver {
         self.tell(Message::Listed(Box::new(Ok(Listing {
             instances,
             unreadable: Vec::new(),
+            camp: None,
         }))));
     }
 
@@ -185,6 +186,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         title: Title::new(title).unwrap(),
         repo: "/home/ada/app".into(),
         branch: Some(format!("biv/{}", crate::model::slug(title))),
+        base_commit: None,
         base: "HEAD".to_owned(),
         worktree: "/home/ada/worktrees/app/x".into(),
         worktree_present: running,
@@ -202,6 +204,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         last_active_at: at(0),
         paused_at: None,
         resumed_at: None,
+        interrupted_at: None,
         pause: None,
         diff: None,
         queue: None,

@@ -181,10 +181,10 @@ fn marks_are_what_the_actions_mean() {
     driver.press("space space j D y");
     assert_eq!(
         only_tasks(&mut driver),
-        ['b', 'c'].map(|letter| Task::Kill {
-            id: of(letter),
+        [Task::KillEach {
+            ids: vec![of('b'), of('c')],
             delete_branch: false
-        })
+        }]
     );
     assert!(driver.state.marks.is_empty());
 }

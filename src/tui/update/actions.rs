@@ -21,9 +21,9 @@ pub(super) fn act(state: &mut State, action: Action, calls: &mut Vec<Call>) {
         Action::NewWithPrompt => open_form(state, true, calls),
         Action::Attach => attach(state, calls),
         Action::Send => open_send(state),
-        Action::Pause => each(state, calls, pause),
-        Action::Resume => each(state, calls, resume),
-        Action::TogglePause => each(state, calls, toggle),
+        Action::Pause => pause_targets(state, calls),
+        Action::Resume => resume_targets(state, calls),
+        Action::TogglePause => toggle_targets(state, calls),
         Action::Restart => ask(state, restart_question),
         Action::Kill => ask(state, kill_question),
         Action::UndoKill => undo_kill(state, calls),
@@ -63,6 +63,10 @@ pub(super) fn start(
     let title = match (&task, id.and_then(|id| state.by_id(id))) {
         (_, Some(view)) => view.title.to_string(),
         (Task::Create(asked), None) => asked.title.clone().unwrap_or_else(|| "new".to_owned()),
+        (
+            Task::PauseEach { ids, .. } | Task::ResumeEach(ids) | Task::KillEach { ids, .. },
+            None,
+        ) => format!("{} instances", ids.len()),
         (_, None) => id.map(ToString::to_string).unwrap_or_default(),
     };
     let job = state.next_job;
@@ -92,6 +96,61 @@ fn each(
         act(state, calls, id);
     }
     state.marks.clear();
+}
+
+/// Several are one request, with one count and one last word.
+fn pause_targets(state: &mut State, calls: &mut Vec<Call>) {
+    let targets = state.targets();
+    if targets.len() < 2 {
+        return each(state, calls, pause);
+    }
+    pause_each(state, calls, targets, Wait::AsConfigured);
+    state.marks.clear();
+}
+
+fn resume_targets(state: &mut State, calls: &mut Vec<Call>) {
+    let targets = state.targets();
+    if targets.len() < 2 {
+        return each(state, calls, resume);
+    }
+    resume_each(state, calls, targets);
+    state.marks.clear();
+}
+
+fn toggle_targets(state: &mut State, calls: &mut Vec<Call>) {
+    let targets = state.targets();
+    if targets.len() < 2 {
+        return each(state, calls, toggle);
+    }
+    let (mut to_pause, mut to_resume) = (Vec::new(), Vec::new());
+    for id in targets {
+        match state.by_id(&id).map(|view| state.shown(view).0) {
+            Some(InstanceState::Pausing) => toggle(state, calls, &id),
+            Some(
+                InstanceState::Paused
+                | InstanceState::Completed
+                | InstanceState::Failed
+                | InstanceState::Interrupted,
+            ) => to_resume.push(id),
+            _ => to_pause.push(id),
+        }
+    }
+    pause_each(state, calls, to_pause, Wait::Forever);
+    resume_each(state, calls, to_resume);
+    state.marks.clear();
+}
+
+fn pause_each(state: &mut State, calls: &mut Vec<Call>, ids: Vec<InstanceId>, wait: Wait) {
+    if !ids.is_empty() {
+        let task = Task::PauseEach { ids, wait };
+        start(state, calls, Verb::Pause, None, task);
+    }
+}
+
+fn resume_each(state: &mut State, calls: &mut Vec<Call>, ids: Vec<InstanceId>) {
+    if !ids.is_empty() {
+        start(state, calls, Verb::Resume, None, Task::ResumeEach(ids));
+    }
 }
 
 fn pause(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
@@ -138,7 +197,10 @@ fn toggle(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
             let task = Task::CancelPause(id.clone());
             start(state, calls, Verb::CancelPause, Some(id), task);
         }
-        InstanceState::Paused | InstanceState::Completed | InstanceState::Failed => {
+        InstanceState::Paused
+        | InstanceState::Completed
+        | InstanceState::Failed
+        | InstanceState::Interrupted => {
             resume(state, calls, id);
         }
         InstanceState::Running
@@ -202,7 +264,7 @@ fn attach(state: &mut State, calls: &mut Vec<Call>) {
     };
     let id = view.id.clone();
     match state.shown(view).0 {
-        InstanceState::Paused => {
+        InstanceState::Paused | InstanceState::Interrupted => {
             let job = start(
                 state,
                 calls,

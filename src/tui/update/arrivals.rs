@@ -1,6 +1,6 @@
 //! What the workers bring.
 
-use crate::engine::{InstanceView, Listing};
+use crate::engine::{CampView, InstanceView, Listing};
 use crate::model::{InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
@@ -65,6 +65,7 @@ pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>)
 
 fn take_listing(state: &mut State, listing: Listing) {
     state.loaded = true;
+    state.camp_paused = listing.camp.is_some_and(CampView::is_paused);
     state.instances = listing.instances;
     state.instances.sort_by(|a, b| {
         let name = |view: &InstanceView| view.repo.file_name().map(ToOwned::to_owned);
@@ -150,6 +151,13 @@ fn said(state: &mut State, job: &Job, outcome: Outcome) {
             if state.dialog.is_none() {
                 state.selected = Some(id);
                 state.scroll = 0;
+            }
+        }
+        Outcome::KilledEach(ids, words) => {
+            state.killed.extend(ids);
+            match words {
+                Ok(words) => state.toast(ToastKind::Good, words),
+                Err(report) => state.complain(report),
             }
         }
         Outcome::Killed(id, words) => {

@@ -96,6 +96,15 @@ fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
             return;
         }
     };
+    if verb == Verb::Kill && ids.len() > 1 {
+        let task = Task::KillEach {
+            ids,
+            delete_branch: optional,
+        };
+        start(state, calls, verb, None, task);
+        state.marks.clear();
+        return;
+    }
     for id in ids {
         let task = match verb {
             Verb::Kill => Task::Kill {

@@ -1,13 +1,13 @@
-//! A paused instance: since when and why, what it did last, what it has still to do.
+//! A paused or interrupted instance: since when and why, what it did last, what it has still to do.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::styled;
-use super::words::{paused_for, reason};
+use super::words::{interrupted_for, paused_for, reason};
 use crate::engine::InstanceView;
-use crate::model::printable_line;
+use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
@@ -19,13 +19,24 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
     let theme = &state.theme;
     let width = usize::from(area.width);
     let room = width.saturating_sub(LABEL).max(10);
-    let mut lines = vec![Line::from(vec![
-        styled(
-            format!("⏸ PAUSED {}", paused_for(state, view)),
-            theme.paused.add_modifier(Modifier::BOLD),
-        ),
-        styled(format!(" ({})", reason(view)), theme.dim),
-    ])];
+    let interrupted = state.shown(view).0 == InstanceState::Interrupted;
+    let mut lines = vec![if interrupted {
+        Line::from(vec![
+            styled(
+                format!("⚡ interrupted {}", interrupted_for(state, view)),
+                theme.needs_you.add_modifier(Modifier::BOLD),
+            ),
+            styled(" (its tmux server went away)", theme.dim),
+        ])
+    } else {
+        Line::from(vec![
+            styled(
+                format!("⏸ PAUSED {}", paused_for(state, view)),
+                theme.paused.add_modifier(Modifier::BOLD),
+            ),
+            styled(format!(" ({})", reason(view)), theme.dim),
+        ])
+    }];
     let mut row = |label: &str, text: Vec<String>| {
         for (at, line) in text.into_iter().enumerate() {
             let label = if at == 0 { label } else { "" };
@@ -35,6 +46,9 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
             ]));
         }
     };
+    if interrupted && let Some(at) = view.interrupted_at {
+        row("since", vec![at.local_minute()]);
+    }
     if let Some(pause) = &view.pause {
         row("since", vec![pause.at.local_minute()]);
         if let Some(action) = &pause.last_action {

@@ -3,6 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthStr;
 
 use super::paint::{ends, styled};
 use super::words::{icon, reason, repository_name, shown_state, spinner, style};
@@ -105,14 +106,14 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         (false, true) => theme.needs_you,
         (false, false) => theme.text,
     };
-    let words_width = words.chars().count() + 1;
+    let words_width = words.width() + 1;
     let room = usize::from(area.width).saturating_sub(words_width + 4);
     let mark = if marked && selected { "+" } else { " " };
     let left = Line::from(vec![
         bar,
-        // A paused one has its sign among its words.
+        // A paused or interrupted one has its sign among its words.
         styled(
-            if kind == Kind::Paused {
+            if matches!(kind, Kind::Paused | Kind::Interrupted) {
                 " "
             } else {
                 icon(state, kind)

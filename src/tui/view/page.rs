@@ -43,7 +43,7 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
 /// The lines above the screen: what is to be said of an agent that does not run.
 fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
     match state.shown(view).0 {
-        InstanceState::Paused => card::card(state, view, area),
+        InstanceState::Paused | InstanceState::Interrupted => card::card(state, view, area),
         InstanceState::Completed | InstanceState::Failed => ended(state, view),
         InstanceState::Pausing
         | InstanceState::Resuming
@@ -57,7 +57,10 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
 fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
     let mut above = preface(state, view, area);
     let seen = seen(state, view, area);
-    let paused = state.shown(view).0 == InstanceState::Paused;
+    let paused = matches!(
+        state.shown(view).0,
+        InstanceState::Paused | InstanceState::Interrupted
+    );
     if state.scroll > 0 {
         above.clear();
     }
@@ -123,7 +126,7 @@ fn ended(state: &State, view: &InstanceView) -> Vec<Line<'static>> {
     let words = match (view.state, view.exit_code) {
         (InstanceState::Completed, _) => "The agent has ended.".to_owned(),
         (_, Some(code)) => format!("The agent ended with exit status {code}."),
-        (_, None) => "The agent vanished with its server.".to_owned(),
+        (_, None) => "The agent has failed.".to_owned(),
     };
     let key = |action| state.keymap.hint(action).unwrap_or_default();
     vec![

@@ -33,7 +33,7 @@ fn told(state: &State, view: &InstanceView, run: &RunRecord, all: &mut Vec<Line<
     }
     let style = match run.state {
         RunState::Running => theme.ready,
-        RunState::Paused => theme.paused,
+        RunState::Paused | RunState::Interrupted => theme.paused,
         RunState::Failed => theme.failed,
         RunState::Completed | RunState::Killed | RunState::Superseded => theme.dim,
     };

@@ -2,6 +2,7 @@
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::{ends, hints, styled};
@@ -66,6 +67,13 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
 
 fn counts(state: &State, named: bool) -> Line<'static> {
     let mut spans = vec![Span::raw(" ")];
+    if state.camp_paused {
+        let words = if named { "⏸ CAMP PAUSED" } else { "⏸ CAMP" };
+        spans.push(styled(
+            words,
+            state.theme.paused.add_modifier(Modifier::BOLD),
+        ));
+    }
     for (kind, count) in state.counts() {
         if spans.len() > 1 {
             spans.push(Span::raw(if named { "  " } else { " " }));
@@ -100,7 +108,7 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
             (Action::NextTab, "tabs"),
         ]),
         Some(InstanceState::Pausing) => wanted.push((Action::TogglePause, "take it back")),
-        Some(InstanceState::Paused) => wanted.extend([
+        Some(InstanceState::Paused | InstanceState::Interrupted) => wanted.extend([
             (Action::Resume, "resume"),
             (Action::New, "new"),
             (Action::Attach, "resume and attach"),

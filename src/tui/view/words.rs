@@ -22,6 +22,7 @@ pub(super) fn icon(state: &State, kind: Kind) -> &'static str {
         Kind::Ready => "●",
         Kind::Running => "○",
         Kind::Paused => "⏸",
+        Kind::Interrupted => "⚡",
         Kind::Failed => "✗",
         Kind::Completed => "✓",
     }
@@ -35,6 +36,7 @@ pub(super) fn style(state: &State, kind: Kind) -> Style {
         Kind::Ready => theme.ready,
         Kind::Running => theme.text,
         Kind::Paused => theme.paused,
+        Kind::Interrupted => theme.needs_you,
         Kind::Failed => theme.failed,
         Kind::Completed => theme.dim,
     }
@@ -48,6 +50,7 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
         Kind::Running => "running",
         Kind::Moving => "under way",
         Kind::Paused => "paused",
+        Kind::Interrupted => "interrupted",
         Kind::Failed => "failed",
         Kind::Completed => "completed",
     }
@@ -59,6 +62,9 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (Kind, String) 
     let words = match shown {
         (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
         (InstanceState::Paused, _) => format!("⏸ PAUSED {}", paused_for(state, view)),
+        (InstanceState::Interrupted, _) => {
+            format!("⚡ interrupted {}", interrupted_for(state, view))
+        }
         (InstanceState::Pausing, _) => "PAUSING…".to_owned(),
         (InstanceState::Resuming, _) => "RESUMING…".to_owned(),
         (InstanceState::Creating, _) => "CREATING…".to_owned(),
@@ -78,6 +84,11 @@ pub(super) fn paused_for(state: &State, view: &InstanceView) -> String {
         .pause
         .as_ref()
         .map_or(view.updated_at, |pause| pause.at);
+    brief_duration(since.until(state.now))
+}
+
+pub(super) fn interrupted_for(state: &State, view: &InstanceView) -> String {
+    let since = view.interrupted_at.unwrap_or(view.updated_at);
     brief_duration(since.until(state.now))
 }
 
