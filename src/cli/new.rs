@@ -149,7 +149,11 @@ pub(super) fn announce(
     output: &Output,
 ) -> CommandResult {
     ensure_for(view, engine, output);
-    let status = output.done(view, || {
+    let looked_at = match output.wants_json() {
+        true => &engine.show(view.id.as_str())?,
+        false => view,
+    };
+    let status = output.done(looked_at, || {
         let branch = view.branch.as_deref().unwrap_or("a detached HEAD");
         format!(
             "{BOLD}{}{RESET} is {} with {} on {branch}\n  worktree {}\n  attach with `biv attach {}`",

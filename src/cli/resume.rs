@@ -65,7 +65,10 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
             )),
             Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
         }
-        resumed.push(asked.view().clone());
+        resumed.push(match asked {
+            Asked::Done(view) if output.wants_json() => engine.show(view.id.as_str())?,
+            asked => asked.view().clone(),
+        });
     }
     end(&bulk, "resumed", output)?;
     Ok(output.result(&json!({ "instances": resumed }), String::new))

@@ -16,7 +16,7 @@ use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
 use super::wire::{Answer, Doing, Hello, Request, Status};
 use crate::engine::{
-    Engine, Error, Events, Notification, Present, Roster, Sight, Watcher, hurried,
+    Engine, Error, Events, Notification, Present, Roster, Sight, Sources, Watcher, hurried,
 };
 use crate::model::{InstanceId, State};
 
@@ -24,6 +24,8 @@ use crate::model::{InstanceId, State};
 const SCAN: Duration = Duration::from_secs(30);
 const COMPACT: Duration = Duration::from_secs(300);
 const MEASURE: Duration = Duration::from_secs(30);
+/// What could not be begun is tried again after this long.
+const RETRY: Duration = Duration::from_secs(2);
 /// Engine verbs at the same time.
 const JOBS: usize = 6;
 /// What is under way when the daemon is told to stop has this long; its journal knows the rest.
@@ -35,6 +37,8 @@ pub(super) struct Desk {
     keepers: BTreeMap<InstanceId, Keeper>,
     roster: Roster,
     events: Events,
+    /// The files that the engine was made of, as they were then.
+    sources: Sources,
     hello: Hello,
     mail: Sender<Mail>,
     subscribers: Arc<Subscribers>,
@@ -59,6 +63,8 @@ enum Errand {
     UnderWay,
     /// And asked for again meanwhile.
     Again,
+    /// It could not be begun, and is tried again.
+    Wanted,
 }
 
 impl Desk {
@@ -71,6 +77,7 @@ impl Desk {
     ) -> Result<Self, Error> {
         let mut desk = Self {
             events: engine.events_from_now()?,
+            sources: engine.sources(),
             engine,
             watcher: Some(watcher),
             keepers: BTreeMap::new(),
@@ -115,6 +122,7 @@ impl Desk {
         let keepers = self.keepers.values().filter_map(|keeper| keeper.due(now));
         let due = keepers.chain([due]).min().unwrap_or(due);
         let due = match self.stopping {
+            None if self.round == Errand::Wanted => RETRY,
             Some(_) => Duration::from_millis(100),
             None => due.saturating_sub(now),
         };
@@ -131,6 +139,8 @@ impl Desk {
         match mail {
             Mail::Sight(sight) => self.see(sight),
             Mail::Bell(Some(id)) => {
+                // A new agent, or a new version of one, comes with a new instance.
+                self.read_settings();
                 self.reload(&id);
                 self.knock(Some(&id));
             }
@@ -209,13 +219,19 @@ impl Desk {
             if self.stopping.is_none()
                 && self.jobs < JOBS
                 && let Some(job) = keeper.next_job(now, self.camp_paused)
-                && jobs::start(&self.engine, &self.mail, id, job)
             {
-                self.jobs += 1;
+                if jobs::start(&self.engine, &self.mail, id, job) {
+                    self.jobs += 1;
+                } else {
+                    keeper.not_begun(now);
+                }
             }
         }
         for (id, news) in told {
             self.tell(&id, news);
+        }
+        if self.round == Errand::Wanted && self.stopping.is_none() {
+            self.make_round();
         }
         self.errands(now);
         self.pass_events_on();
@@ -323,19 +339,34 @@ impl Desk {
         self.read_camp();
     }
 
-    /// Settings that were changed meanwhile; those that cannot be read change nothing.
+    /// Settings, agents and versions of them that were changed meanwhile; those that cannot be read
+    /// change nothing. The files are read only where they are not the same any more.
     fn read_settings(&mut self) {
+        let sources = self.engine.sources();
+        if sources == self.sources {
+            return;
+        }
         match self.engine.reopened() {
-            Ok(Some(engine)) => {
+            Ok(engine) => {
+                if engine.config().settings != self.engine.config().settings {
+                    log("the settings were read again");
+                }
                 self.engine = Arc::new(engine);
-                log("the settings were read again");
+                // Which programs are looked at depends on what was read.
+                self.sources = self.engine.sources();
+                if let Some(watcher) = &self.watcher {
+                    watcher.go_by(&self.engine);
+                }
                 let ids: Vec<InstanceId> = self.keepers.keys().cloned().collect();
                 for id in ids {
                     self.reload(&id);
                 }
             }
-            Ok(None) => {}
-            Err(error) => log(&error.to_string()),
+            Err(error) => {
+                // Told once for each change.
+                self.sources = sources;
+                log(&error.to_string());
+            }
         }
     }
 

@@ -5,23 +5,21 @@ use std::sync::mpsc::Sender;
 
 use super::keeper::{Done, Job};
 use super::mail::Mail;
+use super::thread::spawn;
 use crate::engine::{Engine, Error};
 use crate::model::InstanceId;
 
-/// Starts a job; its end comes by mail.
+/// Starts a job; its end comes by mail. False where it could not be begun.
 pub(super) fn start(engine: &Arc<Engine>, mail: &Sender<Mail>, id: &InstanceId, job: Job) -> bool {
     let (engine, mail, id) = (Arc::clone(engine), mail.clone(), id.clone());
-    std::thread::Builder::new()
-        .name("job".to_owned())
-        .spawn(move || {
-            let (done, trouble) = match perform(&engine, &id, &job) {
-                Ok(done) => (done, None),
-                Err(error) => (Done::Failed, Some(format!("{job:?}: {error}"))),
-            };
-            // A daemon that has ended has no use for it.
-            drop(mail.send(Mail::Done(id, done, trouble)));
-        })
-        .is_ok()
+    spawn("job", move || {
+        let (done, trouble) = match perform(&engine, &id, &job) {
+            Ok(done) => (done, None),
+            Err(error) => (Done::Failed, Some(format!("{job:?}: {error}"))),
+        };
+        // A daemon that has ended has no use for it.
+        drop(mail.send(Mail::Done(id, done, trouble)));
+    })
 }
 
 fn perform(engine: &Engine, id: &InstanceId, job: &Job) -> Result<Done, Error> {

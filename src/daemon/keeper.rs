@@ -288,6 +288,15 @@ impl Keeper {
         Some(job)
     }
 
+    /// The job could not be begun, because the system has no room for another thread. It is none of the
+    /// instance's failures, and is tried again.
+    pub(super) fn not_begun(&mut self, now: Duration) {
+        self.job = None;
+        self.waking = false;
+        self.considered = None;
+        self.retry = now + FIRST_RETRY;
+    }
+
     /// Suspends it because of something outside, if it is idle.
     pub(super) fn suspend(&mut self, now: Duration, reason: PauseReason) -> Option<Job> {
         if self.job.is_some() || self.idle_for(now).is_none() || self.standing.queue.is_open() {

@@ -4,10 +4,15 @@ use std::io::Write;
 
 use crate::model::Timestamp;
 
-pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) {
+/// Whether there was room for another thread.
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let named = std::thread::Builder::new().name(name.to_owned());
-    if let Err(error) = named.spawn(work) {
-        log(&format!("the thread {name} cannot be started: {error}"));
+    match named.spawn(work) {
+        Ok(_) => true,
+        Err(error) => {
+            log(&format!("the thread {name} cannot be started: {error}"));
+            false
+        }
     }
 }
 

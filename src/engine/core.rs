@@ -49,10 +49,9 @@ impl Engine {
         })
     }
 
-    /// The same home with its settings as they are now; None where they are as they were.
-    pub(crate) fn reopened(&self) -> Result<Option<Self>, Error> {
-        let engine = Self::open(self.home.clone())?;
-        Ok((engine.config.settings != self.config.settings).then_some(engine))
+    /// The same home with its settings, agents and versions as they are now.
+    pub(crate) fn reopened(&self) -> Result<Self, Error> {
+        Self::open(self.home.clone())
     }
 
     pub(crate) fn config(&self) -> &config::Loaded {

@@ -1,9 +1,10 @@
 //! A new instance: branch, worktree, session, agent, first prompt.
 
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::core::now;
+use super::first_sign::{Sign, first_sign};
 use super::setup::{self, Consent};
 use super::steps::fact;
 use super::{Engine, Error, InstanceView, Progress, Scope, Silent};
@@ -13,15 +14,13 @@ use crate::lifecycle::{Facts, Plan};
 use crate::model::{
     Base, Branch, InstanceId, InstanceRecord, Repository, Resting, RunId, Title, Worktree,
 };
-use crate::process::{Identity, stop_tree};
+use crate::process::stop_tree;
 use crate::store::InstanceDir;
-use crate::tmux::Server;
+use crate::tmux::{Server, TmuxError};
 
 /// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
 /// machine wait for each other.
 pub(super) const NAMES_WAIT: Duration = Duration::from_secs(60);
-/// How long a start without a prompt is watched for an agent that ends at once.
-const FIRST_LOOK: Duration = Duration::from_millis(350);
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,12 +65,12 @@ impl Engine {
         self.prepare()?;
         // Both are questions to other programs: asked at the same time, they cost one wait.
         let (tmux, repository) = std::thread::scope(|scope| {
-            let tmux = scope.spawn(Server::installed_version);
+            let tmux = scope.spawn(|| self.require_tmux());
             let repository = Repo::discover(&asked.directory);
             (tmux.join(), repository)
         });
-        if let Ok(version) = tmux {
-            version?;
+        if let Ok(tmux) = tmux {
+            tmux?;
         }
         let repository = repository?;
         let provider = self.choose_agent(&asked)?;
@@ -91,7 +90,7 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        Server::installed_version()?;
+        self.require_tmux()?;
         let found = git::worktree_of(&asked.directory)?;
         if found.kind == WorktreeKind::Main {
             return Err(Error::MainCheckout { path: found.path });
@@ -157,14 +156,26 @@ impl Engine {
         };
         self.end_camp_pause(&record.id, progress);
         // Asked while the agent takes its first steps, and only once for each version of it.
-        let learned = std::thread::scope(|scope| {
+        let (learned, sign) = std::thread::scope(|scope| {
             let asked = scope.spawn(|| self.learn_version(provider));
-            self.watch_first_moments(&record, setup)?;
-            Ok::<_, Error>(asked.join().unwrap_or(None))
+            let sign = self.watch_first_moments(&record, setup)?;
+            Ok::<_, Error>((asked.join().unwrap_or(None), sign))
         })?;
         let new = learned.and_then(|(_, learned)| learned);
         self.remember_versions(new.map(|new| (record.agent.clone(), new)));
-        self.show(record.id.as_str())
+        match sign {
+            Sign::Life => Ok(self.view_at_rest(&record)),
+            // Done already, and written down as such by looking at it.
+            Sign::Death => self.show(record.id.as_str()),
+        }
+    }
+
+    /// A server that runs is of a version that was looked at when it was started.
+    fn require_tmux(&self) -> Result<(), Error> {
+        if self.server().identity().is_none() {
+            Server::installed_version()?;
+        }
+        Ok(())
     }
 
     /// Claims id and title, then makes everything else under the journal.
@@ -350,22 +361,23 @@ impl Engine {
         &self,
         record: &InstanceRecord,
         setup: Option<&setup::Wanted>,
-    ) -> Result<(), Error> {
+    ) -> Result<Sign, Error> {
         let Some(seat) = &record.seat else {
-            return Ok(());
+            return Ok(Sign::Death);
         };
-        let watched = Instant::now();
-        while ended(&seat.agent, watched) == Some(false) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        if seat.agent.is_alive() {
-            return Ok(());
+        if first_sign(&seat.agent) == Sign::Life {
+            return Ok(Sign::Life);
         }
         let server = self.server_of(record);
-        let death = server.death_of(&seat.pane)?;
-        let code = death.map_or(128, crate::tmux::Death::exit_code);
+        let code = match server.death_of(&seat.pane)? {
+            Some(death) => death.exit_code(),
+            // A child of its own still has the terminal: it goes on.
+            None if server.identity().is_some() => return Ok(Sign::Life),
+            // It went with its server, which is no fault of the agent's.
+            None => return Err(TmuxError::NoServer.into()),
+        };
         if code == 0 {
-            return Ok(());
+            return Ok(Sign::Death);
         }
         let last_words = super::peek::last_words(&server, &seat.pane);
         self.undo_stillbirth(record, setup)?;
@@ -429,13 +441,6 @@ fn plan_of(record: &InstanceRecord) -> Option<AddWorktree> {
         },
         resume_partial: false,
     })
-}
-
-fn ended(agent: &Identity, watched: Instant) -> Option<bool> {
-    if !agent.is_alive() {
-        return Some(true);
-    }
-    (watched.elapsed() < FIRST_LOOK).then_some(false)
 }
 
 fn made(name: &str, made_by_us: bool) -> Branch {

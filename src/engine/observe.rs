@@ -206,8 +206,9 @@ impl Engine {
         judged.unwrap_or_else(Verdict::unknown)
     }
 
-    /// An instance that was just put to rest. What it has changed is not counted: that takes longer
-    /// than much of what was done to it, and [`Self::show`] counts it for those who ask.
+    /// An instance that was just put to rest, or started. What it has changed is not counted and what it
+    /// shows is not looked at: that takes longer than much of what was done to it, and [`Self::show`] does
+    /// both for those who ask.
     pub(super) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
         let found = Found {
             dir: self.store.instance(&record.id),

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::pause::Asked;
 use super::recover::Held;
-use super::steps::{Vault, fact};
+use super::steps::{Foresight, Vault, fact};
 use super::{Engine, Error, Progress, Scope};
 use crate::agents::{Strategy, Trace, Turnless};
 use crate::config::ResumePrompt;
@@ -105,7 +105,7 @@ impl Engine {
                 });
             }
         }
-        self.require_repository(&record)?;
+        let repository = self.require_repository(&record)?;
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
@@ -121,9 +121,14 @@ impl Engine {
             .with(fact::LAUNCH, &launch)
             .with(fact::ON_CONFLICT, &options.on_conflict)
             .with(fact::PROMPT, &prompt);
-        let record = self.operate(&lock, &dir, record, Plan::resume(), facts, progress)?;
+        let journal = self.begin_journal(&dir, Plan::resume(), facts)?;
+        let known = Foresight {
+            repository,
+            ahead: None,
+        };
+        let record = self.carry_out_foreseen(&lock, &dir, journal, record, known, progress)?;
         drop(lock);
-        Ok(Asked::Done(Box::new(self.show(record.id.as_str())?)))
+        Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
     }
 
     /// The repository must be the one that was recorded, at its recorded place.

@@ -9,7 +9,7 @@ use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::detect::Rest;
 use crate::model::{InstanceRecord, Resting, Seat, State, Title};
 use crate::store::InstanceDir;
-use crate::tmux::TmuxError;
+use crate::tmux::{Server, TmuxError};
 
 /// Senders wait for each other: one message at a time, each whole.
 const TYPING_WAIT: Duration = Duration::from_secs(600);
@@ -153,14 +153,18 @@ pub(super) fn await_ready(
             seconds: patience.starting.as_secs(),
         }),
         watch::Found::AtRest(Rest::Exited) | watch::Found::Gone => {
-            let code = agent
-                .server
-                .death_of(agent.pane)?
-                .map_or(128, crate::tmux::Death::exit_code);
-            Err(Error::AgentDied {
-                code,
-                last_words: super::peek::last_words(agent.server, agent.pane),
-            })
+            Err(died(agent.server, agent.pane)?)
         }
     }
+}
+
+/// The error for an agent that has ended: its exit status and its last words.
+pub(super) fn died(server: &Server, pane: &str) -> Result<Error, Error> {
+    let code = server
+        .death_of(pane)?
+        .map_or(128, crate::tmux::Death::exit_code);
+    Ok(Error::AgentDied {
+        code,
+        last_words: super::peek::last_words(server, pane),
+    })
 }

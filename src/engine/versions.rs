@@ -90,7 +90,14 @@ impl Engine {
         })
     }
 
-    fn versions_file(&self) -> PathBuf {
+    /// The programs of which a version is known.
+    pub(super) fn versioned_programs(&self) -> impl Iterator<Item = PathBuf> {
+        self.versions()
+            .values()
+            .map(|learned| learned.program.clone())
+    }
+
+    pub(super) fn versions_file(&self) -> PathBuf {
         self.store.root().join("versions.json")
     }
 }

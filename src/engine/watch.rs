@@ -17,6 +17,9 @@ use crate::tmux::{Server, Shot};
 /// Between two looks: short against a person's patience, long against the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
 
+/// After a start the next look follows sooner: most agents draw themselves within milliseconds.
+const FIRST_INTERVAL: Duration = Duration::from_millis(2);
+
 /// How long an agent counts as one that was just started.
 const YOUTH: Duration = Duration::from_secs(60);
 
@@ -94,6 +97,40 @@ impl Watched<'_> {
                 return Ok(Found::StillMoving(verdict.activity));
             }
             std::thread::sleep(waiting.interval(INTERVAL));
+        }
+    }
+
+    /// Looks at the pane until the agent shows something that its rules know (its prompt, a dialog, an
+    /// obstacle), is gone, or `patience` is over. Whether it stays so is not waited for, except for agents
+    /// that look ready before they are.
+    pub(super) fn until_shown(&self, patience: Duration) -> Result<Found, Error> {
+        if self.hold().is_some() {
+            return self.until_rest(Quiet::Ignored, |elapsed, _| elapsed < patience);
+        }
+        let started = Instant::now();
+        let mut interval = FIRST_INTERVAL;
+        loop {
+            let Some(shot) = self.look()? else {
+                return Ok(Found::Gone);
+            };
+            if shot.dead {
+                return Ok(Found::AtRest(Rest::Exited));
+            }
+            let verdict = self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
+            match verdict.activity {
+                Activity::Idle => return Ok(Found::AtRest(Rest::Idle)),
+                waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
+                    return Ok(Found::AtRest(Rest::Waiting(waiting)));
+                }
+                Activity::Exited => return Ok(Found::AtRest(Rest::Exited)),
+                moving @ (Activity::Busy | Activity::Unknown) => {
+                    if started.elapsed() > patience {
+                        return Ok(Found::StillMoving(moving));
+                    }
+                }
+            }
+            std::thread::sleep(interval);
+            interval = INTERVAL.min(interval * 2);
         }
     }
 

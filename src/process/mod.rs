@@ -13,6 +13,7 @@ mod lineage;
 mod supervised;
 mod table;
 mod tree;
+mod waiting;
 
 pub(crate) use command::{Command, Failure, Output};
 pub(crate) use companion::Companion;

@@ -19,6 +19,8 @@ pub(crate) const HUB: &str = "biv-hub";
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How long tmux may take to tell how a program ended that has ended.
 const REAPING: Duration = Duration::from_millis(500);
+/// The same where many start and end at once on a busy machine.
+const LONG_REAPING: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(5);
 
 /// Variables that the server, and so every pane, starts with. An agent gets the rest of its
@@ -193,7 +195,7 @@ impl Server {
     /// How the program of a pane ended, where its process is known to have ended: tmux may be a
     /// moment behind.
     pub(crate) fn death_of(&self, pane: &str) -> Result<Option<Death>, TmuxError> {
-        let deadline = Instant::now() + REAPING;
+        let deadline = Instant::now() + LONG_REAPING;
         loop {
             let found = self.panes()?.into_iter().find(|found| found.id == pane);
             match found {

@@ -166,3 +166,33 @@ fn a_record_that_is_older_than_the_machine_is_settled_at_the_start() {
         event["type"] == "instance:failed"
     });
 }
+
+/// An agent whose screen means what its file says, as long as the file says so.
+fn agent_file(camp: &Camp, activity: &str) {
+    let agents = camp.home().join("config/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let text = format!(
+        "display = \"Mine\"\ncommand = [\"sh\", \"-c\", \"echo ready; exec cat\"]\n\
+         [session]\nreference = \"none\"\nstrategy = \"replay\"\n\
+         [[rules]]\nname = \"prompt\"\nactivity = \"{activity}\"\nlast = 5\nany = [\"ready\"]\n"
+    );
+    std::fs::write(agents.join("mine.toml"), text).unwrap();
+}
+
+#[test]
+fn agents_that_come_or_change_while_it_runs_are_known() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    agent_file(&camp, "idle");
+    drop(
+        camp.biv(["new", "one", "-a", "mine"])
+            .within(&repository.path)
+            .run()
+            .ok(),
+    );
+    wait_activity(&camp, "idle");
+    agent_file(&camp, "blocked");
+    // Any change of an instance makes it look.
+    drop(camp.biv(["timeout", "one", "5m"]).run().ok());
+    wait_activity(&camp, "blocked");
+}

@@ -30,33 +30,36 @@ impl Desk {
         self.crowded = crowded;
         if now >= self.compact && !self.compacting {
             self.compact = now + hurried(COMPACT);
-            self.compacting = true;
-            self.compact_all(now);
+            self.compacting = self.compact_all(now);
         }
         if limits.memory > 0 && now >= self.measure && !self.measuring {
             self.measure = now + hurried(MEASURE);
-            self.measuring = true;
-            self.measure_all();
+            self.measuring = self.measure_all();
         }
     }
 
     pub(super) fn make_round(&mut self) {
-        if self.round != Errand::None {
+        if matches!(self.round, Errand::UnderWay | Errand::Again) {
             self.round = Errand::Again;
             return;
         }
-        self.round = Errand::UnderWay;
         let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
-        spawn("round", move || {
+        let begun = spawn("round", move || {
             let troubles = match engine.settle_everyone() {
                 Ok(troubles) => troubles,
                 Err(error) => vec![error.to_string()],
             };
             drop(mail.send(Mail::Rounded(troubles)));
         });
+        self.round = if begun {
+            Errand::UnderWay
+        } else {
+            Errand::Wanted
+        };
     }
 
-    fn compact_all(&self, now: Duration) {
+    /// Whether it was begun.
+    fn compact_all(&self, now: Duration) -> bool {
         let resting: Vec<(InstanceId, Option<Duration>)> = self
             .keepers
             .iter()
@@ -72,10 +75,11 @@ impl Desk {
                 })
                 .collect();
             drop(mail.send(Mail::Compacted(troubles)));
-        });
+        })
     }
 
-    fn measure_all(&self) {
+    /// Whether it was begun.
+    fn measure_all(&self) -> bool {
         let running: Vec<InstanceId> = self
             .keepers
             .iter()
@@ -86,7 +90,7 @@ impl Desk {
         spawn("measure", move || {
             let bytes = engine.memory_of_all(&running);
             drop(mail.send(Mail::Measured(bytes)));
-        });
+        })
     }
 
     /// Too much memory: the one that has been idle for longest goes to sleep. If that is not
@@ -108,6 +112,8 @@ impl Desk {
             {
                 if jobs::start(&self.engine, &self.mail, &id, job) {
                     self.jobs += 1;
+                } else {
+                    keeper.not_begun(now);
                 }
                 return;
             }

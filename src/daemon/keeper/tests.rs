@@ -398,3 +398,24 @@ fn three_failing_starts_within_a_minute_stop_a_loop() {
         scene.keeper.done(at(now + 1), &Done::Fed(Fed::NotNow));
     }
 }
+
+#[test]
+fn a_job_for_which_there_was_no_thread_is_tried_again() {
+    let mut scene = Scene::new(standing());
+    scene.shows(10, Activity::Busy);
+    scene.shows(100, Activity::Idle);
+    assert_eq!(scene.job(700), SUSPEND);
+    scene.keeper.not_begun(at(700));
+    assert_eq!(scene.job(701), None, "the system is given a moment");
+    assert_eq!(scene.job(702), SUSPEND);
+    // However often: it is not what the instance does wrong.
+    let mut asleep = standing();
+    asleep.state = State::Paused;
+    asleep.pause_reason = Some(PauseReason::Idle);
+    asleep.queue = queue(0, 1);
+    let mut scene = Scene::new(asleep);
+    for turn in 0..10 {
+        assert_eq!(scene.job(turn * 2), Some(Job::Feed));
+        scene.keeper.not_begun(at(turn * 2));
+    }
+}

@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use super::world::look_at_tree;
 use super::{Work, fact};
-use crate::agents::{StopBy, Strategy};
+use crate::agents::{Readiness, StopBy, Strategy};
+use crate::detect::Rest;
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::delivery::type_in;
+use crate::engine::first_sign::{Sign, first_sign};
 use crate::engine::resume::Launch;
-use crate::engine::send::{Patience, await_ready};
-use crate::engine::watch::Watched;
+use crate::engine::send::{Patience, await_ready, died};
+use crate::engine::watch::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{Resting, Seat, printable_line};
 use crate::process::{stop_tree, workers_in};
@@ -222,7 +224,8 @@ impl Work<'_> {
     }
 
     /// Waits until a resumed agent is there. One that ends at once was not resumed; one that asks
-    /// something (to be trusted, to log in) is there and needs its person.
+    /// something (to be trusted, to log in) is there and needs its person; one that takes longer than
+    /// `resume.ready` is there, too.
     pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let Some(seat) = facts.read::<Option<Seat>>(fact::SEAT).flatten() else {
             return Ok(Facts::none());
@@ -234,13 +237,9 @@ impl Work<'_> {
         };
         let server = self.engine.server();
         let provider = self.provider()?;
-        let patience = Patience {
-            starting: ready,
-            busy: Some(ready),
-        };
         let agent = self.watched(&server, &seat)?;
-        match await_ready(&agent, &self.record.title, patience) {
-            Ok(()) | Err(Error::NeedsPerson { .. } | Error::NotReady { .. }) => Ok(Facts::none()),
+        match await_back(&agent, ready) {
+            Ok(()) => Ok(Facts::none()),
             // A plain command may well be done by now.
             Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {
                 Ok(Facts::none())
@@ -256,6 +255,23 @@ impl Work<'_> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Waits until a resumed agent shows something that it is known by; one without rules is back when it
+/// lives.
+fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
+    let dead = match (agent.provider.readiness(), agent.leader) {
+        (Readiness::Quiet(_), Some(leader)) => first_sign(leader) == Sign::Death,
+        (Readiness::Quiet(_), None) => false,
+        (Readiness::Rules, _) => matches!(
+            agent.until_shown(ready)?,
+            Found::Gone | Found::AtRest(Rest::Exited)
+        ),
+    };
+    if dead {
+        return Err(died(agent.server, agent.pane)?);
+    }
+    Ok(())
 }
 
 fn outlives_its_launcher(seat: &Seat) -> bool {

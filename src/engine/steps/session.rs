@@ -9,7 +9,7 @@ use crate::engine::environment;
 use crate::engine::launch::{Gate, Orders};
 use crate::engine::resume::Launch;
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{Seat, printable_line};
+use crate::model::{Resting, Seat, printable_line};
 use crate::process::Identity;
 use crate::store::{ensure_private, replace_file};
 use crate::tmux::SessionOptions;
@@ -28,8 +28,11 @@ impl Work<'_> {
 
     pub(super) fn open_session(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let server = self.engine.server();
-        // One that an earlier attempt has left behind is ours to replace.
-        if self.recovering || self.operation != Operation::Create {
+        // One that an earlier attempt has left behind is ours to replace. A pause has closed the session and
+        // seen the last process of its agent end: nothing is left of those to look for.
+        let put_to_rest =
+            self.record.state == Resting::Paused || self.operation == Operation::Create;
+        if self.recovering || !put_to_rest {
             server.close_session(&self.record.id)?;
             self.stop_survivors()?;
         }

@@ -91,6 +91,8 @@ enum Wish {
         colours: bool,
         answer: Sender<Option<Shot>>,
     },
+    /// The settings or the agents have changed.
+    GoBy(Arc<Engine>),
     End,
 }
 
@@ -133,6 +135,11 @@ impl Watcher {
     /// Says that something has happened, to one instance or somewhere: it is looked at again.
     pub(crate) fn knock(&self, instance: Option<&InstanceId>) {
         self.wish(Wish::Knock(instance.cloned()));
+    }
+
+    /// Judges what it sees by this engine from now on.
+    pub(crate) fn go_by(&self, engine: &Arc<Engine>) {
+        self.wish(Wish::GoBy(Arc::clone(engine)));
     }
 
     /// The screen of an instance as it is now; None where it has none.

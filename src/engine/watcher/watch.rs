@@ -174,6 +174,13 @@ impl Watch {
             let now = self.now();
             match wish {
                 Wish::End => return true,
+                Wish::GoBy(engine) => {
+                    self.engine = engine;
+                    // What they show may mean something else now.
+                    for pane in self.panes.values_mut() {
+                        pane.bell.knock(now);
+                    }
+                }
                 Wish::Knock(instance) => {
                     for pane in self.panes.values_mut() {
                         if Some(&pane.instance) == instance.as_ref() {
