@@ -1,13 +1,19 @@
-//! Many who want different things at random: in the end each has one agent, and nothing is lost.
+//! Many who want different things at random, on a busy machine: in the end each has one agent, and nothing
+//! is lost.
+
+mod work;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use work::{Worker, leftovers, visit};
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::dice::Dice;
 use crate::post::{events, process_if_any, start, status};
+use crate::support::busy::Busy;
 use crate::support::terminal::Terminal;
 use crate::support::{Answer, Call, Camp, Instance, until};
 
@@ -18,10 +24,12 @@ struct Rounds {
     processes: u64,
     instances: usize,
     lasts: Duration,
+    /// Loops that keep the machine busy meanwhile.
+    busy: usize,
 }
 
-/// Short, or ten minutes with `BIV_TEST_LONG`. `BIV_CHAOS=PROCESSES,INSTANCES,SECONDS` is for whoever
-/// looks for the cause of a failure.
+/// Short, or ten minutes with `BIV_TEST_LONG`. `BIV_CHAOS=PROCESSES,INSTANCES,SECONDS,LOOPS` is for those
+/// who look for the cause of a failure.
 fn rounds() -> Rounds {
     let wished = std::env::var("BIV_CHAOS").ok().map(|text| {
         let numbers = text
@@ -29,15 +37,18 @@ fn rounds() -> Rounds {
             .map(|number| number.parse().expect("a number"));
         numbers.collect::<Vec<u64>>()
     });
-    let [processes, instances, seconds] = match wished.as_deref() {
-        Some(wished) => wished.try_into().expect("PROCESSES,INSTANCES,SECONDS"),
-        None if std::env::var_os("BIV_TEST_LONG").is_some() => [8, 20, 600],
-        None => [4, 5, 12],
+    let [processes, instances, seconds, busy] = match wished.as_deref() {
+        Some(wished) => wished
+            .try_into()
+            .expect("PROCESSES,INSTANCES,SECONDS,LOOPS"),
+        None if std::env::var_os("BIV_TEST_LONG").is_some() => [8, 20, 600, 10],
+        None => [8, 4, 10, 4],
     };
     Rounds {
         processes,
         instances: usize::try_from(instances).unwrap(),
         lasts: Duration::from_secs(seconds),
+        busy: usize::try_from(busy).unwrap(),
     }
 }
 
@@ -141,6 +152,7 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
         processes,
         instances,
         lasts,
+        busy,
     } = rounds();
     let camp = Camp::new().with("BIV_MINUTE_MS", "3000");
     start(&camp);
@@ -154,32 +166,37 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
             )
         })
         .collect();
+    let workers: Vec<Worker> = (0..instances.div_ceil(2))
+        .map(|n| Worker::start(&camp, &repository, n))
+        .collect();
     let over = AtomicBool::new(false);
     let diary = Diary::default();
+    let busy = Busy::loops(busy);
     let end = Instant::now() + lasts;
     std::thread::scope(|scope| {
         for number in 0..processes {
-            let (camp, all, over, diary) = (&camp, &all, &over, &diary);
+            let (camp, repository) = (&camp, &repository);
+            let (all, workers, over, diary) = (&all, &workers, &over, &diary);
             scope.spawn(move || {
                 let mut dice = Dice::new(number * 977 + 13);
                 let mut count = 0;
                 while Instant::now() < end && !over.load(Ordering::Relaxed) {
                     count += 1;
-                    let instance = dice.one_of(all);
-                    act(
-                        camp,
-                        instance,
-                        &mut dice,
-                        &format!("{number}-{count}"),
-                        diary,
-                    );
+                    let tag = format!("{number}-{count}");
+                    let strange = match dice.below(10) {
+                        0..=5 => act(camp, dice.one_of(all), &mut dice, &tag, diary),
+                        6..=8 => dice.one_of(workers).wish(camp, &mut dice, diary),
+                        _ => visit(camp, repository, &tag, diary),
+                    };
+                    diary.strange.lock().unwrap().extend(strange);
                 }
             });
         }
         // Nobody ever has two agents.
         scope.spawn(|| {
             while Instant::now() < end {
-                for instance in &all {
+                let workers = workers.iter().map(|worker| &worker.instance);
+                for instance in all.iter().chain(workers) {
                     let agents = instance.processes();
                     if agents.len() > 1 {
                         let told = format!("{}: two agents {agents:?}", instance.title);
@@ -192,15 +209,25 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
             }
         });
     });
+    drop(busy);
     if status(&camp)["running"] == false {
         start(&camp);
     }
     let mut wrong = settled(&camp, &all, &diary);
+    wrong.extend(workers.iter().flat_map(|worker| worker.losses(&camp)));
+    wrong.extend(leftovers(&camp));
     wrong.append(&mut diary.strange.lock().unwrap());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-fn act(camp: &Camp, instance: &Instance, dice: &mut Dice, tag: &str, diary: &Diary) {
+/// One wish, and what of its answer is not one of those that may come.
+fn act(
+    camp: &Camp,
+    instance: &Instance,
+    dice: &mut Dice,
+    tag: &str,
+    diary: &Diary,
+) -> Option<String> {
     let id = instance.id.as_str();
     let answer = match dice.below(20) {
         0..=3 => diary.call(id, camp.biv(["pause", id])),
@@ -226,7 +253,7 @@ fn act(camp: &Camp, instance: &Instance, dice: &mut Dice, tag: &str, diary: &Dia
             person.press(&["C-q"]);
             person.wait_for("ended with");
             diary.did(id, from, "attach".to_owned());
-            return;
+            return None;
         }
         17..=18 => {
             let answer = diary.call(id, camp.biv(["kill", "-y", id]));
@@ -241,13 +268,10 @@ fn act(camp: &Camp, instance: &Instance, dice: &mut Dice, tag: &str, diary: &Dia
             camp.biv(["daemon", "start"]).run()
         }
     };
-    if !answer
+    let expected = answer
         .status
-        .is_some_and(|status| ANSWERS.contains(&status))
-    {
-        let told = format!("{}: {:?} {}", answer.call, answer.status, answer.said());
-        diary.strange.lock().unwrap().push(told);
-    }
+        .is_some_and(|status| ANSWERS.contains(&status));
+    (!expected).then(|| format!("{}: {:?} {}", answer.call, answer.status, answer.said()))
 }
 
 /// What is not as it must be when everything has come to rest.
