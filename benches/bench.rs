@@ -13,6 +13,7 @@
 mod autoyes;
 mod conversation;
 mod peers;
+mod returning;
 mod scrollback;
 mod support;
 mod ui;
@@ -32,10 +33,11 @@ const IGNORED: usize = 30_000;
 type Rows = fn(&mut Bench);
 
 /// All rows, in groups that can be measured alone.
-const GROUPS: [(&str, Rows); 10] = [
+const GROUPS: [(&str, Rows); 11] = [
     ("start", start_up),
     ("list", listing),
     ("small", small_repository),
+    ("returning", returning::rows),
     ("large", large_repository),
     ("ui", ui::rows),
     ("daemon", support::watching),

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::{BIV, files, git, until_there};
 
+/// Keeps the server of what is done by hand.
+const KEEP: [&str; 5] = ["new-session", "-d", "-s", "keep", "cat"];
+
 pub(crate) struct Camp {
     directory: tempfile::TempDir,
 }
@@ -154,26 +157,44 @@ impl Camp {
         PathBuf::from(value["worktree"].as_str().unwrap_or_default())
     }
 
+    /// A tmux server of its own for what is done by hand, that runs already.
+    fn raw_tmux(&self, args: &[&str]) {
+        let socket = self.root().join("raw.sock");
+        if !socket.exists() && args != KEEP {
+            self.raw_tmux(&KEEP);
+        }
+        let status = Command::new("tmux")
+            .args(["-S", socket.to_str().unwrap_or_default(), "-f", "/dev/null"])
+            .args(args)
+            .stdin(Stdio::null())
+            .status();
+        assert!(status.is_ok_and(|status| status.success()), "tmux {args:?}");
+    }
+
+    /// What bringing a parked worktree back is at the very least: a rename and a session.
+    pub(crate) fn raw_session_and_rename(&self, name: &str) -> f64 {
+        let (here, there) = (
+            self.root().join(name),
+            self.root().join(format!("{name}-back")),
+        );
+        std::fs::create_dir(&here).ok();
+        self.raw_tmux(&["list-sessions"]);
+        let started = Instant::now();
+        std::fs::rename(&here, &there).ok();
+        let path = there.to_str().unwrap_or_default();
+        self.raw_tmux(&["new-session", "-d", "-s", name, "-c", path, "cat"]);
+        started.elapsed().as_secs_f64() * 1000.0
+    }
+
     /// `git worktree add` and `tmux new-session` on a server that runs already.
     pub(crate) fn raw_new(&self, repository: &Path, n: usize) -> ByHand {
-        let socket = self.root().join("raw.sock");
-        let tmux = |args: &[&str]| {
-            let status = Command::new("tmux")
-                .args(["-S", socket.to_str().unwrap_or_default(), "-f", "/dev/null"])
-                .args(args)
-                .stdin(Stdio::null())
-                .status();
-            assert!(status.is_ok_and(|status| status.success()), "tmux {args:?}");
-        };
-        if !socket.exists() {
-            tmux(&["new-session", "-d", "-s", "keep", "cat"]);
-        }
+        self.raw_tmux(&["has-session", "-t", "keep"]);
         let worktree = self.root().join(format!("raw{n}"));
         let branch = format!("raw{n}");
         let path = worktree.to_str().unwrap_or_default();
         let started = Instant::now();
         git(repository, &["worktree", "add", "-q", "-b", &branch, path]);
-        tmux(&["new-session", "-d", "-s", &branch, "-c", path, "cat"]);
+        self.raw_tmux(&["new-session", "-d", "-s", &branch, "-c", path, "cat"]);
         ByHand {
             took: started.elapsed().as_secs_f64() * 1000.0,
             again: self.root().join(format!("again{n}")),
