@@ -419,6 +419,7 @@ impl Engine {
         stop_tree(None, &record.marker(), self.settings().pause.stop)?;
         self.server_of(record).close_session(&record.id)?;
         let repository = Repo::discover(&record.repository.root)?;
+        let _others_wait = self.lock_repository(record, "new")?;
         if let Some(plan) = plan_of(record) {
             repository.undo_add_worktree(&plan, None)?;
         }

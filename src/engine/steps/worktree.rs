@@ -5,16 +5,17 @@ use std::time::Duration;
 
 use super::{Vault, Work, fact};
 use crate::config::WorktreeOnPause;
-use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
+use crate::engine::{Engine, Error};
 use crate::git::{
     self, AddWorktree, BranchStanding, GitError, Left, MadeWorktree, ParkState, ParkingPlace, Repo,
     SnapshotFact,
 };
 use crate::lifecycle::Facts;
+use crate::model::InstanceRecord;
 use crate::store::Lock;
 
 /// Worktrees of one repository are made one after another: git's own `worktree add` races with itself.
@@ -276,11 +277,20 @@ impl Work<'_> {
     }
 
     pub(super) fn lock_repository(&self) -> Result<Lock, Error> {
-        let name = repository_lock(&self.record.repository.common_dir);
-        Ok(self
-            .engine
-            .store
-            .lock(&name, REPOSITORY_WAIT, self.operation.name())?)
+        self.engine
+            .lock_repository(&self.record, self.operation.name())
+    }
+}
+
+impl Engine {
+    /// Held while worktrees of the instance's repository come or go.
+    pub(in crate::engine) fn lock_repository(
+        &self,
+        record: &InstanceRecord,
+        purpose: &str,
+    ) -> Result<Lock, Error> {
+        let name = repository_lock(&record.repository.common_dir);
+        Ok(self.store.lock(&name, REPOSITORY_WAIT, purpose)?)
     }
 }
 
