@@ -66,6 +66,12 @@ pub(super) fn git() -> Command {
         .env("GIT_COMMITTER_EMAIL", EMAIL)
 }
 
+/// Lets a call fetch what a partial clone has left with its remote: for what the user asked for, and
+/// never for a look of our own.
+pub(super) fn fetching(command: Command) -> Command {
+    command.env_remove("GIT_NO_LAZY_FETCH")
+}
+
 pub(super) const NAME: &str = "Bivouac";
 pub(super) const EMAIL: &str = "bivouac@localhost";
 

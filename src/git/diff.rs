@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::call::{SLOW, bytes_to_path, fields};
+use super::call::{SLOW, bytes_to_path, fetching, fields};
 use super::import::open;
 use super::snapshot::SnapshotFact;
 use super::survey::untracked;
@@ -83,7 +83,7 @@ pub(crate) fn diff_text(
             .run()?;
     }
     let base = base.unwrap_or_else(|| repo.empty_tree());
-    Ok(shown(checkout.git().arg("diff"), output, color)
+    Ok(shown(fetching(checkout.git()).arg("diff"), output, color)
         .args([base, "--"])
         .env("GIT_INDEX_FILE", &private)
         .deadline(SLOW)
@@ -123,10 +123,14 @@ pub(crate) fn snapshot_diff_text(
     let mut text = Vec::new();
     for (from, to) in snapshot_pairs(repo, fact, base) {
         text.extend(
-            shown(vault.seen_by(repo.git()).arg("diff"), output, color)
-                .args([&from, &to, "--"])
-                .deadline(SLOW)
-                .run()?,
+            shown(
+                fetching(vault.seen_by(repo.git())).arg("diff"),
+                output,
+                color,
+            )
+            .args([&from, &to, "--"])
+            .deadline(SLOW)
+            .run()?,
         );
     }
     Ok(text)

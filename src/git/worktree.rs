@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{SLOW, git, path_line, require_version};
+use super::call::{SLOW, fetching, git, path_line, require_version};
 use super::disk::{FileIdentity, free_bytes, parent, rename_durably};
 use super::{Checkout, GitError, Repo};
 use crate::process::Failure;
@@ -255,8 +255,7 @@ impl Repo {
             common_dir: self.common_dir().to_owned(),
         };
         if !matches!(branch, BranchPlan::Unborn { .. }) {
-            checkout
-                .git()
+            fetching(checkout.git())
                 // A lock left by a cut-off attempt is ours: nobody else knows of this worktree yet.
                 .args(["-c", "checkout.workers=0", "reset", "--hard", "--quiet"])
                 .arg("--no-recurse-submodules")
@@ -268,8 +267,7 @@ impl Repo {
                         return Err(failure);
                     }
                     drop(std::fs::remove_file(&lock));
-                    checkout
-                        .git()
+                    fetching(checkout.git())
                         .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
                         .deadline(SLOW)
                         .run()

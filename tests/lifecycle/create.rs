@@ -333,3 +333,38 @@ fn a_pause_does_not_change_when_an_agent_was_active() {
     assert_eq!(after.1, before.1);
     assert_eq!(after.1, ["first", "second"]);
 }
+
+/// Most content of a partial clone is still with its remote: a worktree fetches what it needs, as
+/// `git worktree add` does.
+#[test]
+fn in_a_partial_clone_what_is_not_there_is_fetched() {
+    let camp = Camp::new();
+    let origin = camp.repository("origin");
+    origin.git(&["config", "uploadpack.allowFilter", "true"]);
+    origin.write("old.txt", "first\n");
+    let first = origin.commit("first");
+    origin.write("old.txt", "second\n");
+    origin.commit("second");
+    let path = camp.root().join("clone");
+    let url = format!("file://{}", origin.path.display());
+    origin.git(&[
+        "clone",
+        "-q",
+        "--filter=blob:none",
+        "--no-checkout",
+        &url,
+        path.to_str().unwrap(),
+    ]);
+    let clone = camp.repository_at(&path);
+
+    let instance = camp.start(&clone, "partial", &["--base", &first]);
+    let read = |name: &str| std::fs::read_to_string(instance.worktree.join(name)).unwrap();
+    assert_eq!(read("old.txt"), "first\n");
+    std::fs::write(instance.worktree.join("old.txt"), "mine\n").unwrap();
+    instance.wait_idle(&camp);
+    drop(camp.biv(["pause", "partial"]).run().ok());
+    let diff = camp.biv(["diff", "partial"]).run().ok().stdout;
+    assert!(diff.contains("-first") && diff.contains("+mine"), "{diff}");
+    drop(camp.biv(["resume", "partial"]).run().ok());
+    assert_eq!(read("old.txt"), "mine\n");
+}
