@@ -82,6 +82,9 @@ impl Engine {
                 Ok(dropped) => collection.collected.extend(dropped),
                 Err(error) => collection.fail(&root.display().to_string(), &error),
             }
+            if !dry_run && let Err(error) = git::collect_vault(&repository, git::GRACE) {
+                collection.fail(&root.display().to_string(), &error.into());
+            }
         }
         Ok(collection)
     }

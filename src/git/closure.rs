@@ -45,16 +45,27 @@ pub(super) fn lacking(
         .stdin(without(&[commit], stands_on))
         .deadline(DEADLINE)
         .text()?;
-    let mut own: BTreeSet<String> = BTreeSet::new();
-    for index in indexes(vault)? {
-        let bytes = std::fs::read(&index).map_err(GitError::reading(&index))?;
-        let listing = vault.git().arg("show-index").stdin(bytes).text()?;
-        // `<offset> <id> (<checksum>)`
-        let ids = listing.lines().filter_map(|line| line.split(' ').nth(1));
-        own.extend(ids.map(str::to_owned));
-    }
+    let own = objects_in(vault, &indexes(vault)?)?;
     let lacking = all.lines().filter(|id| !own.contains(*id));
     Ok(lacking.map(str::to_owned).collect())
+}
+
+/// The objects that packs have, by their indexes.
+pub(super) fn objects_in(vault: &Vault, indexes: &[PathBuf]) -> Result<BTreeSet<String>, GitError> {
+    let mut objects: BTreeSet<String> = BTreeSet::new();
+    let format = format!("--object-format={}", vault.repo().object_format());
+    for index in indexes {
+        let bytes = std::fs::read(index).map_err(GitError::reading(index))?;
+        let listing = vault
+            .git()
+            .args(["show-index", &format])
+            .stdin(bytes)
+            .text()?;
+        // `<offset> <id> (<checksum>)`
+        let ids = listing.lines().filter_map(|line| line.split(' ').nth(1));
+        objects.extend(ids.map(str::to_owned));
+    }
+    Ok(objects)
 }
 
 /// Reads every object of every pack of the vault and compares it with its name.
@@ -71,7 +82,7 @@ pub(super) fn verify_packs(vault: &Vault) -> Result<(), GitError> {
     Ok(())
 }
 
-fn indexes(vault: &Vault) -> Result<Vec<PathBuf>, GitError> {
+pub(super) fn indexes(vault: &Vault) -> Result<Vec<PathBuf>, GitError> {
     let dir = vault.objects().join("pack");
     let entries = std::fs::read_dir(&dir).map_err(GitError::reading(&dir))?;
     Ok(entries
@@ -81,7 +92,7 @@ fn indexes(vault: &Vault) -> Result<Vec<PathBuf>, GitError> {
 }
 
 /// `tips`, and nothing that `excluded` reach, as git reads it.
-fn without(tips: &[&str], excluded: &[String]) -> String {
+pub(super) fn without(tips: &[&str], excluded: &[String]) -> String {
     let mut lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
     lines.push_str("--not\n");
     lines.extend(excluded.iter().map(|id| format!("{id}\n")));

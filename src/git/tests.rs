@@ -7,6 +7,7 @@ use crate::model::{InstanceId, Timestamp};
 
 mod ahead;
 mod basics;
+mod collect;
 mod crash;
 #[path = "../../tests/support/fingerprint.rs"]
 mod fingerprint;

@@ -176,7 +176,7 @@ impl Vault {
     }
 
     /// As [`Self::exclude`], where nobody writes now.
-    fn try_exclude(&self) -> Result<Option<VaultLock>, GitError> {
+    pub(super) fn try_exclude(&self) -> Result<Option<VaultLock>, GitError> {
         let path = self.dir.join(LOCK);
         let file = self.lock_file(&path)?;
         Ok(file.try_lock().is_ok().then(|| VaultLock { _file: file }))
