@@ -180,6 +180,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),
         Error::Cancelled => ("cancelled", 1),
         Error::Interrupted => ("interrupted", 130),
+        Error::Unsent => ("unsent", 1),
         Error::Vault { .. } => ("state", 1),
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
@@ -309,6 +310,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
         Error::Cancelled => "the agent goes on as before".to_owned(),
         Error::Interrupted => "everything was taken back; say it again to start anew".to_owned(),
+        Error::Unsent => "send it again if it is wanted after all".to_owned(),
         Error::CannotResume { title, .. } => {
             format!("start it afresh with `biv restart {}`", word(title))
         }

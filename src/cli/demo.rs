@@ -148,7 +148,7 @@ fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::V
     talk.line(resumed.view());
 
     talk.command("biv send hello \"What did I tell you?\"");
-    engine.send(TITLE, "What did I tell you?", &mut Silent)?;
+    engine.send_now(TITLE, "What did I tell you?", &mut Silent)?;
     talk.wait_settled()?;
     talk.screen(12)?;
     talk.say("It was relaunched with its own `--resume`, so it remembers.");

@@ -4,14 +4,14 @@ use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
-use super::daemon::ensure_if_asleep;
+use super::daemon::{ensure, ensure_if_asleep};
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
 use super::prompt;
-use crate::engine::Engine;
+use crate::engine::{Engine, Sent};
 
-/// Type a prompt into an agent and submit it
+/// Type a prompt into an agent and submit it; a busy one gets it next
 #[derive(Debug, Args)]
 pub(super) struct SendArgs {
     #[command(flatten)]
@@ -19,13 +19,31 @@ pub(super) struct SendArgs {
     /// The prompt, or `-` to read it from standard input
     #[arg(allow_hyphen_values = true)]
     pub prompt: String,
+    /// Wait for a busy agent instead of queueing the prompt
+    #[arg(long)]
+    pub now: bool,
 }
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     let prompt = prompt::given(&args.prompt)?;
     ensure_if_asleep(&args.instance.instance, engine, output);
     let mut progress = StepLine::new(output, &args.instance.instance);
-    engine.send(&args.instance.instance, &prompt, &mut progress)?;
+    let given = &args.instance.instance;
+    let sent = if args.now {
+        engine.send_now(given, &prompt, &mut progress)?;
+        Sent::Typed
+    } else {
+        engine.send(given, &prompt, &mut progress)?
+    };
     drop(progress);
-    Ok(output.result(&json!({ "sent": true, "bytes": prompt.len() }), String::new))
+    let queued = sent == Sent::Queued;
+    if queued {
+        // Only the daemon feeds it.
+        ensure(engine, output);
+        output.say(&format!(
+            "`{given}` is busy: it gets the prompt next. `biv queue {given}` shows it"
+        ));
+    }
+    let told = json!({ "sent": !queued, "queued": queued, "bytes": prompt.len() });
+    Ok(output.result(&told, String::new))
 }

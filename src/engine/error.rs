@@ -111,6 +111,8 @@ pub(crate) enum Error {
     Interrupted,
     #[error("the pause was taken back")]
     Cancelled,
+    #[error("the prompt was taken back before it was sent")]
+    Unsent,
     #[error(
         "`{title}` (run {run}, {provider} session {}) cannot be resumed: {reason}",
         reference.as_deref().unwrap_or("unknown")

@@ -104,6 +104,7 @@ pub(crate) use resume::{OnConflict, ResumeOptions, Told};
 pub(crate) use rights::{Reach, Verb};
 pub(crate) use roster::{Roster, Standing};
 pub(crate) use seat::Peer;
+pub(crate) use send::Sent;
 pub(crate) use setup::Consent;
 pub(crate) use sources::Sources;
 pub(crate) use suspend::{IdleTimeout, Suspended};

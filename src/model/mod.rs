@@ -23,7 +23,7 @@ pub(crate) use instance::{
     Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Seat, Worktree,
 };
 pub(crate) use printable::{printable, printable_line};
-pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueState, TurnEnd};
+pub(crate) use queue::{Begun, Queue, QueueCounts, QueueEntry, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use state::{Resting, State};
 pub(crate) use text::{Title, TitleError, last_lines, slug, squeezed};

@@ -26,6 +26,9 @@ pub(crate) struct QueueEntry {
     pub started_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub error: Option<String>,
+    /// It was to be sent at once: its turn is before that of what was queued.
+    #[serde(default)]
+    pub ahead: bool,
     /// What a newer version has written of it.
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
@@ -48,6 +51,18 @@ pub(crate) enum QueueState {
 pub(crate) enum TurnEnd {
     Done,
     Failed(String),
+}
+
+/// What came of an attempt to type one prompt of a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Begun {
+    Now,
+    /// Others are before it.
+    NotYet,
+    /// Another process types it, or has.
+    ByAnother,
+    /// It was taken out of the queue.
+    TakenOut,
 }
 
 /// How many are in which state.
@@ -96,9 +111,35 @@ impl Queue {
     /// Puts a prompt at the end. Whoever does that is there to see how it goes: a queue that had
     /// stopped goes on.
     pub(crate) fn add(&mut self, prompt: String, now: Timestamp) -> u64 {
-        self.last += 1;
         self.stopped = None;
-        self.entries.push(QueueEntry {
+        let entry = self.numbered(prompt, now);
+        self.entries.push(entry);
+        self.last
+    }
+
+    /// Puts a prompt before all that was queued, and behind those that were put there before.
+    pub(crate) fn put_ahead(&mut self, prompt: String, now: Timestamp) -> u64 {
+        let entry = QueueEntry {
+            ahead: true,
+            ..self.numbered(prompt, now)
+        };
+        let last_before = self
+            .entries
+            .iter()
+            .rposition(|entry| entry.ahead || entry.state != QueueState::Waiting);
+        self.entries
+            .insert(last_before.map_or(0, |at| at + 1), entry);
+        self.last
+    }
+
+    /// A queue that had stopped goes on.
+    pub(crate) fn go_on(&mut self) {
+        self.stopped = None;
+    }
+
+    fn numbered(&mut self, prompt: String, now: Timestamp) -> QueueEntry {
+        self.last += 1;
+        QueueEntry {
             number: self.last,
             prompt,
             state: QueueState::Waiting,
@@ -106,9 +147,9 @@ impl Queue {
             started_at: None,
             ended_at: None,
             error: None,
+            ahead: false,
             unknown: serde_json::Map::new(),
-        });
-        self.last
+        }
     }
 
     /// The one whose turn is next, if there may be one now.
@@ -136,6 +177,45 @@ impl Queue {
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
         Some((number, entry.prompt.clone()))
+    }
+
+    /// Begins to type this one, though the queue may have stopped: unless it is not its turn.
+    pub(crate) fn begin_this(&mut self, number: u64, now: Timestamp) -> Begun {
+        let under_way = self.current().is_some();
+        let first = self
+            .entries
+            .iter()
+            .find(|entry| entry.state == QueueState::Waiting)
+            .map(|entry| entry.number);
+        let Some(entry) = self.entry(number) else {
+            return Begun::TakenOut;
+        };
+        if entry.state != QueueState::Waiting {
+            return Begun::ByAnother;
+        }
+        if under_way || first != Some(number) {
+            return Begun::NotYet;
+        }
+        entry.state = QueueState::Sending;
+        entry.started_at = Some(now);
+        Begun::Now
+    }
+
+    /// Takes out one that has not arrived: for whoever put it there.
+    pub(crate) fn take_out(&mut self, number: u64) {
+        self.entries.retain(|entry| {
+            entry.number != number
+                || !matches!(entry.state, QueueState::Waiting | QueueState::Sending)
+        });
+    }
+
+    /// Takes out the last of those that were put ahead and still wait.
+    pub(crate) fn take_back(&mut self) -> Option<String> {
+        let at = self
+            .entries
+            .iter()
+            .rposition(|entry| entry.ahead && entry.state == QueueState::Waiting)?;
+        Some(self.entries.remove(at).prompt)
     }
 
     /// It has arrived.
@@ -228,6 +308,29 @@ mod tests {
         assert_eq!(queue.begin(now()), None);
         queue.add("c".to_owned(), now());
         assert_eq!(queue.begin(now()).unwrap().1, "b");
+    }
+
+    #[test]
+    fn what_is_to_be_sent_at_once_comes_before_what_was_queued_in_its_order() {
+        let mut queue = Queue::default();
+        queue.add("a".to_owned(), now());
+        queue.add("b".to_owned(), now());
+        queue.begin(now());
+        let first = queue.put_ahead("first".to_owned(), now());
+        let second = queue.put_ahead("second".to_owned(), now());
+        let prompts: Vec<&str> = queue.entries.iter().map(|e| e.prompt.as_str()).collect();
+        assert_eq!(prompts, ["a", "first", "second", "b"]);
+        assert_eq!(queue.begin_this(first, now()), Begun::NotYet, "a is typed");
+        queue.finish(TurnEnd::Failed("blocked".to_owned()), now());
+        assert_eq!(queue.begin_this(second, now()), Begun::NotYet);
+        assert_eq!(queue.begin_this(first, now()), Begun::Now);
+        assert_eq!(queue.begin_this(first, now()), Begun::ByAnother);
+        queue.take_out(first);
+        assert_eq!(queue.begin_this(first, now()), Begun::TakenOut);
+        assert_eq!(queue.stopped.as_deref(), Some("blocked"), "as it was");
+        assert_eq!(queue.take_back().as_deref(), Some("second"));
+        assert_eq!(queue.take_back(), None, "b was queued");
+        assert_eq!(queue.counts().waiting, 1);
     }
 
     #[derive(Debug, Clone)]

@@ -14,6 +14,23 @@ pub(super) enum Dialog {
     Send(SendForm),
 }
 
+impl Dialog {
+    /// A form that comes back with what was typed into it, and why.
+    pub(super) fn refused(self, why: String) -> Self {
+        match self {
+            Self::New(form) => Self::New(Box::new(NewForm {
+                trouble: Some(why),
+                ..*form
+            })),
+            Self::Send(form) => Self::Send(SendForm {
+                trouble: Some(why),
+                ..form
+            }),
+            other => other,
+        }
+    }
+}
+
 /// A question that is answered with yes or no.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Confirm {
@@ -30,8 +47,9 @@ pub(super) enum OnYes {
     Restart(Vec<InstanceId>),
     Push(Vec<InstanceId>),
     PauseAll,
-    /// Whether the repository's set-up command is run; no goes without it.
-    Setup(Box<NewInstance>),
+    /// Whether the repository's set-up command is run; no goes without it. With the form that asked for the
+    /// instance.
+    Setup(Box<NewInstance>, Option<Box<NewForm>>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +57,8 @@ pub(super) struct SendForm {
     pub to: Vec<InstanceId>,
     pub titles: String,
     pub prompt: Editor,
+    /// Why it was refused before.
+    pub trouble: Option<String>,
 }
 
 /// What a new instance is made of.
@@ -54,6 +74,8 @@ pub(super) struct NewForm {
     pub repositories: Vec<PathBuf>,
     pub repository: usize,
     pub autoyes: bool,
+    /// Why it was refused before.
+    pub trouble: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -82,6 +82,8 @@ pub(super) enum Outcome {
     Killed(InstanceId, String),
     /// Of several, those that were killed, and what is to be said of the others.
     KilledEach(Vec<InstanceId>, Result<String, Report>),
+    /// Whether a prompt could still be taken back.
+    Unsent(bool),
     Quiet,
 }
 
@@ -160,6 +162,8 @@ pub(super) enum Task {
         id: InstanceId,
         prompt: String,
     },
+    /// Takes back a prompt that is on its way.
+    Unsend(InstanceId),
     Push(InstanceId),
     Autoyes {
         id: InstanceId,

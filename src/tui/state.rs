@@ -51,6 +51,8 @@ pub(super) struct State {
     pub scroll: usize,
 
     pub dialog: Option<Dialog>,
+    /// Forms that were refused while another dialog was open.
+    pub refused: Vec<Dialog>,
     pub toasts: Vec<Toast>,
     pub jobs: Vec<Job>,
     pub next_job: u64,
@@ -114,7 +116,7 @@ pub(super) struct Pages {
 }
 
 /// Something that is under way in the background.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Job {
     pub number: u64,
     pub verb: Verb,
@@ -123,6 +125,8 @@ pub(super) struct Job {
     pub title: String,
     /// What it does right now.
     pub step: String,
+    /// The form that asked for it, with what was typed into it.
+    pub form: Option<Dialog>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +141,8 @@ pub(super) enum Verb {
     Kill,
     UndoKill,
     Send,
+    /// A prompt on its way is taken back.
+    Unsend,
     Push,
     Autoyes,
     PauseAll,
@@ -154,6 +160,7 @@ impl Verb {
             Self::Kill => "killing",
             Self::UndoKill => "bringing back",
             Self::Send => "sending to",
+            Self::Unsend => "taking back the prompt to",
             Self::Push => "pushing",
             Self::Autoyes => "setting autoyes of",
             Self::PauseAll => "pausing all",
@@ -172,6 +179,7 @@ impl Verb {
             | Self::CancelPause
             | Self::UndoKill
             | Self::Send
+            | Self::Unsend
             | Self::Push
             | Self::Autoyes
             | Self::PauseAll
@@ -238,6 +246,7 @@ impl State {
             page: Pages::default(),
             scroll: 0,
             dialog: None,
+            refused: Vec::new(),
             toasts: Vec::new(),
             jobs: Vec::new(),
             next_job: 1,

@@ -10,7 +10,7 @@ use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, 
 use crate::daemon;
 use crate::engine::{
     Asked, Bulk, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
-    PauseOptions, Progress, Restored, ResumeOptions, Told,
+    PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason};
@@ -205,9 +205,23 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             })
         }
         Task::Send { id, prompt } => {
-            engine.send(id.as_str(), &prompt, progress)?;
-            said("Sent.".to_owned())
+            // One that sleeps is woken first: should that be cut off, the daemon knows of the prompt.
+            let view = engine.show(id.as_str())?;
+            if view.state != crate::model::State::Running {
+                feed_by_daemon(engine, progress);
+            }
+            match engine.send(id.as_str(), &prompt, progress)? {
+                Sent::Typed => said("Sent.".to_owned()),
+                Sent::Queued => {
+                    feed_by_daemon(engine, progress);
+                    said(format!(
+                        "`{}` is busy: it gets the prompt next.",
+                        view.title
+                    ))
+                }
+            }
         }
+        Task::Unsend(id) => Ok(Outcome::Unsent(engine.unsend(id.as_str())?.is_some())),
         Task::Push(id) => {
             let pushed = engine.push(id.as_str())?;
             said(format!("Pushed {} to {}.", pushed.branch, pushed.remote))
@@ -246,6 +260,15 @@ fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
     }
 }
 
+/// Only the daemon feeds a queue.
+fn feed_by_daemon(engine: &Engine, progress: &mut Telling) {
+    if let Some(trouble) = daemon::ensure(engine) {
+        progress.note(&format!(
+            "the daemon could not be started, so the queue waits: {trouble}"
+        ));
+    }
+}
+
 fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<Outcome, Trouble> {
     if let Some(report) = Report::not_all(&camp, done) {
         return Err(Trouble::Reported(report));
@@ -274,6 +297,7 @@ impl From<Report> for Trouble {
 impl From<Error> for Trouble {
     fn from(error: Error) -> Self {
         match &error {
+            Error::Unsent => Self::TakenBack,
             Error::TakenBack { source, .. } if matches!(**source, Error::Cancelled) => {
                 Self::TakenBack
             }

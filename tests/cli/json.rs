@@ -141,7 +141,10 @@ fn every_command_answers_with_one_json_document() {
         (vec!["peek", "speaks"], vec!["lines"]),
         (vec!["diff", "speaks"], vec!["diff", "stat"]),
         (vec!["diff", "--stat", "speaks"], vec!["diff", "stat"]),
-        (vec!["send", "speaks", "hi there"], vec!["bytes", "sent"]),
+        (
+            vec!["send", "speaks", "hi there"],
+            vec!["bytes", "queued", "sent"],
+        ),
         (vec!["runs", "speaks"], vec!["runs", "unreadable"]),
         (vec!["doctor"], vec!["findings", "healthy"]),
         (vec!["agents"], vec!["agents"]),

@@ -234,7 +234,7 @@ fn act(
         4..=6 => diary.call(id, camp.biv(["resume", id])),
         7..=12 => {
             let text = format!("message {tag}.");
-            let answer = diary.call(id, camp.biv(["send", id, &text]));
+            let answer = diary.call(id, camp.biv(["send", "--now", id, &text]));
             diary.said(id, text, promised(answer.status));
             answer
         }

@@ -126,7 +126,7 @@ fn a_busy_agent_is_waited_for() {
     let camp = Camp::new();
     let instance = idle_demo(&camp, "busy");
     drop(camp.biv(["send", "busy", "/busy 2"]).run().ok());
-    drop(camp.biv(["send", "busy", "after that"]).run().ok());
+    drop(camp.biv(["send", "--now", "busy", "after that"]).run().ok());
     assert_eq!(wait_prompts(&camp, &instance, 2), ["/busy 2", "after that"]);
 }
 
@@ -197,7 +197,9 @@ fn what_somebody_left_in_the_box_is_neither_sent_along_nor_deleted() {
 
 /// A message that waits for a turn to end, seen to wait.
 fn waiting_message(camp: &Camp, instance: &Instance, text: &str) -> std::process::Child {
-    let child = camp.biv(["send", &instance.id, text]).in_background();
+    let child = camp
+        .biv(["send", "--now", &instance.id, text])
+        .in_background();
     let lock = camp.instances_dir().join(&instance.id).join("send.lock");
     let mark = format!("(process {})", child.id());
     until("the message waits for the agent", || {
@@ -218,7 +220,9 @@ fn a_message_that_waits_is_not_sent_when_its_agent_is_taken_away() {
         let text = format!("message {round}");
         let mut first = waiting_message(&camp, &instance, &text);
         // One that waits for the first to be through.
-        let mut second = camp.biv(["send", &instance.id, &text]).in_background();
+        let mut second = camp
+            .biv(["send", "--now", &instance.id, &text])
+            .in_background();
         drop(camp.biv(away.clone()).arg("taken").run().ok());
         assert_eq!(first.wait().unwrap().code(), Some(4), "{away:?}");
         let code = second.wait().unwrap().code();
@@ -242,7 +246,9 @@ fn a_message_is_there_when_send_says_so_and_is_not_when_it_refuses() {
     let mut answers = Vec::new();
     for round in 0..rounds {
         let text = format!("message {round}");
-        let mut sender = camp.biv(["send", &instance.id, &text]).in_background();
+        let mut sender = camp
+            .biv(["send", "--now", &instance.id, &text])
+            .in_background();
         // Each time at another moment of the typing.
         std::thread::sleep(std::time::Duration::from_millis(120 * round));
         let away = aways[usize::try_from(round).unwrap() % aways.len()].clone();
@@ -291,4 +297,85 @@ fn a_prompt_stands_in_the_log_once_while_others_follow_it() {
         .collect();
     let sent: Vec<String> = (0..=6).map(|number| format!("prompt {number}")).collect();
     assert_eq!(asked, sent);
+}
+
+/// The prompts in its queue that wait.
+fn waiting(camp: &Camp, instance: &Instance) -> Vec<String> {
+    let queue = camp
+        .biv(["queue", "--json", &instance.id])
+        .run()
+        .ok()
+        .json();
+    let entries = queue["entries"].as_array().unwrap().iter();
+    entries
+        .filter(|entry| entry["state"] == "waiting")
+        .map(|entry| entry["prompt"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn a_busy_agent_gets_it_next() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "busy");
+    drop(camp.biv(["send", "busy", "/busy 600"]).run().ok());
+    instance.wait_for(&camp, "activity", "busy");
+    drop(camp.biv(["queue", "busy", "later"]).run().ok());
+    let sent = camp.biv(["send", "busy", "first"]).run().ok();
+    assert!(
+        sent.stderr.contains("gets the prompt next"),
+        "{}",
+        sent.stderr
+    );
+    let sent = camp.biv(["send", "--json", "busy", "second"]).run().ok();
+    assert_eq!(sent.json()["queued"], true);
+    assert_eq!(sent.json()["sent"], false);
+    assert_eq!(waiting(&camp, &instance), ["first", "second", "later"]);
+    let session = format!("=biv-{}:", instance.id);
+    assert!(
+        camp.tmux(&["send-keys", "-t", &session, "Escape"])
+            .status
+            .success()
+    );
+    let arrived = wait_prompts(&camp, &instance, 4);
+    assert_eq!(arrived, ["/busy 600", "first", "second", "later"]);
+    until("the queue is done", || waiting(&camp, &instance).is_empty());
+}
+
+#[test]
+fn who_insists_waits_and_queues_nothing() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "busy");
+    drop(camp.biv(["send", "busy", "/busy 5"]).run().ok());
+    let sent = camp.biv(["send", "--json", "busy", "hello", "--now"]).run();
+    assert_eq!(sent.ok().json()["sent"], true);
+    assert_eq!(instance.prompts(&camp), ["/busy 5", "hello"]);
+    let queue = camp.biv(["queue", "--json", "busy"]).run().ok().json();
+    assert_eq!(queue["entries"], serde_json::json!([]));
+}
+
+#[test]
+fn what_is_refused_or_sent_leaves_nothing_in_the_queue() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "asks");
+    drop(
+        camp.biv(["send", "asks", "/ask Which? | One | Two"])
+            .run()
+            .ok(),
+    );
+    instance.wait_for(&camp, "activity", "question");
+    drop(camp.biv(["send", "asks", "hello"]).run().fails(4));
+    let queue = camp.biv(["queue", "--json", "asks"]).run().ok().json();
+    assert_eq!(queue["entries"], serde_json::json!([]));
+}
+
+#[test]
+fn a_prompt_whose_sender_dies_while_the_agent_wakes_is_in_the_queue() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "asleep");
+    drop(camp.biv(["pause", "asleep"]).run().ok());
+    let send = camp
+        .biv(["send", "asleep", "hello"])
+        .crash_at("resume:open-session:before");
+    drop(send.run().crashed());
+    assert_eq!(waiting(&camp, &instance), ["hello"]);
 }

@@ -190,3 +190,53 @@ fn a_branch_is_pushed_after_a_yes() {
     terminal.press(&["q"]);
     terminal.wait_for("ended with 0");
 }
+
+#[test]
+fn a_prompt_to_a_busy_agent_is_not_lost_by_leaving() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "works", &["-p", "/busy 600"]);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("1 busy");
+    terminal.press(&["s"]);
+    terminal.wait_for("Send to `works`");
+    terminal.write("after that");
+    terminal.press(&["Enter"]);
+    terminal.wait_until_gone("Send to `works`");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+    let queue = || camp.biv(["queue", "--json", "works"]).run().ok().json();
+    assert_eq!(queue()["entries"][0]["prompt"], "after that");
+    let session = format!("=biv-{}:", instance.id);
+    assert!(
+        camp.tmux(&["send-keys", "-t", &session, "Escape"])
+            .status
+            .success()
+    );
+    until("it has arrived", || {
+        instance.prompts(&camp) == ["/busy 600", "after that"]
+    });
+}
+
+#[test]
+fn a_new_instance_that_is_refused_gives_its_prompt_back() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("starts one here");
+    terminal.press(&["N"]);
+    terminal.wait_for("New instance, with a prompt");
+    terminal.write("a prompt that took an hour");
+    terminal.press(&["Tab", "Tab"]);
+    terminal.write("-nope");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("names no commit");
+    terminal.wait_for("a prompt that took an hour");
+    for _ in 0.."-nope".len() {
+        terminal.press(&["BSpace"]);
+    }
+    terminal.press(&["Enter"]);
+    terminal.wait_for("I hear you: “a prompt that took an hour”");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}

@@ -5,6 +5,7 @@ use pretty_assertions::assert_eq;
 use super::driver::*;
 use crate::engine::Consent;
 use crate::model::{Activity, InstanceId, PauseReason, State as InstanceState};
+use crate::report::Report;
 use crate::tui::dialog::Dialog;
 use crate::tui::input::MouseKind;
 use crate::tui::message::{Call, Outcome, Task, Trouble, Wait};
@@ -412,4 +413,100 @@ fn a_killed_one_can_be_brought_back() {
     );
     driver.press("U");
     assert_eq!(only_tasks(&mut driver), [Task::UndoKill(of('b'))]);
+}
+
+fn refusal(words: &str) -> Result<Outcome, Trouble> {
+    Err(Trouble::Reported(Report::failed("x", words, "do better")))
+}
+
+#[test]
+fn a_form_that_is_refused_comes_back_with_what_was_typed() {
+    let mut driver = camp_driver();
+    driver.surveyed(Ok("/home/ada/app".into()), &["claude"]);
+    driver.press("N");
+    driver.write("a long prompt");
+    driver.press("enter");
+    let (job, _) = driver.tasks().remove(0);
+    assert!(driver.state.dialog.is_none());
+    driver.done(job, refusal("`nope` names no commit"));
+    let screen = driver.screen();
+    assert!(screen.contains("a long prompt"), "{screen}");
+    assert!(screen.contains("`nope` names no commit"), "{screen}");
+    driver.write(", and more");
+    driver.press("enter");
+    let (_, task) = driver.tasks().remove(0);
+    let Task::Create(asked) = task else {
+        panic!("{task:?}")
+    };
+    assert_eq!(asked.prompt.as_deref(), Some("a long prompt, and more"));
+}
+
+#[test]
+fn a_set_up_question_that_is_left_leads_back_to_the_form() {
+    let mut driver = camp_driver();
+    driver.surveyed(Ok("/home/ada/app".into()), &["claude"]);
+    driver.press("N");
+    driver.write("a long prompt");
+    driver.press("enter");
+    let (job, task) = driver.tasks().remove(0);
+    let Task::Create(asked) = task else {
+        panic!("{task:?}")
+    };
+    let command = "make".to_owned();
+    driver.done(job, Err(Trouble::Consent { command, asked }));
+    driver.press("esc");
+    assert!(driver.screen().contains("a long prompt"));
+}
+
+#[test]
+fn prompts_that_are_refused_come_back_one_after_the_other() {
+    let mut driver = camp_driver();
+    driver.press("space j space s");
+    driver.write("hello");
+    driver.press("enter");
+    let jobs: Vec<u64> = driver.tasks().into_iter().map(|(job, _)| job).collect();
+    assert_eq!(jobs.len(), 2);
+    for job in jobs {
+        driver.done(job, refusal("a dialog is open"));
+    }
+    for _ in 0..2 {
+        let Some(Dialog::Send(form)) = &driver.state.dialog else {
+            panic!("{:?}", driver.state.dialog)
+        };
+        assert_eq!((form.to.len(), form.prompt.text()), (1, "hello"));
+        driver.press("esc");
+    }
+    assert!(driver.state.dialog.is_none());
+}
+
+#[test]
+fn a_prompt_on_its_way_is_taken_back_with_escape_and_keys_stay_in_sight() {
+    let mut driver = camp_driver();
+    driver.press("s");
+    driver.write("hello");
+    driver.press("enter");
+    let (sending, _) = driver.tasks().remove(0);
+    let screen = driver.screen();
+    for part in ["sending to", "esc take it back", "? help", "q quit"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    driver.press("esc");
+    let (taking, task) = driver.tasks().remove(0);
+    assert_eq!(task, Task::Unsend(of('b')));
+    driver.done(taking, Ok(Outcome::Unsent(true)));
+    let screen = driver.screen();
+    assert!(
+        screen.contains("hello") && screen.contains("nothing was sent"),
+        "{screen}"
+    );
+    driver.done(sending, Err(Trouble::TakenBack));
+    assert!(driver.state.jobs.is_empty());
+    driver.press("enter");
+    let (sending, _) = driver.tasks().remove(0);
+    driver.press("esc");
+    let (taking, _) = driver.tasks().remove(0);
+    driver.done(sending, Ok(Outcome::Said("Sent.".to_owned())));
+    driver.done(taking, Ok(Outcome::Unsent(false)));
+    assert!(driver.state.dialog.is_none());
+    assert!(driver.screen().contains("It was sent already."));
 }

@@ -77,9 +77,39 @@ pub(super) fn start(
         id: id.cloned(),
         title,
         step: String::new(),
+        form: None,
     });
     calls.push(Call::Start { job, task });
     job
+}
+
+/// The same for what was typed into a form, which comes back if it is refused.
+pub(super) fn start_from(
+    state: &mut State,
+    calls: &mut Vec<Call>,
+    verb: Verb,
+    id: Option<&InstanceId>,
+    task: Task,
+    form: Option<Dialog>,
+) {
+    start(state, calls, verb, id, task);
+    if let Some(job) = state.jobs.last_mut() {
+        job.form = form;
+    }
+}
+
+/// Takes back the last prompt that is on its way. False where none is.
+pub(super) fn unsend(state: &mut State, calls: &mut Vec<Call>) -> bool {
+    let on_its_way = |job: &&mut Job| job.verb == Verb::Send && job.form.is_some();
+    let Some(job) = state.jobs.iter_mut().rev().find(on_its_way) else {
+        return false;
+    };
+    let (id, form) = (job.id.clone(), job.form.take());
+    if let Some(id) = id {
+        let task = Task::Unsend(id.clone());
+        start_from(state, calls, Verb::Unsend, Some(&id), task, form);
+    }
+    true
 }
 
 /// The same for all that are meant; the marks have then served.

@@ -48,7 +48,7 @@ pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>)
         Message::Done { job, outcome } => {
             if let Some(at) = state.jobs.iter().position(|known| known.number == job) {
                 let job = state.jobs.remove(at);
-                done(state, &job, *outcome, calls);
+                done(state, job, *outcome, calls);
             }
         }
         Message::Attached(visit) => {
@@ -103,22 +103,28 @@ fn progress(state: &mut State, number: u64, words: String, note: bool) {
     }
 }
 
-fn done(state: &mut State, job: &Job, outcome: Result<Outcome, Trouble>, calls: &mut Vec<Call>) {
+fn done(state: &mut State, mut job: Job, outcome: Result<Outcome, Trouble>, calls: &mut Vec<Call>) {
     calls.push(Call::List);
+    let form = job.form.take();
     let attach = state.attach_when_ready == Some(job.number);
     if attach {
         state.attach_when_ready = None;
     }
     match outcome {
         Ok(outcome) => {
-            said(state, job, outcome);
+            if let Outcome::Unsent(true) = outcome {
+                forget_send(state, &job);
+                let why = "Taken back; nothing was sent.".to_owned();
+                state.refused.extend(form.map(|form| form.refused(why)));
+            }
+            said(state, &job, outcome);
             // Only if the person still looks at it: elsewhere an attachment would come as a surprise.
             if attach && state.selected == job.id && state.dialog.is_none() {
                 calls.extend(job.id.clone().map(Call::Attach));
             }
         }
         Err(Trouble::TakenBack) => {
-            if job.verb != Verb::Interrupt {
+            if !matches!(job.verb, Verb::Interrupt | Verb::Send) {
                 state.toast(
                     ToastKind::Note,
                     format!("The pause of `{}` was taken back.", job.title),
@@ -130,16 +136,40 @@ fn done(state: &mut State, job: &Job, outcome: Result<Outcome, Trouble>, calls: 
                 question: "Run this repository's set-up command, now and from now on?".to_owned(),
                 details: vec![command],
                 option: None,
-                on_yes: OnYes::Setup(asked),
+                on_yes: OnYes::Setup(
+                    asked,
+                    form.and_then(|form| match form {
+                        Dialog::New(form) => Some(form),
+                        _ => None,
+                    }),
+                ),
             }));
         }
-        Err(Trouble::Reported(report)) => state.complain(report),
+        Err(Trouble::Reported(report)) => {
+            let why = report.message.clone();
+            state.refused.extend(form.map(|form| form.refused(why)));
+            state.complain(report);
+        }
+    }
+}
+
+/// The sending of a prompt that was taken back is not waited for.
+fn forget_send(state: &mut State, unsend: &Job) {
+    let sent = state
+        .jobs
+        .iter()
+        .rposition(|job| job.verb == Verb::Send && job.id == unsend.id && job.form.is_none());
+    if let Some(at) = sent {
+        state.jobs.remove(at);
     }
 }
 
 fn said(state: &mut State, job: &Job, outcome: Outcome) {
     match outcome {
-        Outcome::Quiet => {}
+        Outcome::Quiet | Outcome::Unsent(true) => {}
+        Outcome::Unsent(false) => {
+            state.toast(ToastKind::Note, "It was sent already.".to_owned());
+        }
         Outcome::Said(_) if job.verb == Verb::Interrupt && state.interrupted => {
             state.toasts.retain(|toast| toast.until.is_some());
             state.toast_sticky(ToastKind::Good, "Paused. Ctrl+C again to quit.".to_owned());

@@ -1,6 +1,6 @@
 //! Keys while something stands in front.
 
-use super::actions::start;
+use super::actions::{start, start_from};
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};
 use crate::tui::dialog::{Confirm, Dialog, NewForm, OnYes, SendForm};
@@ -64,8 +64,8 @@ fn answer(
             return None;
         }
         KeyCode::Char('n' | 'N') => {
-            if let OnYes::Setup(asked) = confirm.on_yes {
-                create(state, *asked, Consent::Refused, calls);
+            if let OnYes::Setup(asked, form) = confirm.on_yes {
+                create(state, *asked, Consent::Refused, form, calls);
             }
             return None;
         }
@@ -74,8 +74,13 @@ fn answer(
                 *set = !*set;
             }
         }
-        KeyCode::Char('q') => return None,
-        _ if is_cancel(key) => return None,
+        _ if is_cancel(key) || key.code == KeyCode::Char('q') => {
+            // What was typed for it is there again.
+            return match confirm.on_yes {
+                OnYes::Setup(_, form) => form.map(Dialog::New),
+                _ => None,
+            };
+        }
         _ => {}
     }
     Some(Dialog::Confirm(confirm))
@@ -91,8 +96,8 @@ fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
             start(state, calls, Verb::PauseAll, None, Task::PauseAll);
             return;
         }
-        OnYes::Setup(asked) => {
-            create(state, *asked, Consent::Given, calls);
+        OnYes::Setup(asked, form) => {
+            create(state, *asked, Consent::Given, form, calls);
             return;
         }
     };
@@ -119,14 +124,22 @@ fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
     state.marks.clear();
 }
 
-fn create(state: &mut State, mut asked: NewInstance, consent: Consent, calls: &mut Vec<Call>) {
+fn create(
+    state: &mut State,
+    mut asked: NewInstance,
+    consent: Consent,
+    form: Option<Box<NewForm>>,
+    calls: &mut Vec<Call>,
+) {
     asked.consent = consent;
-    start(
+    let task = Task::Create(Box::new(asked));
+    start_from(
         state,
         calls,
         Verb::Create,
         None,
-        Task::Create(Box::new(asked)),
+        task,
+        form.map(Dialog::New),
     );
 }
 
@@ -144,7 +157,7 @@ fn fill(
         KeyCode::Tab => form.step(!shift),
         KeyCode::Enter if !key.alt => {
             if let Some(asked) = form.request() {
-                create(state, asked, Consent::AsBefore, calls);
+                create(state, asked, Consent::AsBefore, Some(form), calls);
             }
             return None;
         }
@@ -177,7 +190,14 @@ fn write(state: &mut State, mut form: SendForm, key: Key, calls: &mut Vec<Call>)
                 id: id.clone(),
                 prompt: form.prompt.text().to_owned(),
             };
-            start(state, calls, Verb::Send, Some(id), task);
+            let title = state.by_id(id).map(|view| view.title.to_string());
+            let alone = Dialog::Send(SendForm {
+                to: vec![id.clone()],
+                titles: title.unwrap_or_else(|| form.titles.clone()),
+                prompt: form.prompt.clone(),
+                trouble: None,
+            });
+            start_from(state, calls, Verb::Send, Some(id), task, Some(alone));
         }
         state.marks.clear();
         return None;

@@ -84,7 +84,7 @@ fn press(state: &mut State, key: Key, calls: &mut Vec<Call>) {
             let alone = state.pending.len() == 1;
             state.pending.clear();
             if alone && key == Key::plain(KeyCode::Esc) {
-                step_back(state);
+                step_back(state, calls);
             }
         }
     }
@@ -108,8 +108,11 @@ fn interrupt(state: &mut State, again: bool, calls: &mut Vec<Call>) {
     state.toast_sticky(ToastKind::Note, words);
 }
 
-/// Escape undoes one thing after the other: toasts, marks, the filter, scrolling.
-fn step_back(state: &mut State) {
+/// Escape undoes one thing after the other: a prompt on its way, toasts, marks, the filter, scrolling.
+fn step_back(state: &mut State, calls: &mut Vec<Call>) {
+    if actions::unsend(state, calls) {
+        return;
+    }
     if !state.toasts.is_empty() {
         state.toasts.clear();
     } else if !state.marks.is_empty() {

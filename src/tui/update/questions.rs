@@ -94,6 +94,7 @@ pub(super) fn open_send(state: &mut State) {
         titles: titles(state, &to),
         to,
         prompt: Editor::many_lines(),
+        trouble: None,
     }));
 }
 
@@ -148,6 +149,7 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Ca
         repositories,
         repository: 0,
         autoyes: false,
+        trouble: None,
     })));
 }
 

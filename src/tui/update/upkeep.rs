@@ -12,6 +12,9 @@ use crate::tui::state::{Row, State, Tab};
 const AGAIN: Duration = Duration::from_secs(2);
 
 pub(super) fn upkeep(state: &mut State, calls: &mut Vec<Call>) {
+    if state.dialog.is_none() && !state.refused.is_empty() {
+        state.dialog = Some(state.refused.remove(0));
+    }
     keep_selection(state);
     keep_on_screen(state);
     limit_scroll(state);

@@ -38,7 +38,7 @@ pub(super) fn confirm(state: &State, confirm: &Confirm, area: Rect, buffer: &mut
     }
     all.push(Line::default());
     let no = match confirm.on_yes {
-        OnYes::Setup(_) => "go without it",
+        OnYes::Setup(..) => "go without it",
         OnYes::Kill(_) | OnYes::Restart(_) | OnYes::Push(_) | OnYes::PauseAll => "no",
     };
     all.push(hints(
@@ -78,6 +78,7 @@ pub(super) fn send(
         ..inside
     };
     let cursor = edit(&form.prompt, text, buffer);
+    complaint(state, form.trouble.as_deref(), inside, buffer);
     foot(state, "send", inside, buffer);
     cursor
 }
@@ -138,8 +139,20 @@ pub(super) fn new(
         }
         y += rows;
     }
+    complaint(state, form.trouble.as_deref(), inside, buffer);
     foot(state, "start it", inside, buffer);
     cursor
+}
+
+/// Why a form has come back, in the line above its keys.
+fn complaint(state: &State, trouble: Option<&str>, inside: Rect, buffer: &mut Buffer) {
+    if let Some(trouble) = trouble
+        && inside.height > 2
+    {
+        let words = cut(&printable_line(trouble), usize::from(inside.width));
+        let line = Line::from(styled(words, state.theme.failed));
+        buffer.set_line(inside.x, inside.bottom() - 2, &line, inside.width);
+    }
 }
 
 fn field(

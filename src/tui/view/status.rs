@@ -9,8 +9,11 @@ use super::paint::{ends, hints, styled};
 use super::words::{icon, kind_name, spinner, style};
 use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
-use crate::tui::state::{Kind, State};
+use crate::tui::state::{Kind, State, Verb};
 use crate::tui::text::cut;
+
+/// Fewer letters than this say nothing about what is under way.
+const SHORTEST: usize = 12;
 
 pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width);
@@ -33,10 +36,7 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
             job.verb.words(),
             printable_line(&job.title)
         );
-        Line::from(styled(
-            cut(&words, width.saturating_sub(full + 2).max(width / 2)),
-            theme.busy,
-        ))
+        with_keys(state, &words, width)
     } else if !state.pending.is_empty() {
         let keys: Vec<String> = state.pending.iter().map(ToString::to_string).collect();
         Line::from(styled(format!("{} … ", keys.join(" ")), theme.accent))
@@ -63,6 +63,33 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     } else {
         ends(left, right, area, buffer);
     }
+}
+
+/// What is under way, and beside it the keys: those that lead on stay longest.
+fn with_keys(state: &State, words: &str, width: usize) -> Line<'static> {
+    let theme = &state.theme;
+    let room = width.saturating_sub(counts(state, false).width() + 2);
+    let sending = state.jobs.iter().any(|job| job.verb == Verb::Send);
+    let mut pairs = pairs(state);
+    let leading = pairs.len().saturating_sub(2);
+    if sending {
+        pairs.insert(leading, ("esc".to_owned(), "take it back"));
+    }
+    let told = Line::from(words.to_owned()).width();
+    let kept = 2 + usize::from(sending);
+    while pairs.len() > kept && told + hints(theme, &pairs).width() + 2 > room {
+        pairs.remove(0);
+    }
+    let keys = hints(theme, &pairs);
+    let left = room.saturating_sub(keys.width() + 2);
+    if left < SHORTEST {
+        return Line::from(styled(cut(words, room.max(width / 2)), theme.busy));
+    }
+    let mut line = Line::from(styled(cut(words, left), theme.busy));
+    line.spans.push(Span::raw(" "));
+    line.spans.extend(keys.spans);
+    line.spans.push(Span::raw(" "));
+    line
 }
 
 fn counts(state: &State, named: bool) -> Line<'static> {
