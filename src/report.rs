@@ -185,7 +185,10 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
-        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => ("conflict", 6),
+        Error::Conflict { .. }
+        | Error::Git(GitError::Conflict { .. } | GitError::OperationInProgress { .. }) => {
+            ("conflict", 6)
+        }
         Error::Inside { .. } => ("inside_instance", 1),
         Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
@@ -321,10 +324,7 @@ fn hints(error: &Error) -> Vec<String> {
             ),
             None => format!("put it back at {}", recorded.display()),
         },
-        Error::Conflict { .. } => {
-            "`--on-conflict markers` writes both versions, `--on-conflict keep` the branch's"
-                .to_owned()
-        }
+        Error::Conflict { .. } => conflict_hint(""),
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
         }
@@ -362,9 +362,9 @@ fn hints(error: &Error) -> Vec<String> {
 /// What stands in the way of a resume, where the way around it is a resume again.
 fn resume_hint(title: &str, error: &Error) -> Option<String> {
     match error {
-        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => Some(format!(
-            "`biv resume {title} --on-conflict markers` writes both versions; `--on-conflict keep` the branch's"
-        )),
+        Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => {
+            Some(conflict_hint(&format!("biv resume {title} ")))
+        }
         Error::Git(GitError::BranchInUse { path, .. }) => Some(format!(
             "switch {} to another branch, then `biv resume {title}`",
             path.display()
@@ -372,11 +372,21 @@ fn resume_hint(title: &str, error: &Error) -> Option<String> {
         Error::Git(GitError::PathTaken { .. }) => {
             Some(format!("move it away, then `biv resume {title}`"))
         }
-        Error::Git(GitError::OperationInProgress { operation }) => Some(format!(
-            "move the branch back to where it was, `biv resume {title}`, and finish the {operation}"
-        )),
+        Error::Git(GitError::OperationInProgress { .. }) => {
+            Some(format!("`biv resume {title} --on-conflict keep` {KEEPS}"))
+        }
         _ => None,
     }
+}
+
+const KEEPS: &str = "restores what was saved, on a branch of its own";
+
+/// The two ways around a conflict.
+fn conflict_hint(resume: &str) -> String {
+    format!(
+        "`{resume}--on-conflict keep` {KEEPS}; `--on-conflict markers` writes both versions and \
+         moves aside what is in the way"
+    )
 }
 
 /// A title as it can be typed in a shell.
@@ -458,13 +468,8 @@ fn git_hint(error: &GitError) -> String {
         GitError::Unsettled { .. } => {
             "something writes into the worktree; end it and try again".to_owned()
         }
-        GitError::OperationInProgress { .. } => {
-            "move the branch back to where it was, and finish that first".to_owned()
-        }
-        GitError::Conflict { .. } => {
-            "`--on-conflict markers` writes both versions, `--on-conflict keep` the branch's"
-                .to_owned()
-        }
+        GitError::OperationInProgress { .. } => format!("`--on-conflict keep` {KEEPS}"),
+        GitError::Conflict { .. } => conflict_hint(""),
         GitError::Unreadable { .. }
         | GitError::Unwritable { .. }
         | GitError::BranchMoved { .. }
@@ -475,6 +480,7 @@ fn git_hint(error: &GitError) -> String {
         | GitError::Manifest { .. }
         | GitError::SnapshotMissing { .. }
         | GitError::StoredDiffers { .. }
+        | GitError::MergeDiffers { .. }
         | GitError::Unexpected { .. }
         | GitError::Call(_) => "`biv doctor` looks for what is wrong".to_owned(),
     }

@@ -23,9 +23,19 @@ pub(super) struct ResumeArgs {
     /// Tell it nothing [default: resume.prompt]
     #[arg(long)]
     pub no_prompt: bool,
-    /// What to do where the saved changes conflict with a branch that was moved meanwhile
-    #[arg(long, value_name = "HOW", value_parser = ["stop", "keep", "markers"], default_value = "stop")]
-    pub on_conflict: String,
+    /// What to do where the saved work conflicts with a branch that was moved meanwhile
+    #[arg(long, value_name = "HOW", value_enum, default_value = "stop")]
+    pub on_conflict: HowOnConflict,
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(super) enum HowOnConflict {
+    /// Change nothing, name the paths (exit status 6)
+    Stop,
+    /// Restore what was saved, on its commit, on a new branch BRANCH-kept
+    Keep,
+    /// Write conflict markers; what is in the way is moved aside, under a name that is said
+    Markers,
 }
 
 pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -35,10 +45,10 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
             (None, true) => Told::Nothing,
             (None, false) => Told::AsConfigured,
         },
-        on_conflict: match args.on_conflict.as_str() {
-            "keep" => OnConflict::Keep,
-            "markers" => OnConflict::Markers,
-            _ => OnConflict::Stop,
+        on_conflict: match args.on_conflict {
+            HowOnConflict::Stop => OnConflict::Stop,
+            HowOnConflict::Keep => OnConflict::Keep,
+            HowOnConflict::Markers => OnConflict::Markers,
         },
     };
     if args.instances.all {

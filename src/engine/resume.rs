@@ -30,9 +30,9 @@ pub(crate) enum Told {
 pub(crate) enum OnConflict {
     /// Nothing is changed; the instance stays paused.
     Stop,
-    /// The branch's version stays in the conflicting files; the snapshot keeps the other.
+    /// What was saved is restored as it was, on a branch of its own.
     Keep,
-    /// Both, between conflict markers.
+    /// Both versions, between conflict markers; what is in the way is moved aside.
     Markers,
 }
 

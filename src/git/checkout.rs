@@ -107,6 +107,25 @@ impl Checkout {
         }
     }
 
+    /// Lets HEAD name another branch. Where HEAD is a file no line goes into its log: it can be taken
+    /// back without a trace.
+    pub(super) fn point_head(&self, branch: &str) -> Result<(), GitError> {
+        if self.head_file().is_none() {
+            self.git()
+                .args(["symbolic-ref", "HEAD"])
+                .arg(format!("refs/heads/{branch}"))
+                .run()?;
+            return Ok(());
+        }
+        let head = self.git_dir.join("HEAD");
+        let fresh = self.git_dir.join("bivouac-HEAD");
+        std::fs::write(&fresh, format!("ref: refs/heads/{branch}\n"))
+            .and_then(|()| std::fs::File::open(&fresh)?.sync_all())
+            .and_then(|()| std::fs::rename(&fresh, &head))
+            .map_err(GitError::writing(&head))?;
+        super::disk::sync_dir(&self.git_dir)
+    }
+
     /// What HEAD says, where it is a file that says it: a link does not, and where refs are kept in
     /// tables it names what cannot be.
     fn head_file(&self) -> Option<String> {

@@ -1,5 +1,7 @@
 //! The hashes of git's objects and files; and a quick digest for evidence.
 
+use std::io::Read;
+
 use sha1::Digest;
 
 /// A digest of numbers that differs if one of them does: 128 bits, made for many of them.
@@ -45,10 +47,43 @@ pub(super) fn checksum(input: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
+/// The id that git gives these bytes as a blob, unfiltered; `length` is that of an id in bytes.
+pub(super) fn blob_id(mut content: impl Read, size: u64, length: usize) -> std::io::Result<String> {
+    fn hashed<H: Digest + std::io::Write>(
+        content: &mut impl Read,
+        size: u64,
+    ) -> std::io::Result<String> {
+        let mut hash = H::new();
+        hash.update(format!("blob {size}\0"));
+        std::io::copy(content, &mut hash)?;
+        Ok(super::index::hex(&hash.finalize()))
+    }
+    if length == 32 {
+        hashed::<sha2::Sha256>(&mut content, size)
+    } else {
+        hashed::<sha1::Sha1>(&mut content, size)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::git::index::hex;
+
+    #[test]
+    fn blobs_have_the_ids_that_git_gives_them() {
+        for (length, empty) in [
+            (20, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"),
+            (
+                32,
+                "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+            ),
+        ] {
+            assert_eq!(blob_id(&b""[..], 0, length).unwrap(), empty);
+        }
+        let id = blob_id(&b"hello\n"[..], 6, 20).unwrap();
+        assert_eq!(id, "ce013625030ba8dba906f756967f9e9ca394464a");
+    }
 
     #[test]
     fn known_answers() {

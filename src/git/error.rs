@@ -82,6 +82,11 @@ pub(crate) enum GitError {
     /// The saved work and the moved branch both have something at these paths.
     #[error("the saved changes conflict with the branch: {}", first(files))]
     Conflict { files: Vec<PathBuf> },
+    #[error(
+        "the worktree is not what the merge with the branch leads to: {}",
+        first(paths)
+    )]
+    MergeDiffers { paths: Vec<PathBuf> },
     #[error("git answered `{call}` in an unexpected way: {answer}")]
     Unexpected { call: String, answer: String },
     #[error(transparent)]

@@ -18,9 +18,9 @@
 //! written as one pack ([`pack`]) and read while the agent is still being brought to rest
 //! ([`read_ahead`]); what a pause costs beside the same work by git is a row of `scripts/bench`.
 //!
-//! The order of a resume: [`branch_standing`], [`check_unpark`], [`refill()`] (no-op unless thinned),
-//! [`plan_merge`] and [`apply_merge`] on the parked checkout if the branch was moved, [`unpark`],
-//! and, once the agent runs, [`settle_refill`].
+//! The order of a resume: [`branch_standing`], [`check_unpark`], [`plan_merge`] and [`in_the_way`] if
+//! the branch was moved, [`refill()`] (no-op unless thinned), [`carry_over`] on the parked checkout,
+//! [`unpark`], [`verify_carried`], and, once the agent runs, [`settle_refill`] and [`settle_carry`].
 //!
 //! Nothing here commits to a branch, touches the stash, runs a hook or changes configuration.
 
@@ -77,7 +77,9 @@ pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
 pub(crate) use ignored::{ignored_in, is_tracked};
 pub(crate) use moved::{
-    BranchStanding, MergeFact, MergePlan, apply_merge, branch_standing, plan_merge,
+    Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, branch_standing, bring_merged_back,
+    carry_over, clear_way, in_the_way, keep_on_branch, plan_merge, settle_carry, take_back_carry,
+    take_back_kept, verify_carried,
 };
 pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state,

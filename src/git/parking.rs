@@ -44,6 +44,19 @@ impl ParkingPlace {
         }
     }
 
+    /// The checkout wherever its two halves are.
+    pub(super) fn checkout_now(&self) -> Result<Checkout, GitError> {
+        let now = |place: &PathBuf, parked: &PathBuf| -> Result<PathBuf, GitError> {
+            let is_parked = FileIdentity::at(parked)?.is_some();
+            Ok(if is_parked { parked } else { place }.clone())
+        };
+        Ok(Checkout {
+            dir: now(&self.worktree, &self.parked_worktree)?,
+            git_dir: now(&self.admin, &self.parked_admin)?,
+            common_dir: self.common_dir.clone(),
+        })
+    }
+
     /// The checkout at its usual place.
     pub(crate) fn live_checkout(&self) -> Checkout {
         Checkout {

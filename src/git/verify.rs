@@ -61,7 +61,7 @@ pub(crate) fn verify_snapshot(
 }
 
 /// What the snapshot lists, if the vault still has it under its name.
-fn stored_manifest(vault: &Vault, fact: &SnapshotFact) -> Result<Manifest, GitError> {
+pub(super) fn stored_manifest(vault: &Vault, fact: &SnapshotFact) -> Result<Manifest, GitError> {
     let missing = || GitError::SnapshotMissing {
         reference: fact.reference.clone(),
     };
@@ -77,7 +77,7 @@ fn stored_manifest(vault: &Vault, fact: &SnapshotFact) -> Result<Manifest, GitEr
     })
 }
 
-fn differences(
+pub(super) fn differences(
     vault: &Vault,
     checkout: &Checkout,
     manifest: &Manifest,

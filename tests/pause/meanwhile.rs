@@ -1,6 +1,6 @@
 //! What others do to the repository while an instance is paused.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::ground::{Ground, state};
 
@@ -61,6 +61,13 @@ fn paused(name: &str) -> Ground {
     ground
 }
 
+/// Every path below a directory, with all that can be seen of it.
+fn listed(dir: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    crate::fingerprint::files(dir, &mut lines);
+    lines
+}
+
 #[test]
 fn changes_are_carried_to_a_branch_that_moved() {
     for way in [&["pause"][..], &["pause", "--remove-worktree"]] {
@@ -119,14 +126,176 @@ fn a_conflict_can_be_decided() {
     for part in ["<<<<<<<", "changed", "=======", "theirs", ">>>>>>>"] {
         assert!(text.contains(part), "{part} in {text}");
     }
+}
 
+#[test]
+fn what_is_in_the_way_of_a_moved_branch_is_never_touched() {
+    for way in [&["pause"][..], &["pause", "--remove-worktree"]] {
+        let ground = Ground::made(&state("mixed"));
+        ground.lab.write("build/x", "mine, ignored\n");
+        ground.lab.write("keep.log", "mine, ignored\n");
+        drop(ground.biv(way).ok());
+        ground.someone_on_the_branch(|dir| {
+            std::fs::write(dir.join("build"), "a file").unwrap();
+            std::fs::create_dir(dir.join("keep.log")).unwrap();
+            std::fs::write(dir.join("keep.log/x"), "in a directory").unwrap();
+            ground
+                .lab
+                .git_in(dir, &["add", "-f", "build", "keep.log/x"]);
+            ground.lab.git_in(dir, &["commit", "-qm", "in the way"]);
+        });
+        ground.refuses_to_resume(6, &["build", "keep.log", "--on-conflict"]);
+        let refused = ground.call(&["resume", "--json"]).run().fails(6);
+        let files = &refused.error()["details"]["files"];
+        assert_eq!(*files, serde_json::json!(["build", "keep.log"]));
+
+        // Moved aside on request, under names that are said.
+        let answer = ground.biv(&["resume", "--on-conflict", "markers"]).ok();
+        for said in ["build.saved", "keep.log.saved"] {
+            assert!(answer.stderr.contains(said), "{said} in {}", answer.stderr);
+        }
+        assert_eq!(ground.read("build"), "a file");
+        assert_eq!(ground.read("keep.log/x"), "in a directory");
+        assert_eq!(ground.read("build.saved/x"), "mine, ignored\n");
+        assert_eq!(ground.read("keep.log.saved"), "mine, ignored\n");
+        assert_eq!(ground.read("a.txt"), "on disk\n");
+        assert_eq!(ground.unrest(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_resume_that_fails_after_a_merge_is_taken_back_whole() {
+    for point in ["before", "after"] {
+        let ground = paused("mixed");
+        let was = ground
+            .lab
+            .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
+        ground.someone_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
+        // Killed while it opens the session; the merge was made by then.
+        let crashed = ground
+            .call(&["resume"])
+            .crash_at(&format!("resume:open-session:{point}"))
+            .run();
+        assert_ne!(crashed.status, Some(0));
+        assert_eq!(ground.state(), "paused");
+        let reference = format!("refs/heads/{}", ground.branch());
+        ground
+            .lab
+            .git_in(&ground.lab.main, &["update-ref", &reference, &was]);
+        drop(ground.biv(&["resume"]).ok());
+        assert_eq!(ground.work_differences(), Vec::<String>::new());
+        assert_eq!(ground.unrest(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_merge_that_is_killed_inside_is_taken_back_whole() {
+    for way in [&["pause"][..], &["pause", "--remove-worktree"]] {
+        let ground = Ground::made(&state("mixed"));
+        ground.lab.write("build/x", "mine, ignored\n");
+        let before = listed(&ground.lab.worktree);
+        drop(ground.biv(way).ok());
+        ground.someone_on_the_branch(|dir| {
+            std::fs::write(dir.join("build"), "a file").unwrap();
+            ground.lab.git_in(dir, &["add", "-f", "build"]);
+            ground.commit_in(dir, "a.txt", "theirs\n");
+            ground.commit_in(dir, "own.txt", "theirs\n");
+        });
+        let place = ground.record()["vault"]["parking"]["parked_worktree"].clone();
+        let place = PathBuf::from(place.as_str().unwrap());
+        let mut whole = way.len() == 1;
+        let mut cut = 0;
+        loop {
+            cut += 1;
+            let crashed = ground
+                .call(&["resume", "--on-conflict", "markers"])
+                .crash_at(&format!("resume:bring-worktree:inside:{cut}"))
+                .run();
+            if crashed.status.is_some() {
+                drop(crashed.ok());
+                break;
+            }
+            // Every other time what takes it back is killed as well.
+            if cut % 2 == 0 {
+                let again = ground.call(&["show"]);
+                drop(again.crash_at("resume:bring-worktree:inside:1").run());
+            }
+            assert_eq!(ground.state(), "paused", "killed behind effect {cut}");
+            assert_eq!(
+                crate::rest::unrest(&ground.camp, &ground.instance),
+                Vec::<String>::new()
+            );
+            // What was thinned is whole at some point; from then on nothing changes any more.
+            let lines = listed(&place);
+            whole = whole || lines == before;
+            if whole {
+                assert_eq!(lines, before, "killed behind effect {cut}");
+            }
+        }
+        assert!(cut > 8, "only {cut} effects");
+        assert!(whole);
+        assert_eq!(ground.read("build"), "a file");
+        assert_eq!(ground.read("build.saved/x"), "mine, ignored\n");
+        assert_eq!(ground.read("own.txt"), "theirs\n");
+        assert_eq!(ground.unrest(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn kept_work_is_as_it_was_on_a_branch_of_its_own() {
+    for (name, way) in [
+        ("mixed", &["pause"][..]),
+        ("mixed", &["pause", "--remove-worktree"]),
+        ("merge-conflict", &["pause"]),
+    ] {
+        let ground = Ground::made(&state(name));
+        drop(ground.biv(way).ok());
+        let was = ground
+            .lab
+            .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
+        ground.someone_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
+        let tip = ground
+            .lab
+            .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
+        ground.refuses_to_resume(6, &["--on-conflict keep"]);
+        let kept = format!("{}-kept", ground.branch());
+        let answer = ground.biv(&["resume", "--on-conflict", "keep"]).ok();
+        assert!(answer.stderr.contains(&kept), "{}", answer.stderr);
+        assert_eq!(ground.show()["branch"], kept.as_str());
+        assert_eq!(ground.lab.git(&["rev-parse", "HEAD"]), was);
+        assert_eq!(ground.lab.git(&["rev-parse", ground.branch()]), tip);
+        assert_eq!(ground.lab.git(&["symbolic-ref", "--short", "HEAD"]), kept);
+        // Only the name of the branch is another.
+        let differing: Vec<String> = ground
+            .work_differences()
+            .into_iter()
+            .filter(|line| !line.contains("refs/heads/") && !line.contains("branch.head"))
+            .filter(|line| !line.contains(" admin HEAD: "))
+            .collect();
+        assert_eq!(differing, Vec::<String>::new(), "{name}");
+        // Committing it does not take back what is on the moved branch.
+        assert_eq!(ground.unrest(), Vec::<String>::new());
+
+        // The next one finds another name.
+        drop(ground.biv(&["pause"]).ok());
+        ground
+            .lab
+            .git_in(&ground.lab.main, &["branch", "-f", &kept, &tip]);
+        let again = ground.biv(&["resume", "--on-conflict", "keep"]).ok();
+        let next = format!("{kept}-kept");
+        assert!(again.stderr.contains(&next), "{}", again.stderr);
+        assert_eq!(ground.show()["branch"], next.as_str());
+    }
+}
+
+#[test]
+fn without_a_conflict_keep_follows_the_branch() {
     let ground = paused("modified");
-    ground.someone_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
+    ground.someone_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
     drop(ground.biv(&["resume", "--on-conflict", "keep"]).ok());
-    assert_eq!(ground.state(), "running");
-    // Whichever version is in the file, the other one is not lost.
-    let text = ground.read("a.txt");
-    assert!(["changed\n", "theirs\n"].contains(&text.as_str()), "{text}");
+    assert_eq!(ground.show()["branch"], ground.branch());
+    assert_eq!(ground.read("theirs"), "theirs\n");
+    assert_eq!(ground.read("a.txt"), "changed\n");
 }
 
 #[test]
@@ -204,12 +373,10 @@ fn what_stands_at_its_path_is_never_touched() {
 
     // Even an empty directory is somebody's.
     std::fs::create_dir(&path).unwrap();
-    let answer = ground.biv(&["resume"]);
-    if answer.status != Some(0) {
-        assert_eq!(ground.state(), "paused");
-        std::fs::remove_dir(&path).unwrap();
-        drop(ground.biv(&["resume"]).ok());
-    }
+    ground.refuses_to_resume(1, &[&shown]);
+    assert!(path.is_dir());
+    std::fs::remove_dir(&path).unwrap();
+    drop(ground.biv(&["resume"]).ok());
     assert_eq!(ground.work_differences(), Vec::<String>::new());
 }
 

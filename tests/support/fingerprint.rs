@@ -129,7 +129,7 @@ fn asked(dir: &Path, name: &str, args: &[&str]) -> Vec<String> {
 }
 
 /// Every path below the worktree with type, mode, times, content and who shares it.
-fn files(worktree: &Path, lines: &mut Vec<String>) {
+pub(crate) fn files(worktree: &Path, lines: &mut Vec<String>) {
     let mut links: HashMap<(u64, u64), String> = HashMap::new();
     for path in below(worktree) {
         let name = shown(worktree, &path);

@@ -246,7 +246,7 @@ impl Lab {
         self.git(&["commit", "-qm", "submodule"]);
     }
 
-    fn nest(&self, path: &str) -> PathBuf {
+    pub(crate) fn nest(&self, path: &str) -> PathBuf {
         let dir = self.at(path);
         std::fs::create_dir_all(&dir).unwrap();
         self.git_in(&dir, &["init", "-q", "-b", "inner"]);

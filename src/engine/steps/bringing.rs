@@ -4,7 +4,10 @@ use super::{Vault, Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::resume::OnConflict;
-use crate::git::{self, BranchStanding, Checkout, GitError, MergeFact, MergePlan, Verification};
+use crate::git::{
+    self, Aside, BranchStanding, Carried, Checkout, GitError, Kept, MergeFact, MergePlan,
+    ParkState, ParkingPlace, Repo, SnapshotFact, Verification,
+};
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
@@ -37,36 +40,100 @@ impl Work<'_> {
             }
             BranchStanding::Moved { branch, to, .. } => {
                 let how = facts.read(fact::ON_CONFLICT).unwrap_or(OnConflict::Stop);
-                if how == OnConflict::Keep {
-                    self.progress.note(&format!(
-                        "the branch {branch} was moved; your files stay as they were saved"
-                    ));
-                    return Ok(Facts::none());
-                }
+                let facts = self.follow_branch(&place, &snapshot, &branch, &to, how)?;
+                Ok(facts.with(fact::BROUGHT_FROM, &place))
+            }
+        }
+    }
+
+    /// How the work goes onto a branch that was moved: merged where nothing conflicts, else as asked.
+    fn follow_branch(
+        &mut self,
+        place: &ParkingPlace,
+        snapshot: &SnapshotFact,
+        branch: &str,
+        to: &str,
+        how: OnConflict,
+    ) -> Result<Facts, Error> {
+        let repository = self.repository()?;
+        let checkout = place.checkout();
+        let planned = git::plan_merge(&repository, snapshot, to).and_then(|plan| {
+            let (merge, mut files, replaced) = match plan {
+                MergePlan::Clean(merge) => (merge, Vec::new(), Vec::new()),
+                MergePlan::Conflict {
+                    files,
+                    with_markers,
+                    replaced,
+                } => (with_markers, files, replaced),
+            };
+            files.extend(git::in_the_way(&repository, &checkout, snapshot, &merge)?);
+            Ok((merge, files, replaced))
+        });
+        let (merge, mut files, replaced) = match planned {
+            // What cannot be merged at all can still be kept.
+            Err(GitError::OperationInProgress { .. } | GitError::GitTooOld { .. })
+                if how == OnConflict::Keep =>
+            {
+                return self.keep_apart(&repository, snapshot, branch);
+            }
+            planned => planned?,
+        };
+        files.sort();
+        files.dedup();
+        if files.is_empty() {
+            self.progress.note(&format!(
+                "the branch {branch} was moved; your changes are carried over to {to}"
+            ));
+            return Ok(Facts::none().with(fact::MERGE, &merge));
+        }
+        match how {
+            OnConflict::Stop => Err(Error::Conflict {
+                files: files
+                    .iter()
+                    .map(|file| file.display().to_string())
+                    .collect(),
+            }),
+            OnConflict::Keep => self.keep_apart(&repository, snapshot, branch),
+            OnConflict::Markers => {
+                let merge = git::clear_way(&repository, &checkout, snapshot, merge, &replaced)?;
                 self.progress.note(&format!(
-                    "the branch {branch} was moved; your changes are carried over to {to}"
+                    "the branch {branch} was moved; your changes are carried over to {to}, \
+                     with conflict markers"
                 ));
-                let merge = match git::plan_merge(&repository, &snapshot, &to)? {
-                    MergePlan::Clean(merge) => merge,
-                    MergePlan::Conflict { with_markers, .. } if how == OnConflict::Markers => {
-                        with_markers
-                    }
-                    MergePlan::Conflict { files, .. } => {
-                        return Err(Error::Conflict {
-                            files: files
-                                .iter()
-                                .map(|file| file.display().to_string())
-                                .collect(),
-                        });
-                    }
-                };
+                for aside in &merge.aside {
+                    self.progress.note(&format!(
+                        "{} was in the way and is now {}",
+                        aside.path().display(),
+                        aside.to().display()
+                    ));
+                }
                 Ok(Facts::none().with(fact::MERGE, &merge))
             }
         }
     }
 
+    /// The work stays on its commit, on a branch of its own.
+    fn keep_apart(
+        &mut self,
+        repository: &Repo,
+        snapshot: &SnapshotFact,
+        branch: &str,
+    ) -> Result<Facts, Error> {
+        let kept = Kept::choose(repository, snapshot, branch)?;
+        self.progress.note(&format!(
+            "the branch {branch} was moved; your work is as it was saved, on the new branch {}",
+            kept.branch
+        ));
+        Ok(Facts::none().with(fact::KEPT, &kept))
+    }
+
     pub(super) fn bring_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(place) = &Vault::of(&self.record)?.parking else {
+        let Vault {
+            snapshot,
+            parking: Some(place),
+            ..
+        } = Vault::of(&self.record)?
+        else {
             return self.require_worktree();
         };
         let repository = self.repository()?;
@@ -74,7 +141,7 @@ impl Work<'_> {
         if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN) {
             repository.create_branch(&branch, &commit)?;
         }
-        let refilled = git::refill(&repository, place)?;
+        let refilled = git::refill(&repository, &place)?;
         for (path, bytes) in refilled.missing {
             self.progress.note(&format!(
                 "{} ({bytes} bytes) was let go when the disk was freed, and is not back",
@@ -87,13 +154,19 @@ impl Work<'_> {
                 path.display()
             ));
         }
-        git::unpark(place)?;
+        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+            git::keep_on_branch(&repository, &place.checkout(), &kept)?;
+        }
+        if let (Some(merge), Some(snapshot)) = (facts.read::<MergeFact>(fact::MERGE), &snapshot) {
+            git::carry_over(&repository, &place, snapshot, &merge)?;
+        }
+        git::unpark(&place)?;
         // Now git sees what the worktree needs, and drops none of it any more.
-        if let Some(snapshot) = Vault::of(&self.record)?.snapshot {
-            git::bring_objects_back(&repository, &snapshot)?;
+        if let Some(snapshot) = &snapshot {
+            git::bring_objects_back(&repository, snapshot)?;
         }
         if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
-            git::apply_merge(&repository, &place.live_checkout(), &merge)?;
+            git::bring_merged_back(&repository, &merge)?;
         }
         Ok(Facts::none())
     }
@@ -103,20 +176,35 @@ impl Work<'_> {
             return Ok(());
         };
         let _lock = self.lock_repository()?;
-        let state = git::park_state(place)?;
-        if state == git::ParkState::Lost {
+        if git::park_state(place)? == ParkState::Lost {
             // What is nowhere to be found was not brought, and cannot be put away.
             return Ok(());
         }
-        let in_place = state == git::ParkState::InPlace;
-        if let Some(merge) = facts.read::<MergeFact>(fact::MERGE).filter(|_| in_place) {
-            git::apply_merge(
-                &self.repository()?,
-                &place.live_checkout(),
-                &merge.reversed(),
-            )?;
+        git::park(place)?;
+        let repository = self.repository()?;
+        if facts.read::<MergeFact>(fact::MERGE).is_some() {
+            self.say_changed(&git::take_back_carry(&repository, place)?);
         }
-        Ok(git::park(place)?)
+        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+            git::take_back_kept(&repository, &place.checkout(), &kept)?;
+        }
+        if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN)
+            && repository.branch_commit(&branch)?.as_ref() == Some(&commit)
+        {
+            repository.delete_branch(&branch, &commit)?;
+        }
+        Ok(())
+    }
+
+    /// Files that were written to while a merge was made or taken back.
+    fn say_changed(&mut self, changed: &[Aside]) {
+        for aside in changed {
+            self.progress.note(&format!(
+                "{} was changed meanwhile; that version is now {}",
+                aside.path().display(),
+                aside.to().display()
+            ));
+        }
     }
 
     pub(super) fn verify_restore(&mut self, facts: &Facts) -> Result<Facts, Error> {
@@ -128,17 +216,28 @@ impl Work<'_> {
         else {
             return Ok(Facts::none());
         };
-        // Work that was carried over to another commit is not what was saved; applying it proved each
-        // file before and after.
-        if facts.read::<MergeFact>(fact::MERGE).is_some() {
-            return Ok(Facts::none());
-        }
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-        if let Verification::Differs { paths } =
-            git::verify_snapshot(&repository, &checkout, &snapshot, None)?
-        {
-            let paths: Vec<String> = paths
+        let changed = if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
+            let Carried { wrong, changed } =
+                git::verify_carried(&repository, &checkout, &snapshot, &merge)?;
+            if !wrong.is_empty() {
+                return Err(GitError::MergeDiffers { paths: wrong }.into());
+            }
+            changed
+        } else {
+            let kept = facts.read::<Kept>(fact::KEPT);
+            let expected = SnapshotFact {
+                branch: kept.map_or(snapshot.branch.clone(), |kept| Some(kept.branch)),
+                ..snapshot
+            };
+            match git::verify_snapshot(&repository, &checkout, &expected, None)? {
+                Verification::Equal => Vec::new(),
+                Verification::Differs { paths } => paths,
+            }
+        };
+        if !changed.is_empty() {
+            let paths: Vec<String> = changed
                 .iter()
                 .map(|path| path.display().to_string())
                 .collect();
@@ -157,6 +256,10 @@ impl Work<'_> {
         if released.is_some() {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
             git::settle_refill(&repository, &checkout)?;
+        }
+        if let Some(place) = facts.read::<ParkingPlace>(fact::BROUGHT_FROM) {
+            let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
+            self.say_changed(&git::settle_carry(&place, &checkout)?);
         }
         if facts.read::<String>(fact::NOT_RESUMED).is_some() {
             return Ok(Facts::none());

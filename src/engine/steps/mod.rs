@@ -58,6 +58,10 @@ pub(super) mod fact {
     pub(in crate::engine) const BRANCH_AGAIN: &str = "branch-again";
     /// How saved work is carried over to a branch that was moved meanwhile.
     pub(in crate::engine) const MERGE: &str = "merge";
+    /// The branch of its own that the work of a moved one is kept on.
+    pub(in crate::engine) const KEPT: &str = "kept";
+    /// The parking place that work for a moved branch came from.
+    pub(in crate::engine) const BROUGHT_FROM: &str = "brought-from";
     /// The snapshot that a resume no longer needs.
     pub(in crate::engine) const RELEASE: &str = "release";
     /// Why a relaunched agent did not come up.

@@ -10,10 +10,11 @@ use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
-use crate::git::{Left, ParkingPlace, SnapshotFact};
+use crate::git::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState, Timestamp,
+    Branch, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState,
+    Timestamp,
 };
 use crate::process::stop_tree;
 
@@ -167,6 +168,12 @@ impl Work<'_> {
     /// Back, or not: an agent that did not come up leaves a paused instance, with its worktree in
     /// place and the snapshot kept.
     fn record_resumed(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+            self.record.branch = Some(Branch {
+                name: kept.branch,
+                made_by_us: true,
+            });
+        }
         if let Some(reason) = facts.read::<String>(fact::NOT_RESUMED) {
             self.engine.server().close_session(&self.record.id)?;
             stop_tree(
@@ -213,8 +220,26 @@ impl Work<'_> {
         }
         run.updated_at = self.record.updated_at;
         self.dir.save_run(&run)?;
-        self.engine
-            .emit(EventKind::Resumed, &self.record, json!({}));
+        let aside: Vec<serde_json::Value> = facts
+            .read::<MergeFact>(fact::MERGE)
+            .map_or_else(Vec::new, |merge| merge.aside)
+            .iter()
+            .map(|aside| {
+                json!({
+                    "path": aside.path().to_string_lossy(),
+                    "to": aside.to().to_string_lossy(),
+                })
+            })
+            .collect();
+        let kept = facts.read::<Kept>(fact::KEPT);
+        let mut data = json!({});
+        if !aside.is_empty() {
+            data["moved_aside"] = aside.into();
+        }
+        if let Some(kept) = kept {
+            data["kept_on"] = kept.branch.into();
+        }
+        self.engine.emit(EventKind::Resumed, &self.record, data);
         Ok(Facts::none())
     }
 
