@@ -185,6 +185,8 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
+        Error::NoSuchRepository { .. } => ("no_such_repository", 1),
+        Error::RepositoryStillThere { .. } => ("repository_still_there", 1),
         Error::Conflict { .. }
         | Error::Git(GitError::Conflict { .. } | GitError::OperationInProgress { .. }) => {
             ("conflict", 6)
@@ -317,13 +319,17 @@ fn hints(error: &Error) -> Vec<String> {
         Error::CannotResume { title, .. } => {
             format!("start it afresh with `biv restart {}`", word(title))
         }
-        Error::RepositoryMoved { recorded, found } => match found {
-            Some(found) => format!(
-                "{} is now another repository; put the right one back",
-                found.display()
-            ),
-            None => format!("put it back at {}", recorded.display()),
-        },
+        Error::RepositoryMoved { recorded, .. } => format!(
+            "if you moved it: `biv repo moved {} NEW`, or run this inside of it",
+            path_word(recorded)
+        ),
+        Error::NoSuchRepository { .. } => {
+            "`biv list --json` names the repository of each instance".to_owned()
+        }
+        Error::RepositoryStillThere { .. } => {
+            "instances stay with the first one; `biv new` in the copy gives it an id of its own"
+                .to_owned()
+        }
         Error::Conflict { .. } => conflict_hint(""),
         Error::Survivors(_) => {
             "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
@@ -387,6 +393,12 @@ fn conflict_hint(resume: &str) -> String {
         "`{resume}--on-conflict keep` {KEEPS}; `--on-conflict markers` writes both versions and \
          moves aside what is in the way"
     )
+}
+
+/// A path as it can be typed in a shell.
+fn path_word(path: &std::path::Path) -> String {
+    let shown = path.display().to_string();
+    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
 }
 
 /// A title as it can be typed in a shell.

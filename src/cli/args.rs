@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue,
+    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, repo,
     restart, resume, run, runs, send, show, timeout, undo_kill, wait,
 };
 
@@ -52,6 +52,7 @@ pub(super) enum Command {
     Events(events::EventsArgs),
     Daemon(daemon::DaemonArgs),
     Gc(gc::GcArgs),
+    Repo(repo::RepoArgs),
     Detect(detect::DetectArgs),
     Autoyes(autoyes::AutoyesArgs),
     Policy(policy::PolicyArgs),

@@ -30,7 +30,7 @@ const GROUPS: [Group; 5] = [
     },
     Group {
         heading: "Keep things in order",
-        commands: &["doctor", "gc", "compact", "import"],
+        commands: &["doctor", "gc", "compact", "import", "repo"],
     },
     Group {
         heading: "About biv",

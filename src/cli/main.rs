@@ -14,7 +14,7 @@ use super::rights::wish;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
     diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
-    queue, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
+    queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_launcher, run_leashed, run_pipe};
 
@@ -87,6 +87,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Resume(args)) => resume::run(&args, &engine()?, output),
         Some(Command::Restart(args)) => restart::run(&args, &engine()?, output),
         Some(Command::Gc(args)) => gc::run(&args, &engine()?, output),
+        Some(Command::Repo(args)) => repo::run(&args, &engine()?, output),
         Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),

@@ -39,6 +39,7 @@ mod policy;
 mod progress;
 mod prompt;
 mod queue;
+mod repo;
 mod restart;
 mod resume;
 mod rights;

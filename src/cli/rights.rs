@@ -46,6 +46,7 @@ pub(super) fn wish(command: Option<&Command>) -> (Verb, Vec<String>) {
         },
         Command::Gc(args) if args.dry_run => (Verb::Look, none),
         Command::Gc(_) => (Verb::CollectGarbage, none),
+        Command::Repo(_) => (Verb::MoveRepository, none),
         Command::Doctor(args) if !args.fix => (Verb::Look, none),
         Command::Doctor(_) => (Verb::Mend, none),
         Command::Config(args) => match args.action {

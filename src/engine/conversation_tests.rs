@@ -31,6 +31,7 @@ impl Camp {
             repository: Repository {
                 root: PathBuf::from("/nonexistent"),
                 common_dir: PathBuf::from("/nonexistent/.git"),
+                id: None,
             },
             branch: None,
             base: Base {

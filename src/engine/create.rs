@@ -115,7 +115,7 @@ impl Engine {
         let base_commit = found.repo.resolve(&base)?;
         self.begin(&asked.instance, provider, None, progress, |_, _| {
             Ok(Decided {
-                repository: remember(&found.repo),
+                repository: self.remember(&found.repo)?,
                 branch: found.branch.clone().map(|name| Branch {
                     name,
                     made_by_us: false,
@@ -338,7 +338,7 @@ impl Engine {
             resume_partial: false,
         };
         Ok(Decided {
-            repository: remember(repository),
+            repository: self.remember(repository)?,
             branch: Some(branch),
             base: Base {
                 name: name.unwrap_or(base),
@@ -448,12 +448,5 @@ fn made(name: &str, made_by_us: bool) -> Branch {
     Branch {
         name: name.to_owned(),
         made_by_us,
-    }
-}
-
-pub(super) fn remember(repository: &Repo) -> Repository {
-    Repository {
-        root: repository.root().to_owned(),
-        common_dir: repository.common_dir().to_owned(),
     }
 }

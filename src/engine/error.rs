@@ -124,7 +124,11 @@ pub(crate) enum Error {
         reference: Option<String>,
         reason: String,
     },
-    #[error("the repository of this instance is not at {}", recorded.display())]
+    #[error("no instance belongs to a repository at {}", path.display())]
+    NoSuchRepository { path: PathBuf },
+    #[error("the repository is still at {}; {} is a copy of it", old.display(), new.display())]
+    RepositoryStillThere { old: PathBuf, new: PathBuf },
+    #[error("{}", misplaced(recorded, found.as_deref()))]
     RepositoryMoved {
         recorded: PathBuf,
         found: Option<PathBuf>,
@@ -186,6 +190,25 @@ pub(crate) enum Error {
     Tmux(#[from] TmuxError),
     #[error(transparent)]
     Process(#[from] Failure),
+}
+
+/// Names both where another repository has taken the place.
+fn misplaced(recorded: &std::path::Path, found: Option<&std::path::Path>) -> String {
+    match found {
+        Some(found) if found == recorded => format!(
+            "the repository of this instance is not at {} any more: another one is there",
+            recorded.display()
+        ),
+        Some(found) => format!(
+            "the repository of this instance was at {}, and {} is another one",
+            recorded.display(),
+            found.display()
+        ),
+        None => format!(
+            "the repository of this instance is not at {}",
+            recorded.display()
+        ),
+    }
 }
 
 fn dialog(activity: Activity) -> &'static str {

@@ -55,8 +55,14 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Killed, Error> {
         self.prepare()?;
-        let Held { dir, record, lock } = self.hold(given, Scope::Living, "kill")?;
-        let leave_worktree = self.require_repository(&record).is_err();
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Living, "kill")?;
+        let leave_worktree = self
+            .require_repository(&dir, &mut record, progress)
+            .is_err();
         if leave_worktree {
             progress.note(&format!(
                 "the repository {} is away; the files stay at {}",

@@ -30,6 +30,7 @@ mod glimpse;
 mod hands;
 mod haste;
 mod hook;
+mod identity;
 mod import;
 mod kill;
 mod launch;

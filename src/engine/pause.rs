@@ -9,7 +9,7 @@ use super::recover::Held;
 use super::steps::{Foresight, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope, pace};
 use crate::config::WorktreeOnPause;
-use crate::git::{self, Checkout, Why};
+use crate::git::{self, Checkout, Repo, Why};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
 use crate::model::{EventKind, InstanceRecord, PauseReason, Resting};
 
@@ -52,7 +52,11 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Asked, Error> {
         self.prepare()?;
-        let Held { dir, record, lock } = self.hold(given, Scope::Living, "pause")?;
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Living, "pause")?;
         match record.state {
             Resting::Running => {}
             Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
@@ -65,9 +69,10 @@ impl Engine {
             }
         }
         let permit = pace::permit();
+        let repository = self.require_repository(&dir, &mut record, progress)?;
         // Fresh files, of a build say, take the disk longer than the rest of a pause.
         git::begin_sync(&[&record.worktree.path, &record.repository.common_dir]);
-        let foresight = self.refuse_what_cannot_be_kept(&record, options, progress)?;
+        let foresight = self.refuse_what_cannot_be_kept(repository, &record, options, progress)?;
         self.withdraw_cancellation(&dir);
         self.emit(
             EventKind::Pausing,
@@ -119,11 +124,11 @@ impl Engine {
     /// Names what cannot be saved before anything is stopped.
     pub(super) fn refuse_what_cannot_be_kept(
         &self,
+        repository: Repo,
         record: &InstanceRecord,
         options: &PauseOptions,
         progress: &mut dyn Progress,
     ) -> Result<Foresight, Error> {
-        let repository = self.require_repository(record)?;
         if !record.worktree.path.is_dir() {
             return Err(Error::WorktreeMissing {
                 path: record.worktree.path.clone(),

@@ -15,7 +15,11 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        let Held { dir, record, lock } = self.hold(given, Scope::Living, "restart")?;
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Living, "restart")?;
         if record.state == Resting::Killed {
             return Err(Error::WrongState {
                 verb: "restart",
@@ -23,7 +27,7 @@ impl Engine {
                 state: record.state.into(),
             });
         }
-        self.require_repository(&record)?;
+        self.require_repository(&dir, &mut record, progress)?;
         let provider = self.provider_of(&record)?;
         let (program, path) = provider.program(&record.agent_args, &self.host);
         if path.is_none() {

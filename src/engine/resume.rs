@@ -10,7 +10,6 @@ use super::{Engine, Error, Progress, Scope};
 use crate::agents::{Strategy, Trace, Turnless};
 use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
-use crate::git::Repo;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{EventKind, InstanceRecord, Resting};
 use crate::store::InstanceDir;
@@ -105,7 +104,7 @@ impl Engine {
                 });
             }
         }
-        let repository = self.require_repository(&record)?;
+        let repository = self.require_repository(&dir, &mut record, progress)?;
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.told);
@@ -129,18 +128,6 @@ impl Engine {
         let record = self.carry_out_foreseen(&lock, &dir, journal, record, known, progress)?;
         drop(lock);
         Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
-    }
-
-    /// The repository must be the one that was recorded, at its recorded place.
-    pub(super) fn require_repository(&self, record: &InstanceRecord) -> Result<Repo, Error> {
-        let recorded = &record.repository;
-        match Repo::discover(&recorded.root).ok() {
-            Some(found) if found.common_dir() == recorded.common_dir => Ok(found),
-            found => Err(Error::RepositoryMoved {
-                recorded: recorded.root.clone(),
-                found: found.map(|found| found.root().to_owned()),
-            }),
-        }
     }
 
     /// An agent that ended unseen may have left its reference behind. Gives back whether it is certain

@@ -35,7 +35,7 @@ impl Engine {
             .journal()
             .read()?
             .is_some_and(|journal| !journal.is_closed());
-        let record = dir.record()?;
+        let mut record = dir.record()?;
         if open || record.state != Resting::Running || dir.queue()?.counts().is_open() {
             return Ok(Suspended::NotNow);
         }
@@ -62,7 +62,9 @@ impl Engine {
             worktree: WorktreeOnPause::Keep,
             reason,
         };
-        let foresight = self.refuse_what_cannot_be_kept(&record, &options, &mut Silent)?;
+        let repository = self.require_repository(&dir, &mut record, &mut Silent)?;
+        let foresight =
+            self.refuse_what_cannot_be_kept(repository, &record, &options, &mut Silent)?;
         self.withdraw_cancellation(&dir);
         let facts = Facts::none().with(fact::PAUSE, &options);
         let journal = self.begin_journal(&dir, Plan::pause(), facts)?;

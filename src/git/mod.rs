@@ -36,6 +36,7 @@ mod disk;
 mod draft;
 mod error;
 mod guard;
+mod identity;
 mod ignored;
 mod import;
 mod index;
@@ -75,6 +76,7 @@ pub(crate) use delete::ThinReport;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_text, snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
+pub(crate) use identity::Relocation;
 pub(crate) use ignored::{ignored_in, is_tracked};
 pub(crate) use moved::{
     Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, branch_standing, bring_merged_back,

@@ -82,6 +82,9 @@ pub(crate) struct Repository {
     pub root: PathBuf,
     /// The directory that all worktrees share (`.git`).
     pub common_dir: PathBuf,
+    /// What it is known by at any place; None in a record from before there were ids.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,13 +9,14 @@ type Trouble = fn(&Camp) -> String;
 
 #[test]
 fn what_is_quoted_for_those_in_trouble_is_what_they_see() {
-    let troubles: [Trouble; 9] = [
+    let troubles: [Trouble; 10] = [
         no_repository,
         no_such_agent,
         an_agent_that_ends,
         a_server_that_is_gone,
         a_branch_in_use,
         a_branch_that_has_moved,
+        a_repository_that_was_moved,
         a_forgotten_conversation,
         a_wrong_key,
         a_wrong_rule,
@@ -100,6 +101,19 @@ fn a_branch_that_has_moved(camp: &Camp) -> String {
         both.contains("mine\n") && both.contains("theirs\n"),
         "{both}"
     );
+    said
+}
+
+fn a_repository_that_was_moved(camp: &Camp) -> String {
+    let repository = camp.repository("app");
+    camp.start(&repository, "work", &[]).wait_idle(camp);
+    drop(camp.biv(["pause", "work"]).run().ok());
+    let new = camp.root().join("elsewhere");
+    std::fs::rename(&repository.path, &new).unwrap();
+    let said = camp.biv(["resume", "work"]).run().fails(1).stderr;
+    let moved = camp.biv(["repo", "moved"]).args([&repository.path, &new]);
+    drop(moved.run().ok());
+    drop(camp.biv(["resume", "work"]).run().ok());
     said
 }
 

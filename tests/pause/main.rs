@@ -9,6 +9,7 @@ mod dice;
 mod disk;
 mod exactness;
 mod ground;
+mod identity;
 mod inside;
 mod meanwhile;
 mod mount;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::create::{Decided, NewInstance, remember};
+use super::create::{Decided, NewInstance};
 use super::setup::Consent;
 use super::steps::fact;
 use super::{Engine, Error, InstanceView, Progress, Scope};
@@ -157,7 +157,7 @@ impl Engine {
                     path,
                     adopted: matches!(place, Place::Standing(_)),
                 },
-                repository: remember(&repository),
+                repository: self.remember(&repository)?,
                 facts,
             })
         })?;

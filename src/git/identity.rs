@@ -1,0 +1,196 @@
+//! By what a repository is known again, wherever it lies: a random id in its git directory.
+
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::call::bytes_to_path;
+use super::disk::{ensure_private_dir, sync_dir};
+use super::{GitError, ParkingPlace, Repo};
+
+const MARKER: &str = "bivouac/id";
+/// Longer than any marker.
+const MOST: u64 = 200;
+
+impl Repo {
+    /// The id that it was given; None where there is none that can be read as one.
+    pub(crate) fn identity(&self) -> Result<Option<String>, GitError> {
+        let path = self.common_dir().join(MARKER);
+        let flags = rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits();
+        let file = std::fs::OpenOptions::new()
+            .read(true)
+            .custom_flags(flags.cast_signed())
+            .open(&path);
+        let file = match file {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                return Err(GitError::reading(&path)(error));
+            }
+            Err(_) => return Ok(None),
+        };
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
+        let mut text = String::new();
+        let whole = file.take(MOST).read_to_string(&mut text).is_ok();
+        let id = text.trim_end();
+        let valid = id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        Ok((whole && valid).then(|| id.to_owned()))
+    }
+
+    /// Its id, made if it has none. Gives whether it was there before.
+    pub(crate) fn ensure_identity(&self) -> Result<(String, bool), GitError> {
+        if let Some(id) = self.identity()? {
+            return Ok((id, true));
+        }
+        let path = self.common_dir().join(MARKER);
+        match self.fresh_identity()?.persist_noclobber(&path) {
+            Ok(_) => sync_dir(&super::disk::parent(&path))?,
+            // Another process was faster, or something else stands there.
+            Err(_) if self.identity()?.is_some() => {}
+            Err(_) => return Ok((self.renew_identity()?, false)),
+        }
+        let id = self.identity()?.ok_or_else(|| GitError::Unreadable {
+            path,
+            source: std::io::Error::from(std::io::ErrorKind::InvalidData),
+        })?;
+        Ok((id, false))
+    }
+
+    /// Another id, for a repository that is the copy of one that has it.
+    pub(crate) fn renew_identity(&self) -> Result<String, GitError> {
+        let path = self.common_dir().join(MARKER);
+        self.fresh_identity()?
+            .persist(&path)
+            .map_err(|error| GitError::writing(&path)(error.error))?;
+        sync_dir(&super::disk::parent(&path))?;
+        self.identity()?.ok_or_else(|| GitError::Unreadable {
+            path,
+            source: std::io::Error::from(std::io::ErrorKind::InvalidData),
+        })
+    }
+
+    /// A new id in a file of its own, for the owner alone.
+    fn fresh_identity(&self) -> Result<tempfile::NamedTempFile, GitError> {
+        use std::io::Write;
+        let dir = self.common_dir().join("bivouac");
+        ensure_private_dir(&dir)?;
+        let mut file = tempfile::Builder::new()
+            .prefix("id-")
+            .tempfile_in(&dir)
+            .map_err(GitError::writing(&dir))?;
+        let id = uuid::Uuid::new_v4().simple().to_string();
+        file.write_all(format!("{id}\n").as_bytes())
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(GitError::writing(&dir))?;
+        Ok(file)
+    }
+
+    /// Mends git's own links between this repository and its worktrees after it, or they, were moved.
+    pub(crate) fn repair_worktrees(&self, moved: &[PathBuf]) -> Result<(), GitError> {
+        let mut command = self.git().args(["worktree", "repair"]);
+        for path in moved {
+            command = command.arg(path);
+        }
+        // It complains about others that are away, and mends the rest.
+        command.output()?;
+        Ok(())
+    }
+
+    /// Whether git's record of a worktree at this path is in this repository.
+    pub(crate) fn has_worktree_at(&self, path: &Path) -> bool {
+        let Ok(records) = std::fs::read_dir(self.common_dir().join("worktrees")) else {
+            return false;
+        };
+        records.flatten().any(|record| {
+            std::fs::read(record.path().join("gitdir")).is_ok_and(|link| {
+                let link = link.strip_suffix(b"\n").unwrap_or(&link);
+                record.path().join(bytes_to_path(link)) == path.join(".git")
+            })
+        })
+    }
+}
+
+/// From where to where a repository went.
+#[derive(Debug, Clone)]
+pub(crate) struct Relocation {
+    /// Old and new beginning of a path, the longest first.
+    parts: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Relocation {
+    pub(crate) fn new(old_root: &Path, old_common_dir: &Path, now: &Repo) -> Self {
+        let mut parts = vec![
+            (old_common_dir.to_owned(), now.common_dir().to_owned()),
+            (old_root.to_owned(), now.root().to_owned()),
+        ];
+        parts.sort_by_key(|(from, _)| std::cmp::Reverse(from.as_os_str().len()));
+        Self { parts }
+    }
+
+    /// Where a path is now; the same where it lay outside.
+    pub(crate) fn path(&self, path: &Path) -> PathBuf {
+        self.parts
+            .iter()
+            .find_map(|(from, to)| {
+                let rest = path.strip_prefix(from).ok()?;
+                Some(if rest.as_os_str().is_empty() {
+                    to.clone()
+                } else {
+                    to.join(rest)
+                })
+            })
+            .unwrap_or_else(|| path.to_owned())
+    }
+}
+
+impl ParkingPlace {
+    /// The same place, where it is now.
+    pub(crate) fn relocated(&self, relocation: &Relocation) -> Self {
+        Self {
+            worktree: relocation.path(&self.worktree),
+            parked_worktree: relocation.path(&self.parked_worktree),
+            worktree_identity: self.worktree_identity,
+            admin: relocation.path(&self.admin),
+            parked_admin: relocation.path(&self.parked_admin),
+            admin_identity: self.admin_identity,
+            common_dir: relocation.path(&self.common_dir),
+            inside: self
+                .inside
+                .iter()
+                .map(|path| relocation.path(path))
+                .collect(),
+        }
+    }
+
+    /// Lets the two parked halves name each other's places as they are now.
+    pub(crate) fn repoint(&self) -> Result<(), GitError> {
+        use std::os::unix::ffi::OsStrExt;
+        let lines = [
+            (
+                self.parked_worktree.join(".git"),
+                [b"gitdir: ", self.admin.as_os_str().as_bytes(), b"\n"].concat(),
+            ),
+            (
+                self.parked_admin.join("gitdir"),
+                [self.worktree.join(".git").as_os_str().as_bytes(), b"\n"].concat(),
+            ),
+        ];
+        for (path, line) in lines {
+            let now = match std::fs::read(&path) {
+                Ok(now) => now,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(GitError::reading(&path)(error)),
+            };
+            let target = now.strip_prefix(b"gitdir: ").unwrap_or(&now);
+            // A relative link is the user's choice, and git mends it.
+            if now != line && target.starts_with(b"/") {
+                // Not by a rename: the directory's own time stays.
+                std::fs::write(&path, &line)
+                    .and_then(|()| std::fs::File::open(&path)?.sync_all())
+                    .map_err(GitError::writing(&path))?;
+            }
+        }
+        Ok(())
+    }
+}
