@@ -11,6 +11,7 @@ mod collect;
 mod crash;
 #[path = "../../tests/support/fingerprint.rs"]
 mod fingerprint;
+mod meanwhile;
 mod moved;
 #[path = "../../tests/support/states.rs"]
 mod states;

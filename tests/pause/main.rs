@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod camp;
+mod chance;
 mod contention;
 mod crash;
 mod crowd;
