@@ -39,9 +39,9 @@ fn what_one_snapshot_needs_stays_when_another_goes() {
         // Nothing of them is garbage yet.
         collect_vault(&repo, Duration::ZERO).unwrap();
         assert!(vault.resolve(&first.commit).unwrap().is_some());
-        release_snapshot(&repo, &first.reference).unwrap();
+        release_snapshot(&repo, &first.reference, now()).unwrap();
         let later = Timestamp::from_epoch(now().seconds_since_epoch() + 1).unwrap();
-        let dropped = delete_trashed(&repo, later, |_| false).unwrap();
+        let dropped = delete_expired(&repo, later, later).unwrap();
         assert_eq!(dropped.len(), 1);
         let refs = lab.git_in(repo.common_dir(), &["for-each-ref", "--format=%(refname)"]);
         assert!(
