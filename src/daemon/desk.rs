@@ -53,6 +53,9 @@ pub(super) struct Desk {
     compacting: bool,
     measure: Duration,
     measuring: bool,
+    /// A screen is being saved, and before when no other one is.
+    saving: bool,
+    save_after: Duration,
     stopping: Option<Duration>,
 }
 
@@ -96,6 +99,8 @@ impl Desk {
             compacting: false,
             measure: hurried(MEASURE),
             measuring: false,
+            saving: false,
+            save_after: Duration::ZERO,
             stopping: None,
         };
         for id in desk.roster.changed(&desk.engine) {
@@ -118,6 +123,9 @@ impl Desk {
         let mut due = self.scan.min(self.compact);
         if self.engine.config().settings.limits.memory > 0 {
             due = due.min(self.measure);
+        }
+        if let Some(save) = self.next_save() {
+            due = due.min(save);
         }
         let keepers = self.keepers.values().filter_map(|keeper| keeper.due(now));
         let due = keepers.chain([due]).min().unwrap_or(due);
@@ -182,6 +190,7 @@ impl Desk {
                     log(&trouble);
                 }
             }
+            Mail::Saved(id, took, trouble) => self.saved(&id, took, trouble),
             Mail::Stop => {
                 let now = self.now();
                 self.stopping.get_or_insert(now);

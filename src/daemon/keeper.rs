@@ -23,6 +23,11 @@ const UNCLEAR: Duration = Duration::from_secs(1);
 /// After an attempt that could not be made now; twice that the next time.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
+/// A screen that has been still for so long is saved, though not more often than that.
+const AT_REST: Duration = Duration::from_secs(2);
+const BETWEEN_SAVES: Duration = Duration::from_secs(10);
+/// One that goes on changing is saved so often.
+const WHILE_BUSY: Duration = Duration::from_secs(30);
 /// So many failing starts within this time end a loop of them.
 const WAKES: usize = 3;
 const WAKES_WITHIN: Duration = Duration::from_secs(60);
@@ -92,6 +97,9 @@ pub(super) struct Keeper {
     waking: bool,
     failed_wakes: VecDeque<Duration>,
     notices: Notices,
+    /// Since when it shows something that was not saved, and when it was saved last.
+    unsaved: Option<Duration>,
+    saved: Option<Duration>,
     /// It was here before us: what it shows first is not news.
     found: bool,
 }
@@ -118,6 +126,8 @@ impl Keeper {
             waking: false,
             failed_wakes: VecDeque::new(),
             notices: Notices::default(),
+            unsaved: None,
+            saved: None,
             found,
         }
     }
@@ -207,6 +217,10 @@ impl Keeper {
         if seen.changed || previous != self.activity {
             self.still = now;
         }
+        // An empty screen is not worth it.
+        if seen.changed && seen.last_line.is_some() {
+            self.unsaved.get_or_insert(now);
+        }
         self.clock = match (seen.activity, previous) {
             (Activity::Idle, Some(Activity::Idle)) if !seen.changed => self.clock.or(Some(now)),
             (Activity::Idle, _) => Some(now),
@@ -267,6 +281,22 @@ impl Keeper {
             self.clients = clients;
             self.clock = self.clock.map(|_| now);
         }
+    }
+
+    /// When its screen is to be saved: soon after it has come to rest, and now and then while it works.
+    pub(super) fn save_due(&self) -> Option<Duration> {
+        let unsaved = self.unsaved.filter(|_| self.is_running() && !self.left)?;
+        let between = |pause| self.saved.map_or(Duration::ZERO, |saved| saved + pause);
+        let at_rest = (self.still + AT_REST).max(between(BETWEEN_SAVES));
+        let busy = (unsaved + WHILE_BUSY).max(between(WHILE_BUSY));
+        Some(at_rest.min(busy))
+    }
+
+    /// It is being saved. Says whether it is at rest.
+    pub(super) fn save(&mut self, now: Duration) -> bool {
+        self.unsaved = None;
+        self.saved = Some(now);
+        now >= self.still + AT_REST
     }
 
     /// Its process has ended, or its terminal is gone.

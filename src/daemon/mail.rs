@@ -1,6 +1,7 @@
 //! What reaches the daemon.
 
 use std::sync::mpsc::Sender;
+use std::time::Duration;
 
 use super::keeper::Done;
 use super::wire::{Answer, Request};
@@ -21,5 +22,7 @@ pub(super) enum Mail {
     /// So much memory do all agents hold together.
     Measured(u64),
     Compacted(Vec<String>),
+    /// The screen of this instance was saved, which took so long; or why it was not.
+    Saved(InstanceId, Duration, Option<String>),
     Stop,
 }

@@ -1,9 +1,11 @@
 //! The screen of an agent as text, and the difference it has made.
 
-use super::steps::BANNER;
+use super::core::now;
+use super::steps::{BANNER, Saving, save_live};
 use super::{Engine, Error, Scope};
 use crate::git::{self, DiffOutput, Repo};
-use crate::model::{Resting, last_lines, printable};
+use crate::model::{InstanceId, Resting, last_lines, printable};
+use crate::store::Loaded;
 use crate::tmux::Server;
 
 /// Lines that are shown of an agent that has ended.
@@ -32,6 +34,34 @@ impl Engine {
         } else {
             plain(text)
         })
+    }
+
+    /// Saves the screen of a running agent, so that something is left of it when its server goes away.
+    pub(crate) fn save_screen(&self, id: &InstanceId, at_rest: bool) -> Result<(), Error> {
+        let dir = self.store.instance(id);
+        let Loaded::Known { record, journal } = dir.load() else {
+            return Ok(());
+        };
+        let under_way = journal.is_some_and(|journal| !journal.is_closed());
+        let Some(seat) = record
+            .seat
+            .as_ref()
+            .filter(|_| record.state == Resting::Running && !under_way)
+        else {
+            return Ok(());
+        };
+        let found = self.server_of(&record).pane_and_text(&seat.pane)?;
+        let Some((pane, text)) =
+            found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
+        else {
+            return Ok(());
+        };
+        let saving = if at_rest {
+            Saving::AtRest
+        } else {
+            Saving::WhileBusy
+        };
+        save_live(&dir, pane, &text, now(), saving)
     }
 
     /// What the instance changed against its base, committed or not.

@@ -259,6 +259,14 @@ impl Engine {
         }
         let mut farewell = None;
         let mut last_words = None;
+        if pane.is_none() {
+            let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
+            let saved = super::steps::keep_live(dir, history)?;
+            let active = saved.and_then(|saved| Timestamp::from_epoch(saved.active_at));
+            record.last_active_at = record
+                .last_active_at
+                .max(active.unwrap_or(record.created_at));
+        }
         if let Some(pane) = pane {
             let server = self.server_of(record);
             super::steps::archive(&server, pane, dir, self.scrollback_lines(pane))?;

@@ -28,4 +28,4 @@ pub(crate) use instances::{InstanceDir, Loaded, Store};
 pub(crate) use journal::JournalFile;
 pub(crate) use jsonl::{Tail, append_line, read_lines};
 pub(crate) use lock::{Lock, LockMode};
-pub(crate) use replace::replace_file;
+pub(crate) use replace::{replace_file, replace_unsynced};

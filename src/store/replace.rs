@@ -29,6 +29,21 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
     sync_directory(directory)
 }
 
+/// The same without waiting for the disk: after a power cut the file may be the old one, or empty. For what
+/// is written again and again, and is worth little.
+pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut temporary = tempfile::NamedTempFile::new_in(directory)
+        .map_err(StoreError::io("write in", directory))?;
+    temporary
+        .write_all(content)
+        .map_err(StoreError::io("write", path))?;
+    temporary
+        .persist(path)
+        .map_err(|error| StoreError::io("replace", path)(error.error))?;
+    Ok(())
+}
+
 pub(super) fn sync_directory(directory: &Path) -> Result<(), StoreError> {
     File::open(directory)
         .and_then(|directory| directory.sync_all())

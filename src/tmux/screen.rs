@@ -113,6 +113,24 @@ impl Server {
         Ok(text)
     }
 
+    /// A pane and its last lines, with colours, in one call; None where there is no such pane.
+    pub(crate) fn pane_and_text(&self, pane: &str) -> Result<Option<(Pane, String)>, TmuxError> {
+        let answer = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", pane, &format()])
+            .args([";", "capture-pane", "-p", "-e", "-J"])
+            .args(["-S", &format!("-{WHOLE}"), "-t", pane])
+            .text();
+        let answer = match answer.map_err(|error| no_pane(error, pane)) {
+            Ok(answer) => answer,
+            Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (head, text) = answer.split_once('\n').unwrap_or((&answer, ""));
+        let found = parse_panes(head)?.into_iter().next();
+        Ok(found.map(|pane| (pane, text.to_owned())))
+    }
+
     fn slice(&self, pane: &str, start: &str, end: &str) -> Result<String, TmuxError> {
         self.client()
             .args([

@@ -7,6 +7,7 @@ mod life;
 mod multitude;
 mod notices;
 mod queue;
+mod saved;
 mod sleep;
 mod starting;
 mod watching;

@@ -298,3 +298,47 @@ fn several_are_counted_and_one_that_fails_costs_the_others_nothing() {
     let killed = camp.biv(["kill", "-y", "one", "three"]).run().ok();
     assert!(killed.stderr.contains("Killed 2 instances."));
 }
+
+/// All of them at once would keep tmux from answering in time: they are paced, and counted.
+#[test]
+fn a_crowd_is_paused_resumed_and_killed_whole() {
+    let camp = camp();
+    let directory = tempfile::tempdir_in(crate::ground::scratch()).unwrap();
+    let lab = Lab::new(&directory.path().canonicalize().unwrap(), Base::Plain);
+    let count = if long() { 200 } else { 36 };
+    let titles: Vec<String> = (0..count).map(|n| format!("t{n}")).collect();
+    let results = crowd::each(&titles, |title| start(&camp, &lab, title));
+    let members: Vec<Instance> = results.into_iter().map(Result::unwrap).collect();
+    let states = || -> Vec<String> {
+        let listed = camp.biv(["list", "--json"]).run().ok().json();
+        let listed = listed["instances"].as_array().unwrap().clone();
+        listed
+            .iter()
+            .map(|view| view["state"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let all = |state: &str| vec![state.to_owned(); count];
+    assert_eq!(states(), all("running"));
+    let paused = camp.biv(["pause", "--all"]).run().ok();
+    assert!(
+        paused
+            .stderr
+            .contains(&format!("Paused {count} instances."))
+    );
+    assert_eq!(states(), all("paused"));
+    let resumed = camp.biv(["resume", "--all"]).run().ok();
+    assert!(
+        resumed
+            .stderr
+            .contains(&format!("Resumed {count} instances."))
+    );
+    assert_eq!(states(), all("running"));
+    let ids = members.iter().map(|member| member.id.as_str());
+    let killed = camp.biv(["kill", "-y"]).args(ids).run().ok();
+    assert!(
+        killed
+            .stderr
+            .contains(&format!("Killed {count} instances."))
+    );
+    assert_eq!(states(), all("killed")[..0]);
+}

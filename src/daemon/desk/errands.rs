@@ -1,14 +1,21 @@
 //! What concerns all instances at once: rounds, compaction, memory.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::{COMPACT, Desk, Errand, MEASURE};
 use crate::daemon::jobs;
+use crate::daemon::keeper::Keeper;
 use crate::daemon::mail::Mail;
 use crate::daemon::thread::{log, spawn};
 use crate::engine::hurried;
 use crate::model::{InstanceId, PauseReason};
+
+/// After a screen was saved nothing is saved for so many times as long: at most one part in a hundred of the
+/// time goes into it, however many there are.
+const SAVE_SHARE: u32 = 100;
+const SAVE_REST: Duration = Duration::from_millis(200);
+const LONGEST_SAVE_REST: Duration = Duration::from_secs(30);
 
 impl Desk {
     /// What concerns all of them.
@@ -32,9 +39,52 @@ impl Desk {
             self.compact = now + hurried(COMPACT);
             self.compacting = self.compact_all(now);
         }
+        self.save_one(now);
+        let limits = &self.engine.config().settings.limits;
         if limits.memory > 0 && now >= self.measure && !self.measuring {
             self.measure = now + hurried(MEASURE);
             self.measuring = self.measure_all();
+        }
+    }
+
+    /// When the next screen may be saved, if one is to be.
+    pub(super) fn next_save(&self) -> Option<Duration> {
+        if self.saving || self.stopping.is_some() {
+            return None;
+        }
+        let due = self.keepers.values().filter_map(Keeper::save_due).min()?;
+        Some(due.max(self.save_after))
+    }
+
+    /// Saves one screen, the one that has been due for longest.
+    fn save_one(&mut self, now: Duration) {
+        if self.next_save().is_none_or(|due| due > now) {
+            return;
+        }
+        let due = self
+            .keepers
+            .iter_mut()
+            .filter_map(|(id, keeper)| Some((keeper.save_due()?, id, keeper)))
+            .min_by_key(|(due, ..)| *due);
+        let Some((_, id, keeper)) = due else {
+            return;
+        };
+        let (id, at_rest) = (id.clone(), keeper.save(now));
+        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
+        self.saving = spawn("save", move || {
+            let started = Instant::now();
+            let trouble = engine.save_screen(&id, at_rest).err();
+            let trouble = trouble.map(|error| error.to_string());
+            drop(mail.send(Mail::Saved(id, started.elapsed(), trouble)));
+        });
+    }
+
+    pub(super) fn saved(&mut self, id: &InstanceId, took: Duration, trouble: Option<String>) {
+        self.saving = false;
+        let rest = (took * SAVE_SHARE).clamp(SAVE_REST, LONGEST_SAVE_REST);
+        self.save_after = self.now() + rest;
+        if let Some(trouble) = trouble {
+            log(&format!("{id}: its screen was not saved: {trouble}"));
         }
     }
 

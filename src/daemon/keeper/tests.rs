@@ -63,7 +63,7 @@ impl Scene {
             activity,
             changed,
             face: self.face,
-            last_line: None,
+            last_line: Some("a line".to_owned()),
         };
         self.keeper.seen(at(seconds), &seen, TURN)
     }
@@ -418,4 +418,27 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
         assert_eq!(scene.job(turn * 2), Some(Job::Feed));
         scene.keeper.not_begun(at(turn * 2));
     }
+}
+
+#[test]
+fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
+    let mut scene = Scene::new(standing());
+    assert_eq!(scene.keeper.save_due(), None, "nothing was seen");
+    scene.shows(1, Activity::Busy);
+    assert_eq!(scene.keeper.save_due(), Some(at(3)));
+    // One that goes on is not waited for for ever.
+    for second in 2..40 {
+        scene.shows(second, Activity::Busy);
+    }
+    assert_eq!(scene.keeper.save_due(), Some(at(31)));
+    assert!(!scene.keeper.save(at(40)), "it is busy");
+    assert_eq!(scene.keeper.save_due(), None, "nothing is new");
+    scene.shows(41, Activity::Idle);
+    assert_eq!(scene.keeper.save_due(), Some(at(50)), "not at once again");
+    assert!(scene.keeper.save(at(50)));
+    scene.still(60, Activity::Idle);
+    assert_eq!(scene.keeper.save_due(), None, "nothing has changed");
+    scene.shows(70, Activity::Idle);
+    scene.stands(71, |standing| standing.state = State::Paused);
+    assert_eq!(scene.keeper.save_due(), None, "it is saved whole");
 }

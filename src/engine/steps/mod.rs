@@ -3,6 +3,7 @@
 mod agent;
 mod bringing;
 mod conversation;
+mod live;
 mod naming;
 mod quiesce;
 mod recording;
@@ -12,6 +13,7 @@ mod terminal;
 mod worktree;
 mod world;
 
+pub(super) use live::{Saving, keep_live, save_live};
 pub(super) use recording::Vault;
 pub(super) use terminal::{BANNER, archive, scrollback};
 pub(super) use world::{Foresight, Work};

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::live::forget_live;
 use super::{Work, fact};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error};
@@ -26,6 +27,20 @@ pub(in crate::engine) struct SavedTerminal {
     pub cursor: (u16, u16),
     /// The variables of the environment that say how the terminal was used. Nothing else of it is kept.
     pub environment: Vec<(String, String)>,
+}
+
+impl SavedTerminal {
+    pub(super) fn of(pane: Pane, lines: usize) -> Self {
+        Self {
+            lines: lines as u64,
+            columns: pane.columns,
+            rows: pane.rows,
+            cursor: pane.cursor,
+            active_at: pane.active_at,
+            title: pane.title,
+            environment: Vec::new(),
+        }
+    }
 }
 
 /// What a new session is opened with.
@@ -70,24 +85,16 @@ impl Work<'_> {
         let Some(lines) = archive(&server, &pane, &self.dir, most)? else {
             return Ok(Facts::none());
         };
+        let exit_code = pane.death.map(crate::tmux::Death::exit_code);
         let saved = SavedTerminal {
             lines,
-            columns: pane.columns,
-            rows: pane.rows,
-            cursor: pane.cursor,
-            active_at: pane.active_at,
             environment: HARMLESS_VARIABLES
                 .iter()
                 .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
                 .collect(),
-            title: pane.title,
+            ..SavedTerminal::of(pane, 0)
         };
-        let path = self.dir.terminal().join("terminal.json");
-        replace_file(
-            &path,
-            &serde_json::to_vec_pretty(&saved).unwrap_or_default(),
-        )?;
-        let exit_code = pane.death.map(crate::tmux::Death::exit_code);
+        remember(&self.dir, &saved)?;
         Ok(Facts::none()
             .with(fact::TERMINAL, &saved)
             .with(fact::EXIT_CODE, &exit_code))
@@ -99,6 +106,8 @@ impl Work<'_> {
         let saved: Option<SavedTerminal> = std::fs::read(self.dir.terminal().join("terminal.json"))
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok());
+        // What was saved of an earlier session is in the scrollback by now.
+        forget_live(&self.dir);
         let replay = Some(scrollback(&self.dir)).filter(|path| path.exists());
         let (columns, rows) = saved.map_or((terminal.columns, terminal.rows), |saved| {
             (saved.columns, saved.rows)
@@ -132,22 +141,32 @@ pub(in crate::engine) fn archive(
         Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let captured = harmless(captured.trim_end());
-    let path = scrollback(dir);
-    let earlier = std::fs::read_to_string(&path).unwrap_or_default();
+    let text = combined(dir, harmless(captured.trim_end()), most);
+    if !text.is_empty() {
+        replace_file(&scrollback(dir), text.as_bytes())?;
+    }
+    forget_live(dir);
+    Ok(Some(text.lines().count() as u64))
+}
+
+/// What was captured, below what was saved before where it is not a part of it any more.
+pub(super) fn combined(dir: &InstanceDir, captured: String, most: usize) -> String {
+    let earlier = std::fs::read_to_string(scrollback(dir)).unwrap_or_default();
     let line = std::fs::read_to_string(line_below(dir)).unwrap_or_else(|_| BANNER.to_owned());
-    let text = if earlier.is_empty() || captured.contains(&line) {
+    if earlier.is_empty() || captured.contains(&line) {
         captured
     } else if captured.is_empty() {
         earlier
     } else {
         let most = most.max(captured.lines().count());
         last_lines(&format!("{earlier}\x1b[0m\n{captured}"), most).to_owned()
-    };
-    if !text.is_empty() {
-        replace_file(&path, text.as_bytes())?;
     }
-    Ok(Some(text.lines().count() as u64))
+}
+
+/// Writes down what is known of a terminal besides its text.
+pub(super) fn remember(dir: &InstanceDir, saved: &SavedTerminal) -> Result<(), Error> {
+    let text = serde_json::to_vec_pretty(saved).unwrap_or_default();
+    Ok(replace_file(&dir.terminal().join("terminal.json"), &text)?)
 }
 
 pub(in crate::engine) fn scrollback(dir: &InstanceDir) -> PathBuf {
