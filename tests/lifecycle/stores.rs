@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{Camp, Instance};
+use crate::support::{Camp, Instance, until};
 
 /// A camp with a store of this format in it.
 fn camp_with(store: &str) -> Camp {
@@ -122,7 +122,7 @@ fn a_store_of_format_1_is_listed_shown_and_read() {
         states,
         [
             // Its server is gone.
-            ("answered", "failed"),
+            ("answered", "interrupted"),
             ("completed", "completed"),
             // The next command has carried its pause to the end.
             ("cut", "paused"),
@@ -163,12 +163,8 @@ fn a_store_of_format_1_is_listed_shown_and_read() {
     for kind in ["instance:killed", "orchestrator:paused", "queue:done"] {
         assert!(events.contains(kind), "{kind}");
     }
-    let doctor = camp.biv(["doctor"]).run();
-    assert!(
-        !doctor.stdout.contains("cannot be read"),
-        "{}",
-        doctor.stdout
-    );
+    let doctor = camp.biv(["doctor"]).run().stdout;
+    assert!(doctor.contains("✓ records: all can be read"), "{doctor}");
 }
 
 #[test]
@@ -187,13 +183,18 @@ fn what_a_store_of_format_1_has_paused_resumes_whole() {
         assert_whole(&camp, &instance.worktree);
     }
     // Its conversation goes on where it was.
-    drop(camp.biv(["send", "parked", "/recall"]).run().ok());
-    let parked = instance(&camp, "parked");
-    parked.wait_idle(&camp);
-    assert_eq!(parked.prompts(&camp)[0], "pitch the tent");
-    let log = camp.biv(["log", "--json", "parked"]).run().ok().stdout;
-    assert_eq!(log.matches("\"/recall\"").count(), 1, "{log}");
-    assert_eq!(log.matches("\"peg 30\"").count(), 1, "{log}");
+    let said = |words: &str| {
+        let log = camp.biv(["log", "--json", "parked"]).run().ok().stdout;
+        log.matches(&format!("\"{words}\"")).count()
+    };
+    drop(camp.biv(["send", "--now", "parked", "/recall"]).run().ok());
+    assert_eq!(
+        instance(&camp, "parked").prompts(&camp)[0],
+        "pitch the tent"
+    );
+    assert_eq!((said("/recall"), said("peg 30")), (1, 1));
+    // What waited in its queue is sent, now that it runs.
+    until("the queue is fed", || said("waits for its turn") == 1);
 }
 
 #[test]

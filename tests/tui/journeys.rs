@@ -113,7 +113,7 @@ fn what_an_agent_changes_and_says_is_in_its_tabs() {
     let instance = camp.start(&repository, "tabs", &["-p", "/allow"]);
     let terminal = ui(&camp, &repository);
     terminal.press(&["Tab"]);
-    terminal.wait_for("Nothing was changed against HEAD.");
+    terminal.wait_for("Nothing was changed against main.");
     // Sent from here, seen here: by the doorbell, not by a key.
     terminal.press(&["s"]);
     terminal.wait_for("Send to `tabs`");
