@@ -1,5 +1,8 @@
-//! SIGKILL inside a step, between two of its effects, on a disk that gives the inode of a deleted
-//! file to the next one; and a user who goes on working between the crash and the recovery.
+//! SIGKILL inside a step, between two of its effects, on a disk that gives inodes of deleted files to
+//! the next ones; and a user who goes on working between the crash and the recovery.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use crate::crowd;
 use crate::fingerprint::fingerprint;
@@ -66,11 +69,7 @@ const CUTS: [Cut; 7] = [
 
 /// Which effects are the last before a crash: all of them, or fewer the further it goes.
 fn next_effect(effect: usize) -> usize {
-    if long() {
-        effect + 1
-    } else {
-        effect + effect.div_ceil(2)
-    }
+    if long() { effect + 1 } else { effect * 2 }
 }
 
 fn run(ground: &Ground, command: &[&str], crash: Option<&str>) -> Option<i32> {
@@ -94,6 +93,7 @@ fn run(ground: &Ground, command: &[&str], crash: Option<&str>) -> Option<i32> {
 fn cut_everywhere(state: &State, cut: &Cut) -> (usize, Vec<String>) {
     let disk = Mount::disk(96);
     let ground = Ground::made_below(state, &disk.path());
+    let owned = owners(&ground);
     let mut losses = Vec::new();
     let mut cases = 0;
     let mut effect = 1;
@@ -117,7 +117,10 @@ fn cut_everywhere(state: &State, cut: &Cut) -> (usize, Vec<String>) {
             drop(ground.camp.biv(["gc"]).crash_at(&place).run());
         }
         drop(ground.camp.biv(["list"]).run().ok());
-        let wrong = ground.losses(&[cut.rests]);
+        let mut wrong = ground.losses(&[cut.rests]);
+        if owners(&ground) != owned {
+            wrong.push(format!("{:?} are the owners now", owners(&ground)));
+        }
         losses.extend(
             wrong
                 .into_iter()
@@ -127,6 +130,22 @@ fn cut_everywhere(state: &State, cut: &Cut) -> (usize, Vec<String>) {
         effect = next_effect(effect);
     }
     (cases, losses)
+}
+
+/// Whose the files at the top and in `theirs` are.
+fn owners(ground: &Ground) -> Vec<(PathBuf, u32)> {
+    let mut found = Vec::new();
+    for dir in [
+        ground.lab.worktree.clone(),
+        ground.lab.worktree.join("theirs"),
+    ] {
+        for entry in std::fs::read_dir(dir).into_iter().flatten() {
+            let entry = entry.unwrap();
+            found.push((entry.path(), entry.metadata().unwrap().uid()));
+        }
+    }
+    found.sort();
+    found
 }
 
 /// One that only root could put back as it was, beside files that anyone can.
@@ -140,6 +159,13 @@ fn foreign(lab: &crate::states::Lab) {
             .arg(lab.at(path))
             .status();
         assert!(chown.unwrap().success());
+    }
+}
+
+/// Many files in one directory, made in the order of their names.
+fn flat(lab: &crate::states::Lab) {
+    for number in 0..40 {
+        lab.write(format!("flat/{number:02}"), format!("number {number}\n"));
     }
 }
 
@@ -165,13 +191,18 @@ fn a_crash_inside_a_step_loses_nothing() {
     if mounts_left_out() {
         return;
     }
-    let foreign = State {
-        name: "foreign",
+    let own = |name, build| State {
+        name,
         base: crate::states::Base::Plain,
-        build: foreign,
+        build,
     };
-    let mut states = vec![state("mixed"), state("read-only-directory"), foreign];
+    let mut states = vec![
+        state("mixed"),
+        state("read-only-directory"),
+        own("foreign", foreign),
+    ];
     if long() {
+        states.push(own("flat", flat));
         for name in [
             "hard-links",
             "modes",
@@ -191,7 +222,7 @@ fn a_crash_inside_a_step_loses_nothing() {
         }
     }
     let results = crowd::each(&pairs, |(state, cut)| cut_everywhere(state, cut));
-    report(results, 40);
+    report(results, 30);
 }
 
 /// What a user does to a worktree that stands at its place: changes, truncates, deletes, adds.

@@ -138,6 +138,63 @@ fn every_file_that_a_power_cut_has_emptied_comes_back() {
     }
 }
 
+/// ext4 gives the inode number of a deleted file to the next one: here each file that a crash has left
+/// empty has the number of the file that it is to become.
+#[test]
+fn an_unfinished_file_is_finished_whatever_its_inode() {
+    let thinned = Thinned::new("mixed");
+    let vault = thinned.repo.common_dir().join("bivouac/vault");
+    let marker = thinned.place.parked_admin.join("bivouac-thinned");
+    let text = std::fs::read_to_string(&marker).unwrap();
+    let commit = text.lines().next().unwrap();
+    let git = |arguments: &[&str], input: &[u8]| -> String {
+        let mut child = std::process::Command::new("git")
+            .args(["-c", "user.name=a", "-c", "user.email=a@b"])
+            .args(arguments)
+            .current_dir(&vault)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "git {arguments:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let manifest = git(&["cat-file", "blob", &format!("{commit}:manifest")], b"");
+    let records: Vec<String> = manifest
+        .split_terminator('\0')
+        .map(|record| {
+            let mut words: Vec<String> = record.splitn(7, ' ').map(str::to_owned).collect();
+            if words.len() == 7 && ["f", "c"].contains(&words[0].as_str()) {
+                let path = thinned.place.parked_worktree.join(&words[6]);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(&path, "").unwrap();
+                let found = std::fs::metadata(&path).unwrap();
+                words[4] = std::os::unix::fs::MetadataExt::ino(&found).to_string();
+            }
+            words.join(" ")
+        })
+        .collect();
+    let blob = git(
+        &["hash-object", "-w", "--stdin"],
+        (records.join("\0") + "\0").as_bytes(),
+    );
+    let tree = git(&["ls-tree", commit], b"");
+    let before = git(&["rev-parse", &format!("{commit}:manifest")], b"");
+    let tree = git(
+        &["mktree"],
+        (tree.replace(&before, &blob) + "\n").as_bytes(),
+    );
+    let forged = git(&["commit-tree", "-m", "content", &tree], b"");
+    std::fs::write(&marker, text.replace(commit, &forged)).unwrap();
+    refill(&thinned.repo, &thinned.place).unwrap();
+    unpark(&thinned.place).unwrap();
+    thinned.settle();
+    let after = fingerprint(&thinned.lab.main, &thinned.lab.worktree);
+    assert_eq!(thinned.before, after);
+}
+
 /// A marker of a version that did not say how far it was: nothing of the user's is written over.
 #[test]
 fn a_marker_that_does_not_say_its_phase_harms_nothing() {
