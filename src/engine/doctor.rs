@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::core::now;
 use super::{Engine, Error, Scope};
-use crate::git::{self, Repo};
+use crate::git::{self, Repo, StoredSnapshot};
 use crate::model::{InstanceId, Resting};
 use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
@@ -73,7 +74,7 @@ impl Engine {
         findings.extend(self.check_records(fix)?);
         findings.extend(self.check_sessions()?);
         findings.extend(self.check_worktrees()?);
-        findings.extend(self.check_refs()?);
+        findings.extend(self.check_refs(fix)?);
         findings.extend(self.check_sockets(fix));
         Ok(findings)
     }
@@ -242,7 +243,7 @@ impl Engine {
         Ok(or_good(orphans, "worktrees", "each belongs to an instance"))
     }
 
-    fn check_refs(&self) -> Result<Vec<Finding>, Error> {
+    fn check_refs(&self, fix: bool) -> Result<Vec<Finding>, Error> {
         let known: HashSet<InstanceId> = self.store.ids()?.into_iter().collect();
         let roots: BTreeSet<PathBuf> = self
             .all(Scope::WithKilled)?
@@ -261,21 +262,15 @@ impl Engine {
                 ));
                 continue;
             };
+            let mut protected = BTreeSet::new();
             for snapshot in git::list_snapshots(&repository, None)? {
-                if snapshot.instance().is_none_or(|id| !known.contains(&id)) {
-                    orphans.push(Finding::bad(
-                        "snapshots",
-                        Health::Warning,
-                        format!(
-                            "{} in {} belongs to no instance of this home",
-                            snapshot.reference,
-                            root.display()
-                        ),
-                        format!(
-                            "it may be another home's; else `git update-ref -d {}`",
-                            snapshot.reference
-                        ),
-                    ));
+                let known = snapshot.instance().filter(|id| known.contains(id));
+                match known {
+                    Some(id) if protected.insert(id.clone()) => {
+                        orphans.extend(check_protected(&repository, &id, fix)?);
+                    }
+                    Some(_) => {}
+                    None => orphans.extend(self.check_orphan(&repository, &snapshot)),
                 }
             }
         }
@@ -283,6 +278,39 @@ impl Engine {
             orphans,
             "repositories",
             "all are there, each snapshot belongs to an instance",
+        ))
+    }
+
+    /// Saved work that no instance of this home has. What another home has saved is its own business.
+    fn check_orphan(&self, repository: &Repo, snapshot: &StoredSnapshot) -> Option<Finding> {
+        let vault = repository.vault_dir();
+        let name = &snapshot.reference;
+        let (what, more) = match &snapshot.home {
+            Some(home) if *home == self.home.state => (
+                "belongs to no instance any more".to_owned(),
+                format!(
+                    "; `git --git-dir={} update-ref -d {name}` lets it go",
+                    shown(&vault)
+                ),
+            ),
+            Some(home) if home.exists() => return None,
+            Some(home) => (
+                format!("was saved by the home {}, which is gone", home.display()),
+                String::new(),
+            ),
+            None => (
+                "was saved by an earlier version, and no instance here has it".to_owned(),
+                String::new(),
+            ),
+        };
+        Some(Finding::bad(
+            "snapshots",
+            Health::Warning,
+            format!("{name} in {} {what}", vault.display()),
+            format!(
+                "`git fetch {} {name}` and `git stash apply FETCH_HEAD` bring it back{more}",
+                shown(&vault)
+            ),
         ))
     }
 
@@ -312,6 +340,37 @@ impl Engine {
             })
             .collect()
     }
+}
+
+/// Whether the commits that saved work stands on are safe from `git gc`.
+fn check_protected(
+    repository: &Repo,
+    id: &InstanceId,
+    fix: bool,
+) -> Result<Option<Finding>, Error> {
+    if git::is_kept(repository, id)? {
+        return Ok(None);
+    }
+    let mended = fix && git::restore_keep(repository, id, now()).is_ok();
+    Ok(Some(Finding {
+        mended,
+        ..Finding::bad(
+            "snapshots",
+            Health::Problem,
+            format!(
+                "refs/bivouac-keep/{id} in {} was deleted or changed: `git gc` may drop commits \
+                 that saved work stands on",
+                repository.root().display()
+            ),
+            "`biv doctor --fix` makes it again",
+        )
+    }))
+}
+
+/// A path as a shell reads it.
+fn shown(path: &Path) -> String {
+    let text = path.display().to_string();
+    shlex::try_quote(&text).map_or(text.clone(), std::borrow::Cow::into_owned)
 }
 
 fn check_tmux() -> Finding {

@@ -1,5 +1,6 @@
 //! What is kept and for how long: parked worktrees are thinned, old snapshots and killed instances go.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -9,7 +10,9 @@ use super::core::now;
 use super::resolve::Found;
 use super::steps::Vault;
 use super::{Engine, Error, Scope};
-use crate::git::{self, Left, OnDisk, ParkState, ParkingPlace, Repo, SnapshotFact, ThinPolicy};
+use crate::git::{
+    self, Left, OnDisk, ParkState, ParkingPlace, Repo, SnapshotFact, StoredSnapshot, ThinPolicy,
+};
 use crate::model::{InstanceId, InstanceRecord, Resting, Timestamp, Title};
 use crate::process::crash;
 use crate::store::InstanceDir;
@@ -214,6 +217,12 @@ impl Engine {
         Ok(collected)
     }
 
+    /// Whether saved work is this home's: another home that shares the repository has its own.
+    pub(super) fn is_ours(&self, known: &HashSet<InstanceId>, snapshot: &StoredSnapshot) -> bool {
+        snapshot.instance().is_some_and(|id| known.contains(&id))
+            || snapshot.home.as_ref() == Some(&self.home.state)
+    }
+
     fn drop_old_snapshots(
         &self,
         repository: &Repo,
@@ -222,10 +231,12 @@ impl Engine {
         let keep = i64::try_from(self.settings().snapshots.keep.as_secs()).unwrap_or(i64::MAX);
         let oldest = now().seconds_since_epoch().saturating_sub(keep);
         let before = Timestamp::from_epoch(oldest).unwrap_or_else(now);
+        let known: HashSet<InstanceId> = self.store.ids()?.into_iter().collect();
+        let ours = |snapshot: &StoredSnapshot| self.is_ours(&known, snapshot);
         let expired = if dry_run {
-            git::list_expired(repository, before)?
+            git::list_expired(repository, before, ours)?
         } else {
-            git::delete_expired(repository, before, now())?
+            git::delete_expired(repository, before, now(), ours)?
         };
         Ok(expired
             .into_iter()

@@ -9,6 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::guard::{AdminFile, Named, tokens};
+use super::owner::disown;
 use super::retention::{HELD, THINNED, TRASH};
 use super::vault::Vault;
 use super::{GitError, Repo};
@@ -189,7 +190,18 @@ pub(super) fn keep_exactly(vault: &Vault, id: &InstanceId, at: Timestamp) -> Res
     let repo = vault.repo();
     let reference = format!("{KEEP}{id}");
     let now = kept(repo, &reference)?;
-    let wanted = wanted(vault, id)?;
+    let (wanted, gone) = wanted(vault, id)?;
+    if !gone.is_empty() {
+        let changes: String = gone.iter().map(|name| format!("delete {name}\n")).collect();
+        vault
+            .git()
+            .args(["update-ref", "--stdin"])
+            .stdin(changes)
+            .run()?;
+    }
+    if wanted.is_empty() && list_of(vault, id)?.is_empty() {
+        disown(vault, id);
+    }
     match now {
         None if wanted.is_empty() => Ok(()),
         Some(now) if wanted.is_empty() => {
@@ -203,8 +215,26 @@ pub(super) fn keep_exactly(vault: &Vault, id: &InstanceId, at: Timestamp) -> Res
     }
 }
 
-/// What the snapshots of an instance stand on. Notes of snapshots that are gone go, too.
-fn wanted(vault: &Vault, id: &InstanceId) -> Result<BTreeSet<String>, GitError> {
+/// Whether everything is protected that the snapshots of an instance stand on. A fetch that mirrors
+/// another repository, or a person, may have deleted the ref.
+pub(crate) fn is_kept(repo: &Repo, id: &InstanceId) -> Result<bool, GitError> {
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(true);
+    };
+    let _lock = vault.share()?;
+    let wanted = wanted(&vault, id)?.0;
+    Ok(wanted.is_subset(&kept_commits(repo, id.as_str())?))
+}
+
+/// Protects them again, as far as they are still there.
+pub(crate) fn restore_keep(repo: &Repo, id: &InstanceId, at: Timestamp) -> Result<(), GitError> {
+    let vault = Vault::find(repo)?;
+    let _lock = vault.exclude()?;
+    keep_exactly(&vault, id, at)
+}
+
+/// What the snapshots of an instance stand on, and the notes of snapshots that are gone.
+fn wanted(vault: &Vault, id: &InstanceId) -> Result<(BTreeSet<String>, Vec<String>), GitError> {
     let listing = vault
         .git()
         .args(["for-each-ref", "--format=%(refname) %(parent)"])
@@ -228,17 +258,18 @@ fn wanted(vault: &Vault, id: &InstanceId) -> Result<BTreeSet<String>, GitError> 
         if snapshots.contains(number) {
             wanted.extend(parents.filter(|id| !id.is_empty()).map(str::to_owned));
         } else {
-            gone.push(format!("delete {name}\n"));
+            gone.push(name.to_owned());
         }
     }
-    if !gone.is_empty() {
-        vault
-            .git()
-            .args(["update-ref", "--stdin"])
-            .stdin(gone.concat())
-            .run()?;
-    }
-    Ok(wanted)
+    Ok((wanted, gone))
+}
+
+fn list_of(vault: &Vault, id: &InstanceId) -> Result<String, GitError> {
+    Ok(vault
+        .git()
+        .args(["for-each-ref", "--format=%(refname)"])
+        .args([HELD, TRASH].map(|namespace| format!("{namespace}{id}/")))
+        .text()?)
 }
 
 fn set(

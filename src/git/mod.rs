@@ -45,6 +45,7 @@ mod keep;
 mod manifest;
 mod moved;
 mod objects;
+mod owner;
 mod pack;
 mod parking;
 mod preflight;
@@ -78,6 +79,7 @@ pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
 pub(crate) use identity::Relocation;
 pub(crate) use ignored::{ignored_in, is_tracked};
+pub(crate) use keep::{is_kept, restore_keep};
 pub(crate) use moved::{
     Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, branch_standing, bring_merged_back,
     carry_over, clear_way, in_the_way, keep_on_branch, plan_merge, settle_carry, take_back_carry,
@@ -92,7 +94,9 @@ pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::refill;
 pub(crate) use remove::Left;
 pub(crate) use repository::Repo;
-pub(crate) use retention::{delete_expired, list_expired, list_snapshots, release_snapshot};
+pub(crate) use retention::{
+    StoredSnapshot, delete_expired, list_expired, list_snapshots, release_snapshot,
+};
 pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::{Label, SnapshotFact, Taken, take_snapshot};
 pub(crate) use survey::Seen;

@@ -1,8 +1,10 @@
 //! The refs under which snapshots live: listed, released into a trash namespace, deleted when old.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::keep::keep_exactly;
+use super::owner::owner;
 use super::vault::Vault;
 use super::{GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
@@ -19,6 +21,8 @@ pub(crate) struct StoredSnapshot {
     /// When it was released, in seconds since the epoch; None while it is in use, and for one that
     /// an earlier version has released.
     pub released: Option<i64>,
+    /// The home that saved it; None where an earlier version did.
+    pub home: Option<PathBuf>,
     /// What the ref itself names: the commit, or the tag that says when it was released.
     object: String,
 }
@@ -70,7 +74,7 @@ fn list(
         ])
         .arg(prefix)
         .text()?;
-    Ok(listing
+    let mut stored: Vec<StoredSnapshot> = listing
         .lines()
         .filter_map(|line| {
             let mut words = line.splitn(4, '|');
@@ -80,9 +84,14 @@ fn list(
                 object: object.to_owned(),
                 released: words.next()?.parse().ok(),
                 reference: words.next()?.to_owned(),
+                home: None,
             })
         })
-        .collect())
+        .collect();
+    for snapshot in &mut stored {
+        snapshot.home = snapshot.instance().and_then(|id| owner(&vault, &id));
+    }
+    Ok(stored)
 }
 
 /// Moves the ref (and that of its thinned content) into the trash namespace, where it keeps the
@@ -149,27 +158,30 @@ fn released_tag(vault: &Vault, commit: &str, at: Timestamp) -> Result<String, Gi
         .text()?)
 }
 
-/// The released snapshots whose time is over: released before this moment. One that an earlier
+/// Those of our released snapshots whose time is over: released before this moment. One that an earlier
 /// version has released without a time is not among them.
 pub(crate) fn list_expired(
     repo: &Repo,
     before: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
 ) -> Result<Vec<StoredSnapshot>, GitError> {
     let mut trashed = list_trashed(repo, None)?;
     let before = before.seconds_since_epoch();
-    trashed.retain(|stored| stored.released.is_some_and(|released| released < before));
+    trashed
+        .retain(|stored| stored.released.is_some_and(|released| released < before) && ours(stored));
     Ok(trashed)
 }
 
-/// Deletes the released snapshots whose time is over, and gives back what was deleted; the time of
+/// Deletes those of our released snapshots whose time is over, and gives back what was deleted; the time of
 /// those that have none begins now.
 pub(crate) fn delete_expired(
     repo: &Repo,
     before: Timestamp,
     now: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
 ) -> Result<Vec<StoredSnapshot>, GitError> {
-    begin_times(repo, now)?;
-    let expired = list_expired(repo, before)?;
+    begin_times(repo, now, &ours)?;
+    let expired = list_expired(repo, before, ours)?;
     if expired.is_empty() {
         return Ok(expired);
     }
@@ -194,13 +206,17 @@ pub(crate) fn delete_expired(
     Ok(expired)
 }
 
-fn begin_times(repo: &Repo, now: Timestamp) -> Result<(), GitError> {
+fn begin_times(
+    repo: &Repo,
+    now: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
+) -> Result<(), GitError> {
     let Some(vault) = Vault::existing(repo)? else {
         return Ok(());
     };
     let mut changes: Vec<String> = Vec::new();
     for stored in list_trashed(repo, None)? {
-        if stored.released.is_none() {
+        if stored.released.is_none() && ours(&stored) {
             let tag = released_tag(&vault, &stored.commit, now)?;
             changes.push(format!(
                 "update {} {tag} {}\n",

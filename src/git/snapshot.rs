@@ -15,13 +15,14 @@
 //! an operation in progress still needs. It is written through one stream and no private checkout:
 //! a held `index.lock`, `skip-worktree` or `intent-to-add` cannot blind it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::disk::sync_filesystems;
 use super::draft::Draft;
 use super::keep::keep_more;
+use super::owner::own;
 use super::read_ahead::ReadAhead;
 use super::sight::join;
 use super::survey::{Depth, Seen, survey};
@@ -88,6 +89,8 @@ pub(crate) struct Label<'a> {
     /// Which of the instance's snapshots it is.
     pub number: u64,
     pub at: Timestamp,
+    /// The home that the instance belongs to.
+    pub home: &'a Path,
 }
 
 /// Takes the snapshot and makes it durable. Running it again for the same number replaces the ref.
@@ -136,6 +139,7 @@ pub(super) fn write(
 ) -> Result<Written, GitError> {
     let vault = Vault::open(repo)?;
     let _lock = vault.share()?;
+    own(&vault, label.instance, label.home)?;
     let stands_on = draft.stands.on.clone();
     let (kept, imported) = std::thread::scope(|scope| {
         let keep = scope.spawn(|| keep_more(repo, label.instance, &stands_on, label.at));

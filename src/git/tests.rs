@@ -44,6 +44,7 @@ fn saved(
         instance,
         number,
         at: now(),
+        home: std::path::Path::new("/home/of/the/test"),
     };
     take_snapshot(repo, checkout, label, None).map(|taken| taken.fact)
 }

@@ -6,6 +6,7 @@
 //!   shallow -> ../../shallow         and knows where a shallow history ends
 //!   refs/bivouac/<id>/<n>            snapshots in use, `-thin` for the content of thinned worktrees
 //!   refs/bivouac-trash/<id>/<n>      snapshots that were released and are kept for a while
+//!   homes/<id>                       the home that an instance belongs to, see [`super::owner`]
 //!   refs/bivouac-keep/<id>/<n>       the commits that a snapshot stands on, see [`super::keep`]
 //! ```
 //! No push, fetch, clone or log of the user's repository looks in here. Whatever the user's `git gc`
@@ -211,6 +212,13 @@ impl Vault {
                 Err(TryLockError::Error(source)) => return Err(GitError::writing(&path)(source)),
             }
         }
+    }
+}
+
+impl Repo {
+    /// Where the saved work of this repository is, for people.
+    pub(crate) fn vault_dir(&self) -> PathBuf {
+        Vault::at(self).dir
     }
 }
 

@@ -33,6 +33,7 @@ impl Work<'_> {
             instance: &self.record.id,
             number,
             at: now(),
+            home: &self.engine.home.state,
         }
     }
 

@@ -34,6 +34,7 @@ fn meanwhile(change: impl Fn(&Lab)) -> Option<(Vec<String>, Vec<String>)> {
         instance: &instance,
         number: 1,
         at: now(),
+        home: std::path::Path::new("/home/of/the/test"),
     };
     let taken = take_snapshot(&repo, &checkout, label, Some(ahead)).unwrap();
     let verified = verify_snapshot(&repo, &checkout, &taken.fact, Some(&taken.seen)).unwrap();

@@ -231,7 +231,7 @@ fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
     release_snapshot(&repo, &fact.reference, now()).unwrap();
     assert_eq!(list_snapshots(&repo, Some(&id)).unwrap().len(), 1);
     let next_year = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
-    assert_eq!(list_expired(&repo, next_year).unwrap().len(), 1);
+    assert_eq!(list_expired(&repo, next_year, |_| true).unwrap().len(), 1);
 
     git(&worktree, &["reset", "-q", "--hard"]);
     git(&worktree, &["clean", "-qfd"]);
@@ -280,10 +280,10 @@ fn what_expired_is_deleted_and_nothing_else_is() {
     // Taken in November, released at the end of the year: the time counts from then.
     let between = Timestamp::parse("2026-12-24T00:00:00Z").unwrap();
     let late = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
-    assert_eq!(delete_expired(&repo, between, late).unwrap(), []);
+    assert_eq!(delete_expired(&repo, between, late, |_| true).unwrap(), []);
     release_snapshot(&repo, &fact.reference, late).unwrap();
-    assert_eq!(list_expired(&repo, late).unwrap().len(), 1);
-    let gone = delete_expired(&repo, late, late).unwrap();
+    assert_eq!(list_expired(&repo, late, |_| true).unwrap().len(), 1);
+    let gone = delete_expired(&repo, late, late, |_| true).unwrap();
     assert_eq!(gone[0].instance().as_ref(), Some(&id));
     discard_parked(&place).unwrap();
     discard_parked(&place).unwrap();
@@ -313,10 +313,13 @@ fn one_that_was_released_without_a_time_is_kept_from_when_it_is_first_seen() {
     git(&vault, &["update-ref", "-d", &fact.reference]);
     let first = Timestamp::parse("2027-06-01T00:00:00Z").unwrap();
     let later = Timestamp::parse("2027-08-01T00:00:00Z").unwrap();
-    assert_eq!(list_expired(&repo, later).unwrap(), []);
-    assert_eq!(delete_expired(&repo, first, first).unwrap(), []);
-    assert_eq!(delete_expired(&repo, first, later).unwrap(), []);
-    assert_eq!(delete_expired(&repo, later, later).unwrap().len(), 1);
+    assert_eq!(list_expired(&repo, later, |_| true).unwrap(), []);
+    assert_eq!(delete_expired(&repo, first, first, |_| true).unwrap(), []);
+    assert_eq!(delete_expired(&repo, first, later, |_| true).unwrap(), []);
+    assert_eq!(
+        delete_expired(&repo, later, later, |_| true).unwrap().len(),
+        1
+    );
 }
 
 #[test]

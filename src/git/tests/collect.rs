@@ -41,7 +41,7 @@ fn what_one_snapshot_needs_stays_when_another_goes() {
         assert!(vault.resolve(&first.commit).unwrap().is_some());
         release_snapshot(&repo, &first.reference, now()).unwrap();
         let later = Timestamp::from_epoch(now().seconds_since_epoch() + 1).unwrap();
-        let dropped = delete_expired(&repo, later, later).unwrap();
+        let dropped = delete_expired(&repo, later, later, |_| true).unwrap();
         assert_eq!(dropped.len(), 1);
         let refs = lab.git_in(repo.common_dir(), &["for-each-ref", "--format=%(refname)"]);
         assert!(
