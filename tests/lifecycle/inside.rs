@@ -155,6 +155,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("daemon", "daemon start", false),
     ("daemon", "daemon run", false),
     ("daemon", "daemon stop", false),
+    ("repo", "repo moved /old /new", false),
     ("gc", "gc --dry-run", true),
     ("gc", "gc", false),
     ("detect", "detect -a demo /dev/null", true),
