@@ -10,6 +10,7 @@ mod detect;
 mod engine;
 mod git;
 mod lifecycle;
+mod logging;
 mod model;
 mod policy;
 mod process;

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     // What everything stands on. A seat at a terminal holds the identity of a process.
     ("process", &[]),
+    // Where the lines of the log go; every room writes them with the macros of `tracing`.
+    ("logging", &[]),
     ("model", &["process"]),
     ("config", &["model"]),
     // Pure: no clock, no files, no processes.
@@ -38,6 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "tmux",
             "store",
             "agents",
+            "logging",
         ],
     ),
     // The built-in agent plays a foreign program: it knows nothing of Bivouac.
@@ -57,6 +60,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "demo",
             "daemon",
             "tui",
+            "logging",
         ],
     ),
     (

@@ -1,5 +1,8 @@
 //! `biv doctor`
 
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -7,6 +10,7 @@ use serde_json::json;
 
 use super::context::{CommandResult, engine};
 use super::output::Output;
+use super::report::Report;
 use crate::engine::{Finding, Health};
 
 /// Check what biv depends on and owns
@@ -15,6 +19,9 @@ pub(super) struct DoctorArgs {
     /// Mend what can be mended without risk
     #[arg(long)]
     pub fix: bool,
+    /// Write what a bug report needs to FILE, without titles, prompts, paths and secrets
+    #[arg(long, value_name = "FILE")]
+    pub bundle: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
@@ -22,7 +29,7 @@ pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
     let findings = match engine().and_then(|engine| engine.doctor(args.fix)) {
         Ok(findings) => findings,
         Err(error) => {
-            let report = super::report::Report::from(error);
+            let report = Report::from(error);
             let hint = report.hints.first().cloned().unwrap_or_default();
             vec![Finding::bad(
                 "configuration",
@@ -32,6 +39,9 @@ pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
             )]
         }
     };
+    if let Some(file) = &args.bundle {
+        return write_bundle(file, &findings, output);
+    }
     let healthy = findings
         .iter()
         .all(|finding| finding.health != Health::Problem || finding.mended);
@@ -43,6 +53,26 @@ pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
     } else {
         ExitCode::FAILURE
     })
+}
+
+fn write_bundle(file: &Path, findings: &[Finding], output: &Output) -> CommandResult {
+    let text = engine()?.bundle(findings)?;
+    let mut options = std::fs::OpenOptions::new();
+    // Never over an existing file.
+    options.write(true).create_new(true).mode(0o600);
+    options
+        .open(file)
+        .and_then(|mut new| new.write_all(text.as_bytes()))
+        .map_err(|error| {
+            Report::failed(
+                "bundle",
+                format!("{} cannot be written: {error}", file.display()),
+                "give the name of a new file in a directory that you can write to",
+            )
+        })?;
+    Ok(output.done(&json!({ "bundle": file }), || {
+        format!("Wrote {}. Read it before you send it.", file.display())
+    }))
 }
 
 fn describe(finding: &Finding) -> String {

@@ -7,7 +7,7 @@ use clap::FromArgMatches;
 use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
-use super::context::{CommandResult, engine as open};
+use super::context::{CommandResult, engine as open, home};
 use super::output::Output;
 use super::report::Report;
 use super::rights::wish;
@@ -17,6 +17,7 @@ use super::{
     queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_launcher, run_leashed, run_pipe};
+use crate::logging;
 
 pub(crate) fn run_command() -> ExitCode {
     if let Some(status) = hook::intercepted() {
@@ -32,9 +33,21 @@ pub(crate) fn run_command() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let output = Output::new(&cli.common);
+    start_logging(&output);
     match dispatch(cli, &output) {
         Ok(status) => status,
         Err(report) => output.fail(&report),
+    }
+}
+
+/// Without a home there is nothing to log into, and the command will say so itself.
+fn start_logging(output: &Output) {
+    let Ok(home) = home() else { return };
+    let level = std::env::var_os(logging::VARIABLE);
+    if let Err(unknown) = logging::start(&home.state, level.as_deref()) {
+        output.say(&format!(
+            "warning: {unknown}; levels are off, error, warn, info, debug and trace"
+        ));
     }
 }
 

@@ -38,6 +38,10 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
                 "Puts everything under this directory: configuration, state, worktrees, sockets and \
                  a tmux server. Without it the XDG directories are used.",
             ),
+            (
+                "BIV_LOG",
+                "How much is logged: off, error, warn, info, debug or trace.",
+            ),
             ("NO_COLOR", "No colours, unless --color asks for them."),
         ],
     ),

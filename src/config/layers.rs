@@ -47,6 +47,22 @@ pub(crate) enum ConfigError {
     },
 }
 
+impl Loaded {
+    /// The keys that the user's own file sets, without their values.
+    pub(crate) fn names_set_by_user(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (section, value) in &self.user {
+            match value {
+                Value::Table(keys) => {
+                    names.extend(keys.keys().map(|key| format!("{section}.{key}")));
+                }
+                _ => names.push(section.clone()),
+            }
+        }
+        names
+    }
+}
+
 /// Lays the user's file, if there is one, over the defaults.
 pub(crate) fn load(file: &Path) -> Result<Loaded, ConfigError> {
     let text = match std::fs::read_to_string(file) {

@@ -9,6 +9,7 @@ mod autoyes;
 mod bell;
 mod bring;
 mod bulk;
+mod bundle;
 mod caller;
 mod camp;
 mod changes;

@@ -95,6 +95,13 @@ impl Engine {
     ) -> Result<InstanceRecord, Error> {
         let operation = journal.plan.operation;
         work.operation = operation;
+        let span = tracing::info_span!(
+            "operation",
+            name = operation.name(),
+            instance = %work.record.id,
+            recovering = work.is_recovering(),
+        );
+        let _entered = span.enter();
         if !operation.makes_instance() {
             await_no_hands(dir);
         }
@@ -109,6 +116,7 @@ impl Engine {
                 Some(refusal) => Err(refusal),
             },
             Outcome::TakenBack(turned_by) => {
+                tracing::warn!("taken back");
                 // What never came to be leaves no trace.
                 if operation.makes_instance() {
                     dir.forget()?;
@@ -122,12 +130,15 @@ impl Engine {
                     }),
                 }
             }
-            Outcome::Stuck(step, source) => Err(Error::Stuck {
-                operation,
-                step,
-                title,
-                source: Box::new(source),
-            }),
+            Outcome::Stuck(step, source) => {
+                tracing::error!(step = step.name(), "stuck");
+                Err(Error::Stuck {
+                    operation,
+                    step,
+                    title,
+                    source: Box::new(source),
+                })
+            }
         }
     }
 }

@@ -132,6 +132,32 @@ impl Journal {
         Ok(journal)
     }
 
+    /// How far the operation has come, in words for a report.
+    pub(crate) fn describe(&self) -> String {
+        let names = |steps: &[Step]| {
+            let names: Vec<&str> = steps.iter().map(|step| step.name()).collect();
+            names.join(" ")
+        };
+        let mut text = format!(
+            "{} since {}, done: {}",
+            self.plan.operation.name(),
+            self.started_at,
+            names(&self.done)
+        );
+        if let Some(step) = self.begun {
+            text.push_str(", begun: ");
+            text.push_str(step.name());
+        }
+        if self.crossed {
+            text.push_str(", crossed");
+        }
+        if let Some(why) = &self.turned {
+            text.push_str(", turned because: ");
+            text.push_str(why);
+        }
+        text
+    }
+
     /// The journal of an operation that begins now.
     pub(crate) fn begun(
         id: OperationId,

@@ -129,3 +129,55 @@ fn an_operation_that_was_cut_off_is_carried_on_by_the_doctor() {
     assert_eq!(camp.list().len(), 0);
     assert_eq!(repository.worktrees(), Vec::<std::path::PathBuf>::new());
 }
+
+#[test]
+fn a_bundle_tells_what_happened_and_nothing_private() {
+    let camp = Camp::new();
+    let repository = camp.repository("confidential");
+    let instance = camp.start(&repository, "merger with acme", &["-p", "Buy them quietly"]);
+    instance.wait_idle(&camp);
+    drop(camp.biv(["pause", "merger with acme"]).run().ok());
+    let file = camp.root().join("report.txt");
+    let call = |file: &std::path::Path| camp.biv(["doctor", "--bundle", file.to_str().unwrap()]);
+    drop(call(&file).run().ok());
+    let text = std::fs::read_to_string(&file).unwrap();
+    for wanted in [
+        "operation{name=\"pause\"",
+        "step{name=\"snapshot\"}",
+        "instance:paused",
+        &format!("{} paused agent=demo", instance.id),
+        "good git:",
+    ] {
+        assert!(text.contains(wanted), "{wanted} is missing in\n{text}");
+    }
+    for private in ["acme", "quietly", "confidential", "biv/merger"] {
+        assert!(!text.contains(private), "{private} is in\n{text}");
+    }
+    // A file that exists is not written over.
+    let again = call(&file).run().fails(1);
+    assert!(again.stderr.contains("hint:"), "{}", again.stderr);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn the_log_has_the_level_that_is_asked_for() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let log = camp.home().join("state/log/biv.log");
+    let quiet = camp
+        .biv(["new", "quiet", "-a", "demo"])
+        .within(&repository.path);
+    drop(quiet.env("BIV_LOG", "off").run().ok());
+    assert!(!log.exists());
+    let loud = camp
+        .biv(["new", "loud", "-a", "demo"])
+        .within(&repository.path);
+    drop(loud.run().ok());
+    assert!(std::fs::read_to_string(&log).unwrap().contains("create"));
+    let wrong = camp.biv(["list"]).env("BIV_LOG", "chatty").run().ok();
+    assert!(
+        wrong.stderr.contains("BIV_LOG=chatty is not a level"),
+        "{}",
+        wrong.stderr
+    );
+}

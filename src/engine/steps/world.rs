@@ -113,6 +113,8 @@ impl World for Work<'_> {
     }
 
     fn perform(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
+        let span = tracing::info_span!("step", name = step.name());
+        let _entered = span.enter();
         self.progress.step(self.operation, step);
         crash::point(self.operation, step, "before");
         let _permit = match step {
@@ -120,7 +122,36 @@ impl World for Work<'_> {
             Step::StopAgent => Some(pace::stop_permit()),
             _ => Some(pace::permit()),
         };
-        let learned = match step {
+        let learned = self.carry_out(step, facts).inspect_err(log_failure)?;
+        crash::point(self.operation, step, "after");
+        Ok(learned)
+    }
+
+    fn undo(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
+        let span = tracing::info_span!("undo", name = step.name());
+        let _entered = span.enter();
+        crash::point(self.operation, step, "undo");
+        self.take_back(step, facts).inspect_err(log_failure)?;
+        crash::point(self.operation, step, "undone");
+        Ok(())
+    }
+
+    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
+        Ok(self.dir.journal().append(entry)?)
+    }
+}
+
+fn log_failure(error: &Error) {
+    tracing::warn!(error = %error.told(), "failed");
+}
+
+impl Work<'_> {
+    pub(in crate::engine) fn is_recovering(&self) -> bool {
+        self.recovering
+    }
+
+    fn carry_out(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
+        match step {
             Step::ClaimNames => self.claim_names(),
             Step::AddWorktree => self.add_worktree(facts),
             Step::SetupWorktree => self.setup_worktree(facts),
@@ -142,24 +173,9 @@ impl World for Work<'_> {
             Step::AwaitReady => self.await_ready(facts),
             Step::ReleaseSnapshot => self.release_snapshot(facts),
             Step::SaveConversation => self.save_conversation(),
-        }?;
-        crash::point(self.operation, step, "after");
-        Ok(learned)
+        }
     }
 
-    fn undo(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
-        crash::point(self.operation, step, "undo");
-        self.take_back(step, facts)?;
-        crash::point(self.operation, step, "undone");
-        Ok(())
-    }
-
-    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
-        Ok(self.dir.journal().append(entry)?)
-    }
-}
-
-impl Work<'_> {
     fn take_back(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
         match step {
             Step::AddWorktree => self.undo_add_worktree(facts),
