@@ -11,7 +11,7 @@ use super::progress::StepLine;
 use super::prompt;
 use crate::engine::{Engine, Sent};
 
-/// Type a prompt into an agent and submit it; a busy one gets it next
+/// Send a prompt; a busy agent gets it next
 #[derive(Debug, Args)]
 pub(super) struct SendArgs {
     #[command(flatten)]
