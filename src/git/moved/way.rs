@@ -137,7 +137,7 @@ pub(super) fn way(
         .iter()
         .map(|step| ground.look(&step.path))
         .collect::<Result<Vec<_>, _>>()?;
-    let equal = Equals::of(repo, checkout, fact, steps, &there, &ground)?;
+    let equal = Equals::of(repo, checkout, fact, steps, &there)?;
     let mut acts: Vec<Act> = steps
         .iter()
         .zip(&there)
@@ -202,8 +202,8 @@ fn act(step: &Step, there: &There, equal: &Equals, number: usize) -> Act {
             return match there {
                 There::Nothing => Act::Write,
                 There::Directory => Act::Leave,
-                There::File(_) | There::Link if equal.from[number] => Act::Replace,
-                There::File(_) | There::Link | There::Other => Act::Blocked,
+                There::File(_) | There::Link(_) if equal.from[number] => Act::Replace,
+                There::File(_) | There::Link(_) | There::Other => Act::Blocked,
             };
         }
         (true, false) => {
@@ -212,7 +212,7 @@ fn act(step: &Step, there: &There, equal: &Equals, number: usize) -> Act {
                 (There::Nothing, Some(_)) => Act::Write,
                 // An empty one is not populated.
                 (There::Directory, Some(_)) => Act::Replace,
-                (There::File(_) | There::Link | There::Other, Some(_)) => Act::Blocked,
+                (There::File(_) | There::Link(_) | There::Other, Some(_)) => Act::Blocked,
             };
         }
         (false, false) => {}
@@ -220,9 +220,9 @@ fn act(step: &Step, there: &There, equal: &Equals, number: usize) -> Act {
     match (there, &step.from, &step.to) {
         (There::Nothing, None, Some(_)) => Act::Write,
         (There::Nothing, _, None) => Act::Leave,
-        (There::File(_) | There::Link, _, None) if equal.from[number] => Act::Remove,
-        (There::File(_) | There::Link, _, Some(_)) if equal.from[number] => Act::Replace,
-        (There::File(_) | There::Link, _, Some(_)) if equal.to[number] => Act::Leave,
+        (There::File(_) | There::Link(_), _, None) if equal.from[number] => Act::Remove,
+        (There::File(_) | There::Link(_), _, Some(_)) if equal.from[number] => Act::Replace,
+        (There::File(_) | There::Link(_), _, Some(_)) if equal.to[number] => Act::Leave,
         // Whether it will be empty by then is seen later.
         (There::Directory, None, Some(_)) => Act::Replace,
         _ => Act::Blocked,
@@ -248,7 +248,7 @@ fn blocked_above(
                     return Ok(Some(above.to_vec()));
                 }
             }
-            There::File(_) | There::Link | There::Other => {
+            There::File(_) | There::Link(_) | There::Other => {
                 return Ok((!removed.contains(above)).then(|| above.to_vec()));
             }
         }
@@ -290,7 +290,8 @@ pub(super) enum There {
     Directory,
     /// With the id of its bytes, where a list names it and the file is not on disk.
     File(Option<String>),
-    Link,
+    /// The same, with the id of its target.
+    Link(Option<String>),
     Other,
 }
 
@@ -322,7 +323,7 @@ impl Ground {
         Ok(match stamp {
             Some(stamp) if stamp.is_dir() => There::Directory,
             Some(stamp) if stamp.is_file() => There::File(None),
-            Some(stamp) if stamp.is_symlink() => There::Link,
+            Some(stamp) if stamp.is_symlink() => There::Link(None),
             Some(_) => There::Other,
             None => match self.listed.as_ref().and_then(|listed| listed.get(path)) {
                 Some(there) => there.clone(),
@@ -388,7 +389,7 @@ fn listed(vault: &Vault, commit: &str) -> Result<BTreeMap<Vec<u8>, There>, GitEr
         .filter_map(|(number, item)| {
             let there = match item.kind {
                 Kind::File | Kind::Clean => There::File(id_of(number)),
-                Kind::Symlink => There::Link,
+                Kind::Symlink => There::Link(id_of(number)),
                 Kind::Directory => There::Directory,
                 // On disk, or let go.
                 _ => return None,
@@ -411,12 +412,11 @@ impl Equals {
         fact: &SnapshotFact,
         steps: &[Step],
         there: &[There],
-        ground: &Ground,
     ) -> Result<Self, GitError> {
         let on_disk: Vec<(&[u8], [&Side; 2])> = steps
             .iter()
             .zip(there)
-            .filter(|(_, there)| matches!(there, There::File(None) | There::Link))
+            .filter(|(_, there)| matches!(there, There::File(None) | There::Link(None)))
             .map(|(step, _)| (step.path.as_slice(), [&step.from, &step.to]))
             .collect();
         let contents = Contents::read(repo, checkout, &on_disk)?;
@@ -433,12 +433,12 @@ impl Equals {
                     is_file(&step.from),
                     is_file(&step.to) && step.to.as_ref().is_some_and(|(_, to)| to == id),
                 ),
-                There::Link if ground.will_be_back(&step.path) => (
-                    step.from.as_ref().is_some_and(|(mode, _)| *mode == SYMLINK),
-                    false,
+                There::Link(Some(id)) => (
+                    is_link(&step.from),
+                    is_link(&step.to) && step.to.as_ref().is_some_and(|(_, to)| to == id),
                 ),
-                There::File(None) | There::Link => {
-                    let is_link = *there == There::Link;
+                There::File(None) | There::Link(None) => {
+                    let is_link = *there == There::Link(None);
                     let from = match contents.equals(&step.path, is_link, &step.from) {
                         Equal::Bytes => true,
                         Equal::No => false,
@@ -466,20 +466,12 @@ impl Equals {
     }
 }
 
-impl Ground {
-    /// Whether a link is listed and not on disk.
-    fn will_be_back(&self, path: &[u8]) -> bool {
-        let on_disk = self.checkout.dir.join(bytes_to_path(path)).is_symlink();
-        !on_disk
-            && self
-                .listed
-                .as_ref()
-                .is_some_and(|listed| listed.contains_key(path))
-    }
-}
-
 pub(super) fn is_submodule(side: &Side) -> bool {
     side.as_ref().is_some_and(|(mode, _)| *mode == GITLINK)
+}
+
+fn is_link(side: &Side) -> bool {
+    side.as_ref().is_some_and(|(mode, _)| *mode == SYMLINK)
 }
 
 fn is_file(side: &Side) -> bool {

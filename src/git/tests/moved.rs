@@ -390,20 +390,31 @@ fn nothing_that_is_not_saved_is_written_over_or_through() {
 
 #[test]
 fn what_is_equal_is_in_nobodys_way() {
-    let p = parked(Base::Plain, |lab| {
-        lab.write("new", "the same\n");
-        lab.write("x.log", "the same\n");
-        std::os::unix::fs::symlink("a.txt", lab.at("ln")).unwrap();
-    });
-    work_elsewhere(&p.lab, |dir| {
-        put(dir, "new", "the same\n");
-        put(dir, "x.log", "the same\n");
-        std::os::unix::fs::symlink("a.txt", dir.join("ln")).unwrap();
-    });
-    let merge = clean_plan(&p);
-    carry_over(&p.repo, &p.place, &p.fact, &merge).unwrap();
-    unpark(&p.place).unwrap();
-    assert_eq!(p.lab.git(&["status", "--porcelain"]), "");
+    for thinned in [false, true] {
+        let p = parked(Base::Plain, |lab| {
+            lab.write("new", "the same\n");
+            lab.write("nothing", "");
+            lab.write("x.log", "the same\n");
+            std::os::unix::fs::symlink("a.txt", lab.at("ln")).unwrap();
+        });
+        work_elsewhere(&p.lab, |dir| {
+            put(dir, "new", "the same\n");
+            put(dir, "nothing", "");
+            put(dir, "x.log", "the same\n");
+            std::os::unix::fs::symlink("a.txt", dir.join("ln")).unwrap();
+        });
+        if thinned {
+            let policy = ThinPolicy::default();
+            thin(&p.repo, &p.place, &p.fact, &policy, super::now()).unwrap();
+        }
+        let merge = clean_plan(&p);
+        let found = in_the_way(&p.repo, &p.place.checkout(), &p.fact, &merge).unwrap();
+        assert_eq!(found, Vec::<PathBuf>::new(), "thinned: {thinned}");
+        refill(&p.repo, &p.place).unwrap();
+        carry_over(&p.repo, &p.place, &p.fact, &merge).unwrap();
+        unpark(&p.place).unwrap();
+        assert_eq!(p.lab.git(&["status", "--porcelain"]), "");
+    }
 }
 
 #[test]
