@@ -8,7 +8,7 @@
 //! The vault holds two promises. *Park* moves a worktree and git's record of it aside by rename:
 //! nothing is rewritten, so everything comes back. *Snapshot* writes what git cannot reproduce
 //! (changed and untracked bytes, the index, what an operation in progress names) as objects under
-//! one ref: a second copy, and what keeps a collection of garbage from dropping what the parked
+//! one ref of a repository of our own ([`vault`]): a second copy, and what keeps a collection of garbage from dropping what the parked
 //! worktree needs. Its cost follows what changed. What is ignored, and the inside of nested
 //! repositories, is kept by the parking place alone until the disk is asked for: *thin* then stores
 //! every remaining byte as objects, proves each by reading it back, and only then deletes it.

@@ -34,6 +34,7 @@ use crate::process::Command;
 
 /// How long a process waits for others that write to the vault or clean it up.
 const PATIENCE: Duration = Duration::from_secs(60);
+const SOON: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(5);
 
 const LOCK: &str = "bivouac.lock";
@@ -168,36 +169,36 @@ impl Vault {
     /// Keeps others from deleting objects of the vault. Whoever writes or relies on objects that no
     /// ref names yet holds it.
     pub(super) fn share(&self) -> Result<VaultLock, GitError> {
-        self.lock(File::try_lock_shared)
+        self.lock(File::try_lock_shared, PATIENCE)
     }
 
     /// Waits until nobody writes, and lets nobody begin.
     pub(super) fn exclude(&self) -> Result<VaultLock, GitError> {
-        self.lock(File::try_lock)
+        self.lock(File::try_lock, PATIENCE)
     }
 
-    /// As [`Self::exclude`], where nobody writes now.
+    /// As [`Self::exclude`], for what can as well be done another time: None while others write. A
+    /// process that is just being started holds every lock of the one that starts it for a moment.
     pub(super) fn try_exclude(&self) -> Result<Option<VaultLock>, GitError> {
-        let path = self.dir.join(LOCK);
-        let file = self.lock_file(&path)?;
-        Ok(file.try_lock().is_ok().then(|| VaultLock { _file: file }))
-    }
-
-    fn lock_file(&self, path: &Path) -> Result<File, GitError> {
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open(path)
-            .map_err(GitError::writing(path))
+        match self.lock(File::try_lock, SOON) {
+            Ok(lock) => Ok(Some(lock)),
+            Err(GitError::VaultBusy { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn lock(
         &self,
         attempt: impl Fn(&File) -> Result<(), TryLockError>,
+        patience: Duration,
     ) -> Result<VaultLock, GitError> {
         let path = self.dir.join(LOCK);
-        let file = self.lock_file(&path)?;
-        let deadline = Instant::now() + PATIENCE;
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(GitError::writing(&path))?;
+        let deadline = Instant::now() + patience;
         loop {
             match attempt(&file) {
                 Ok(()) => return Ok(VaultLock { _file: file }),
