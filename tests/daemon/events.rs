@@ -166,7 +166,7 @@ fn scripts_can_wait() {
         drop(camp.biv(["send", "awaited", "/run touch x"]).run().ok());
         assert_eq!(wait("needs-you").ok().json()["activity"], "approval");
         camp.end_server();
-        assert_eq!(wait("exited").ok().json()["state"], "failed");
+        assert_eq!(wait("exited").ok().json()["state"], "interrupted");
         assert_eq!(wait("idle").fails(4).error()["code"], "wrong_state");
     }
 }

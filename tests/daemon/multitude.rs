@@ -53,13 +53,13 @@ fn everyone_in_a_large_home_is_watched_and_picked_up_again() {
 
     // With their server all of them go, and each is written down.
     camp.end_server();
-    let failed = || {
-        let of = |event: &Value| event["type"] == "instance:failed";
+    let interrupted = || {
+        let of = |event: &Value| event["type"] == "instance:interrupted";
         events(&camp).iter().filter(|event| of(event)).count()
     };
     until_told(
-        || format!("{} of {many} are written down", failed()),
-        || (failed() == many).then_some(()),
+        || format!("{} of {many} are written down", interrupted()),
+        || (interrupted() == many).then_some(()),
     );
     drop(camp.biv(["resume", &last.id]).run().ok());
     watched(&camp, 1);

@@ -61,8 +61,8 @@ fn a_server_that_dies_and_comes_back_is_survived() {
     let first = camp.start(&repository, "first", &[]);
     wait_activity(&camp, "idle");
     camp.end_server();
-    wait_event(&camp, "it has failed", |event| {
-        event["type"] == "instance:failed" && event["instance"] == first.id.as_str()
+    wait_event(&camp, "it was interrupted", |event| {
+        event["type"] == "instance:interrupted" && event["instance"] == first.id.as_str()
     });
     drop(camp.biv(["resume", &first.id]).run().ok());
     let second = camp.start(&repository, "second", &[]);
@@ -162,8 +162,8 @@ fn a_record_that_is_older_than_the_machine_is_settled_at_the_start() {
             .contains("\"state\": \"running\"")
     );
     crate::post::start(&camp);
-    wait_event(&camp, "it has failed", |event| {
-        event["type"] == "instance:failed"
+    wait_event(&camp, "it was interrupted", |event| {
+        event["type"] == "instance:interrupted"
     });
 }
 
