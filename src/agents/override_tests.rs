@@ -56,7 +56,7 @@ fn a_users_file_changes_only_what_it_names() {
     assert_eq!(claude.cancel_keys(), [Key::CtrlC]);
     assert_eq!(claude.interrupt_keys(), [Key::Escape]);
     assert_eq!(claude.display(), "Claude Code");
-    assert!(!claude.rules().is_empty());
+    assert!(claude.rules().tell_rest());
     assert_eq!(catalog.iter().count(), 7);
 }
 

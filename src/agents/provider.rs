@@ -136,7 +136,7 @@ impl Provider {
     pub(crate) fn readiness(&self) -> Readiness {
         match self.file.ready.quiet_ms {
             Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),
-            None if self.rules.is_empty() => Readiness::Quiet(Duration::from_secs(5)),
+            None if !self.rules.tell_rest() => Readiness::Quiet(Duration::from_secs(5)),
             None => Readiness::Rules,
         }
     }

@@ -69,8 +69,11 @@ impl Rules {
         Self { rules, dialogs }
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+    /// Whether a screen can tell that the agent is at its prompt; else only silence does.
+    pub(crate) fn tell_rest(&self) -> bool {
+        self.rules
+            .iter()
+            .any(|rule| rule.activity == Activity::Idle)
     }
 
     /// What the screen shows, by the first rule that holds for this version of the agent; where the

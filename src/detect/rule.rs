@@ -33,6 +33,9 @@ pub(crate) struct Rule {
     /// None of these may match any row.
     #[serde(default)]
     pub not: Vec<Pattern>,
+    /// The cursor must stand right behind the last row.
+    #[serde(default)]
+    pub cursor: bool,
     /// The versions of the agent for which it holds; all, unless said.
     pub version: Option<VersionRange>,
     /// The dialog that is then on the screen, by its name in the same file.
@@ -48,6 +51,9 @@ impl Rule {
         }
         if !self.reads_screen() {
             return true;
+        }
+        if self.cursor && !screen.awaits_answer() {
+            return false;
         }
         let Some(rows) = self.window(screen) else {
             return false;

@@ -4,10 +4,22 @@ use unicode_width::UnicodeWidthStr;
 
 use super::sgr::{self, Look};
 
+/// Between a question and the cursor: a space or two, which a capture does not tell of.
+const BEHIND: usize = 2;
+
 /// What `capture-pane -p` or `-pe` gave, row by row.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Screen {
     rows: Vec<Row>,
+    /// Column and row of the cursor, where that is known.
+    cursor: Option<(usize, usize)>,
+}
+
+/// Two screens are the same when they show the same, wherever the cursor is.
+impl PartialEq for Screen {
+    fn eq(&self, other: &Self) -> bool {
+        self.rows == other.rows
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,7 +34,26 @@ impl Screen {
     pub(crate) fn new(capture: &str) -> Self {
         Self {
             rows: sgr::rows(capture),
+            cursor: None,
         }
+    }
+
+    pub(crate) fn with_cursor(self, (column, row): (u16, u16)) -> Self {
+        Self {
+            cursor: Some((column.into(), row.into())),
+            ..self
+        }
+    }
+
+    /// Whether the cursor stands right behind the last line, as it does where a program waits for an
+    /// answer to it; a screen of which nothing is known of the cursor may be such a one.
+    pub(super) fn awaits_answer(&self) -> bool {
+        let Some((column, row)) = self.cursor else {
+            return true;
+        };
+        let last = self.rows.iter().rposition(|row| !row.is_blank());
+        let width = |at: usize| self.rows.get(at).map_or(0, |row| row.text.width());
+        last.is_some_and(|at| at == row && (width(at)..=width(at) + BEHIND).contains(&column))
     }
 
     pub(crate) fn rows(&self) -> &[Row] {
@@ -39,6 +70,9 @@ impl Screen {
             .map_or(0, |at| at + 1);
         Self {
             rows: self.rows.iter().skip(start).cloned().collect(),
+            cursor: self
+                .cursor
+                .and_then(|(column, row)| Some((column, row.checked_sub(start)?))),
         }
     }
 
@@ -134,6 +168,18 @@ mod tests {
             .iter()
             .map(|row| row.text().to_owned())
             .collect()
+    }
+
+    #[test]
+    fn a_program_that_waits_leaves_the_cursor_behind_its_question() {
+        let screen = |cursor| Screen::new("log\nContinue? [Y/n]\n\n").with_cursor(cursor);
+        assert!(screen((15, 1)).awaits_answer());
+        assert!(screen((16, 1)).awaits_answer());
+        assert!(!screen((0, 2)).awaits_answer(), "it goes on below");
+        assert!(!screen((3, 1)).awaits_answer());
+        assert!(!screen((15, 0)).awaits_answer());
+        assert!(screen((16, 1)).below("log").awaits_answer());
+        assert!(Screen::new("Continue?").awaits_answer(), "nobody knows");
     }
 
     #[test]

@@ -198,7 +198,7 @@ impl Engine {
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
             let verdict = weigh(seen, word.as_ref(), silent);
-            Some(match provider.rules().is_empty() && pane.is_some() {
+            Some(match !provider.rules().tell_rest() && pane.is_some() {
                 true => by_output(verdict, silent),
                 false => verdict,
             })

@@ -204,7 +204,7 @@ impl Engine {
                 let replays = launch == Launch::Fresh
                     && self.provider_of(record).is_ok_and(|p| {
                         let replay = p.strategy() == Strategy::Replay;
-                        !p.rules().is_empty() && (replay || record.prompt.is_some())
+                        p.rules().tell_rest() && (replay || record.prompt.is_some())
                     });
                 (replays || self.settings().resume.prompt == ResumePrompt::Auto)
                     .then(|| where_it_was(record))

@@ -160,5 +160,7 @@ pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
 /// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
 /// what it does now.
 pub(super) fn screen_of(shot: &Shot) -> Screen {
-    Screen::new(&shot.text).below(BANNER)
+    Screen::new(&shot.text)
+        .with_cursor(shot.cursor)
+        .below(BANNER)
 }

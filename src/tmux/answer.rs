@@ -1,5 +1,12 @@
 //! A key into a pane, only if the pane still shows what was seen: asked and done in one command.
 
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+use rustix::termios::LocalModes;
+
+use super::screen::{CURSOR, parse_cursor};
 use super::server::no_pane;
 use super::{Server, TmuxError};
 
@@ -14,6 +21,10 @@ pub(crate) struct CloseLook {
     pub attached: u32,
     /// Seconds since the epoch of the last key of any of them.
     pub last_key: Option<i64>,
+    /// Column and row of the cursor.
+    pub cursor: (u16, u16),
+    /// The program of the pane gets what is typed line by line, as opposed to key by key.
+    pub reads_lines: bool,
     pub title: String,
     /// With colours.
     pub text: String,
@@ -28,6 +39,8 @@ pub(crate) struct Expected<'e> {
     pub rows: &'e [&'e str],
     /// The first of them that counts.
     pub from: usize,
+    /// Where the cursor must be, where that matters.
+    pub cursor: Option<(u16, u16)>,
 }
 
 const FIELD: char = '\u{1f}';
@@ -39,6 +52,8 @@ impl Server {
             "#{pane_in_mode}",
             "#{pane_dead}",
             "#{session_attached}",
+            CURSOR,
+            "#{pane_tty}",
             "#{pane_title}",
         ]
         .join(&FIELD.to_string());
@@ -77,12 +92,14 @@ impl Server {
 
 fn parse(answer: &str) -> Option<CloseLook> {
     let (head, rest) = answer.split_once('\n')?;
-    let mut fields = head.splitn(5, FIELD);
+    let mut fields = head.splitn(7, FIELD);
     let mut look = CloseLook {
         pid: fields.next()?.parse().ok()?,
         in_mode: fields.next()? != "0",
         dead: fields.next()? == "1",
         attached: fields.next()?.parse().ok()?,
+        cursor: parse_cursor(fields.next()?),
+        reads_lines: reads_lines(Path::new(fields.next()?)),
         title: fields.next()?.to_owned(),
         last_key: None,
         text: String::new(),
@@ -98,6 +115,18 @@ fn parse(answer: &str) -> Option<CloseLook> {
     Some(look)
 }
 
+/// Whether this terminal collects whole lines for its program. One that cannot be asked does not.
+fn reads_lines(terminal: &Path) -> bool {
+    let opened = std::fs::File::options()
+        .read(true)
+        .custom_flags(OFlags::NOCTTY.union(OFlags::NONBLOCK).bits().cast_signed())
+        .open(terminal);
+    opened
+        .ok()
+        .and_then(|terminal| rustix::termios::tcgetattr(terminal).ok())
+        .is_some_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
+}
+
 fn condition(expected: &Expected<'_>) -> String {
     let mut terms = vec![
         format!("#{{==:#{{pane_pid}},{}}}", expected.pid),
@@ -105,6 +134,11 @@ fn condition(expected: &Expected<'_>) -> String {
         "#{==:#{pane_dead},0}".to_owned(),
         format!("#{{==:#{{session_attached}},{}}}", expected.attached),
     ];
+    if let Some((column, row)) = expected.cursor {
+        terms.push(format!(
+            "#{{==:#{{cursor_x}} #{{cursor_y}},{column} {row}}}"
+        ));
+    }
     for row in expected.rows.iter().skip(expected.from) {
         let pattern = Pattern::of(row);
         if pattern.says_something() {
@@ -240,10 +274,26 @@ mod tests {
     }
 
     #[test]
+    fn a_question_that_stays_when_it_was_answered_is_known_by_the_cursor() {
+        let mut expected = Expected {
+            pid: 7,
+            attached: 0,
+            rows: &["Continue? [Y/n]"],
+            from: 0,
+            cursor: Some((16, 0)),
+        };
+        let cursor = "#{==:#{cursor_x} #{cursor_y},16 0}";
+        assert!(condition(&expected).contains(cursor));
+        expected.cursor = None;
+        assert!(!condition(&expected).contains("cursor"));
+    }
+
+    #[test]
     fn a_look_is_taken_apart() {
-        let look =
-            parse("7\u{1f}0\u{1f}0\u{1f}2\u{1f}a title\nrow 1\n\nrow 3\n\u{1f}100\n\u{1f}200\n")
-                .unwrap();
+        let look = parse(
+            "7\u{1f}0\u{1f}0\u{1f}2\u{1f}3 4\u{1f}/no/tty\u{1f}a title\nrow 1\n\nrow 3\n\u{1f}100\n\u{1f}200\n",
+        )
+        .unwrap();
         assert_eq!((look.pid, look.attached, look.last_key), (7, 2, Some(200)));
         assert_eq!(look.text, "row 1\n\nrow 3");
         assert!(parse("").is_none());

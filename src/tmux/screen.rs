@@ -14,6 +14,8 @@ pub(crate) struct Shot {
     /// A person scrolls: keys would go to tmux, not to the agent.
     pub in_mode: bool,
     pub dead: bool,
+    /// Column and row of the cursor.
+    pub cursor: (u16, u16),
     pub text: String,
 }
 
@@ -201,7 +203,7 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
         }
         // A pane's id is not written into the format: tmux takes `%12` for a part of the date.
         let format = format!(
-            "{PART}#{{pane_id}}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}"
+            "{PART}#{{pane_id}}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}{CURSOR}{FIELD}#{{pane_title}}"
         );
         command = command
             .args(["display-message", "-p", "-t", pane, &format])
@@ -210,19 +212,28 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
     command
 }
 
+/// Asks for what [`parse_cursor`] reads.
+pub(super) const CURSOR: &str = "#{cursor_x} #{cursor_y}";
+
+pub(super) fn parse_cursor(text: &str) -> (u16, u16) {
+    let (column, row) = text.split_once(' ').unwrap_or_default();
+    (column.parse().unwrap_or(0), row.parse().unwrap_or(0))
+}
+
 fn parse_shots(answer: &str) -> Vec<Shot> {
     answer
         .split(PART)
         .skip(1)
         .filter_map(|part| {
             let (head, text) = part.split_once('\n')?;
-            let mut fields = head.splitn(4, FIELD);
+            let mut fields = head.splitn(5, FIELD);
             // Of a pane that is gone tmux tells nothing, in as many fields.
             let pane = fields.next().filter(|pane| !pane.is_empty())?;
             Some(Shot {
                 pane: pane.to_owned(),
                 in_mode: fields.next()? != "0",
                 dead: fields.next()? == "1",
+                cursor: parse_cursor(fields.next()?),
                 title: fields.next()?.to_owned(),
                 text: text.trim_end_matches('\n').to_owned(),
             })
@@ -237,18 +248,20 @@ mod tests {
     #[test]
     fn a_combined_answer_is_taken_apart() {
         let shots = parse_shots(
-            "\u{1e}%1\u{1f}0\u{1f}0\u{1f}a title\nline 1\n\nline 3\n\n\n\u{1e}%2\u{1f}1\u{1f}1\u{1f}\n\n",
+            "\u{1e}%1\u{1f}0\u{1f}0\u{1f}7 2\u{1f}a title\nline 1\n\nline 3\n\n\n\u{1e}%2\u{1f}1\u{1f}1\u{1f}0 0\u{1f}\n\n",
         );
         assert_eq!(shots.len(), 2);
         assert_eq!(shots[0].text, "line 1\n\nline 3");
         assert_eq!(shots[0].title, "a title");
+        assert_eq!(shots[0].cursor, (7, 2));
         assert!(shots[1].in_mode && shots[1].dead && shots[1].text.is_empty());
     }
 
     #[test]
     fn a_pane_that_is_gone_is_no_blank_screen() {
-        let shots =
-            parse_shots("\u{1e}%1\u{1f}0\u{1f}0\u{1f}a title\nline\n\u{1e}\u{1f}\u{1f}\u{1f}\n");
+        let shots = parse_shots(
+            "\u{1e}%1\u{1f}0\u{1f}0\u{1f}0 0\u{1f}a title\nline\n\u{1e}\u{1f}\u{1f}\u{1f}\u{1f}\n",
+        );
         assert_eq!(shots.len(), 1);
         assert_eq!(shots[0].pane, "%1");
     }

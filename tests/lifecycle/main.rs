@@ -3,6 +3,7 @@
 
 mod attach;
 mod autoyes;
+mod confirmations;
 mod create;
 mod environment;
 mod formats;

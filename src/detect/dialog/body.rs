@@ -61,6 +61,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         height: rows.len() - top.unwrap_or(0),
         choices: found.choices,
         selected: found.selected,
+        plain: false,
         complete: found.whole && !cut && named && top.is_some() && shown,
     }
 }

@@ -8,6 +8,7 @@ mod body;
 mod buttons;
 mod frame;
 mod letters;
+mod line;
 mod menu;
 mod read;
 mod spec;
@@ -45,6 +46,9 @@ pub(crate) struct Dialog {
     pub choices: Vec<Choice>,
     /// The choice that the cursor is on.
     pub selected: Option<usize>,
+    /// It is the last line of a plain program, which stays on the screen when it was answered.
+    #[serde(skip)]
+    pub plain: bool,
     /// Whether all that is asked about is on the screen.
     pub complete: bool,
 }

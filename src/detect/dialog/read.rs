@@ -5,16 +5,20 @@ use unicode_width::UnicodeWidthStr;
 use super::super::screen::Screen;
 use super::frame::Framed;
 use super::spec::{DialogSpec, Shape};
-use super::{Dialog, body, buttons, frame, letters, menu};
+use super::{Dialog, body, buttons, frame, letters, line, menu};
 
 impl DialogSpec {
     /// The dialog at the bottom of this screen; None where it does not have the expected form.
     pub(crate) fn read(&self, screen: &Screen) -> Option<Dialog> {
         let rows = frame::rows(screen, self.frame);
+        if self.shape == Shape::Line {
+            return line::read(self, screen);
+        }
         let choices = match self.shape {
             Shape::Menu => menu::read(self, &rows),
             Shape::Buttons => buttons::read(self, &rows),
             Shape::Letters => letters::read(self, &rows),
+            Shape::Line => None,
         }?;
         let edge = rows
             .get(choices.first)

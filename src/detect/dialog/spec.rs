@@ -28,6 +28,9 @@ pub(crate) struct DialogSpec {
     /// Rows that say that something is not shown.
     #[serde(default)]
     pub cut: Vec<Pattern>,
+    /// Rows of [`Shape::Line`], above the question or in it, that make it more than it says.
+    #[serde(default)]
+    pub wary: Vec<Pattern>,
     /// A subject with more rows than this may go on where it cannot be seen.
     pub most_rows: Option<usize>,
     #[serde(default)]
@@ -53,6 +56,8 @@ pub(crate) enum Shape {
     Buttons,
     /// `(Y)es/(N)o [Yes]:` at the end of the last row.
     Letters,
+    /// `Continue? [Y/n]` at the end of what a plain program has printed.
+    Line,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
@@ -152,6 +157,9 @@ impl DialogSpec {
         }
         for (at, pattern) in self.cut.iter().enumerate() {
             pattern.check(&format!("{key}.cut[{at}]"))?;
+        }
+        for (at, pattern) in self.wary.iter().enumerate() {
+            pattern.check(&format!("{key}.wary[{at}]"))?;
         }
         for (at, tool) in self.tools.iter().enumerate() {
             tool.head.check(&format!("{key}.tools[{at}].head"))?;

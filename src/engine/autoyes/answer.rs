@@ -166,6 +166,11 @@ impl Engine {
         if ruling.decision == Decision::Accept && keys.is_empty() {
             ruling = Ruling::manual("the screen does not tell which key says yes");
         }
+        // One that takes the first key alone would take the next one for an answer to its next question.
+        if case.dialog.plain && keys.len() > 1 && !case.look.reads_lines {
+            ruling = Ruling::manual("the program reads keys, not lines");
+            keys.clear();
+        }
         let log = self.store.audit();
         let entries = log.recent(&record.id)?;
         let request = request(&record.agent, &case.dialog);
@@ -296,6 +301,8 @@ impl Case<'_> {
             attached: self.look.attached,
             from: rows.len().saturating_sub(self.dialog.height),
             rows: &rows,
+            // What a plain program has asked stays on the screen when it goes on; the cursor does not.
+            cursor: self.dialog.plain.then_some(self.look.cursor),
         };
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         Ok(self.server.press_if(self.pane, &expected, &keys)?)
@@ -319,7 +326,9 @@ fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
     if look.dead || look.in_mode {
         return None;
     }
-    let screen = Screen::new(&look.text).below(BANNER);
+    let screen = Screen::new(&look.text)
+        .with_cursor(look.cursor)
+        .below(BANNER);
     provider.judge(&screen, Some(&look.title)).dialog
 }
 

@@ -83,6 +83,7 @@ mod tests {
 
     fn shown(command: Option<&str>, paths: &[&str]) -> Dialog {
         Dialog {
+            plain: false,
             tool: Some("shell".to_owned()),
             question: None,
             command: command.map(str::to_owned),

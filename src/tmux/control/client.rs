@@ -13,6 +13,7 @@ use super::line::{line, unescaped};
 use super::parser::{Notice, Parser, Word};
 use crate::process::{Companion, Identity};
 use crate::tmux::pane::{self, parse_panes};
+use crate::tmux::screen::{CURSOR, parse_cursor};
 use crate::tmux::server::HUB;
 use crate::tmux::{Pane, Server, Shot, TmuxError, Version};
 
@@ -191,7 +192,8 @@ impl Client {
 
     /// Asks for title and screen of a pane, with colours on request.
     pub(crate) fn ask_look(&mut self, pane: &str, colours: bool) {
-        let head = format!("#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}#{{pane_title}}");
+        let head =
+            format!("#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}{CURSOR}{FIELD}#{{pane_title}}");
         self.looks.push_back(Look {
             pane: pane.to_owned(),
             head: None,
@@ -328,11 +330,12 @@ impl Drop for Client {
 
 fn shot(look: &Look, body: &[u8]) -> Option<Shot> {
     let head = look.head.as_deref().filter(|_| !look.failed)?;
-    let mut fields = head.trim_end_matches('\n').splitn(3, FIELD);
+    let mut fields = head.trim_end_matches('\n').splitn(4, FIELD);
     Some(Shot {
         pane: look.pane.clone(),
         in_mode: fields.next()? != "0",
         dead: fields.next()? == "1",
+        cursor: parse_cursor(fields.next()?),
         title: fields.next()?.to_owned(),
         text: String::from_utf8_lossy(body)
             .trim_end_matches('\n')
