@@ -96,7 +96,10 @@ impl Stage {
 
     #[track_caller]
     pub(crate) fn send(&self, instance: &Instance, prompt: &str) {
-        let sent = self.camp.biv(["send", &instance.id, "-"]).stdin(prompt);
+        let sent = self
+            .camp
+            .biv(["send", "--now", &instance.id, "-"])
+            .stdin(prompt);
         drop(sent.run().ok());
     }
 
