@@ -2,6 +2,7 @@
 //! what it has dropped when a worktree that needs it comes back.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -154,21 +155,33 @@ pub(super) fn give(vault: &Vault, tips: &[String], excluded: &[String]) -> Resul
         .deadline(DEADLINE)
         .text()?;
     let missing = missing(vault.repo(), &all)?;
-    let pack = vault
+    // Through a file: what was staged may be larger than memory.
+    let dir = vault.repo().own_dir("tmp")?;
+    let scratch = tempfile::Builder::new()
+        .prefix("give-")
+        .tempdir_in(&dir)
+        .map_err(GitError::writing(&dir))?;
+    let name = vault
         .git()
-        .args(["pack-objects", "-q", "--stdout", "--delta-base-offset"])
+        .args(["pack-objects", "-q", "--delta-base-offset"])
+        .arg(scratch.path().join("pack"))
         .stdin(missing)
         .deadline(DEADLINE)
-        .run()?;
-    vault
+        .text()?;
+    let pack = scratch.path().join(format!("pack-{name}.pack"));
+    let mut pack = File::open(&pack).map_err(GitError::reading(&pack))?;
+    let unpack = vault
         .repo()
         .git()
         .args(["-c", "core.fsync=committed,loose-object"])
         .args(["unpack-objects", "-q"])
-        .stdin(pack)
-        .deadline(DEADLINE)
-        .run()?;
-    Ok(())
+        .deadline(DEADLINE);
+    let output = unpack.output_fed(|pipe| std::io::copy(&mut pack, pipe).map(drop))?;
+    if output.success() {
+        Ok(())
+    } else {
+        Err(unpack.refused(&output).into())
+    }
 }
 
 /// Those of the objects, one in a line, that a repository does not have.

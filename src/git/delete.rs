@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::call::bytes_to_path;
 use super::disk::sync_dir;
 use super::manifest::{Item, Kind, Manifest, Source, above, stamp_of};
-use super::objects::{Wanted, read_blobs};
+use super::objects::{Blob, Share, Wanted, read_blobs};
 use super::remove::{Left, remove_tree};
 use super::sight::Stamp;
 use super::vault::Vault;
@@ -70,7 +70,7 @@ pub(super) fn delete(
     delete_further_names(dir, manifest, &replaced, &mut report);
     read_blobs(vault, &wanted, |position, blob| {
         let item = &manifest.items[present[position]];
-        match blob.map(|blob| compare(dir, item, blob)) {
+        match blob.map(|blob| compare(dir, item, &blob)) {
             Some(Held::Whole) => {}
             Some(Held::Part) if unfinished == Unfinished::Possible => {}
             Some(Held::Nothing) => return Ok(()),
@@ -222,7 +222,7 @@ pub(super) enum Held {
     Nothing,
 }
 
-pub(super) fn compare(dir: &Path, item: &Item, blob: &[u8]) -> Held {
+pub(super) fn compare(dir: &Path, item: &Item, blob: &Blob<'_>) -> Held {
     use std::os::unix::ffi::OsStrExt;
     let path = dir.join(bytes_to_path(&item.path));
     let stamp = match stamp_of(dir, item) {
@@ -232,12 +232,14 @@ pub(super) fn compare(dir: &Path, item: &Item, blob: &[u8]) -> Held {
     };
     let (equal, part) = if item.kind == Kind::Symlink {
         let equal = stamp.is_symlink()
-            && std::fs::read_link(&path).is_ok_and(|target| target.as_os_str().as_bytes() == blob);
+            && std::fs::read_link(&path)
+                .is_ok_and(|target| Some(target.as_os_str().as_bytes()) == blob.bytes());
         (equal, equal)
-    } else if stamp.is_file() && stamp.size <= blob.len() as u64 {
-        match std::fs::read(&path) {
-            Ok(bytes) => (bytes == blob, blob.starts_with(&bytes)),
-            Err(_) => (false, false),
+    } else if stamp.is_file() && stamp.size <= blob.size() {
+        match blob.compare(&path) {
+            Ok(Share::All) => (true, true),
+            Ok(Share::Beginning) => (false, true),
+            Ok(Share::Other) | Err(_) => (false, false),
         }
     } else {
         (false, false)

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::call::{SLOW, bytes_to_path, fields};
 use super::index::{Entry, GITLINK, Index};
 use super::manifest::{Item, Kind, Source};
-use super::objects::{Wanted, read_blobs};
+use super::objects::{Share, Wanted, read_blobs, sizes};
 use super::sight::Stamp;
 use super::survey::{unchanged, untracked};
 use super::thin::ThinPolicy;
@@ -211,15 +211,25 @@ pub(super) fn forget_differing(
             _ => None,
         })
         .collect();
+    // A blob of another size is another one, and not worth reading: a huge one may have been emptied.
+    let sizes = sizes(vault, &wanted)?;
+    let mut equal = vec![false; candidates.len()];
+    let (alike, wanted): (Vec<usize>, Vec<Wanted>) = wanted
+        .into_iter()
+        .enumerate()
+        .filter(|(number, blob)| sizes.get(*number) == Some(&Some(blob.size)))
+        .unzip();
     read_blobs(vault, &wanted, |number, blob| {
-        let item = &mut items[candidates[number]].0;
+        let item = &items[candidates[alike[number]]].0;
         let path = dir.join(bytes_to_path(&item.path));
-        let same = blob.is_some_and(|blob| {
-            blob.len() as u64 == item.size && std::fs::read(&path).is_ok_and(|bytes| bytes == blob)
-        });
-        if !same {
-            item.source = Source::Nowhere;
-        }
+        let share = blob.map(|blob| blob.compare(&path));
+        equal[alike[number]] = matches!(share, Some(Ok(Share::All)));
         Ok(())
-    })
+    })?;
+    for (number, equal) in candidates.into_iter().zip(equal) {
+        if !equal {
+            items[number].0.source = Source::Nowhere;
+        }
+    }
+    Ok(())
 }

@@ -2,7 +2,6 @@
 //! stat data into the index so that git need not read every file again.
 
 use std::collections::HashSet;
-use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -16,7 +15,7 @@ use super::call::bytes_to_path;
 use super::delete::{Held, compare};
 use super::disk::sync_names;
 use super::manifest::{Item, Kind, Manifest, Source, above, stamp_of};
-use super::objects::{Wanted, read_blobs};
+use super::objects::{Blob, Wanted, read_blobs};
 use super::restat::refresh_index;
 use super::settle::mend_power_cut;
 use super::sight::Stamp;
@@ -114,7 +113,7 @@ enum Stamps {
     Doubtful,
 }
 
-fn required<'a>(item: &Item, blob: Option<&'a [u8]>) -> Result<&'a [u8], GitError> {
+fn required<'a>(item: &Item, blob: Option<Blob<'a>>) -> Result<Blob<'a>, GitError> {
     blob.ok_or_else(|| GitError::StoredDiffers {
         path: bytes_to_path(&item.path),
     })
@@ -184,7 +183,7 @@ fn write_files(
             let wanted: Vec<Wanted> = part.iter().map(|(_, source)| source.clone()).collect();
             read_blobs(vault, &wanted, |number, blob| {
                 let item = part[number].0;
-                if write(dir, item, required(item, blob)?)? == Written::LeftAlone
+                if write(dir, item, &required(item, blob)?)? == Written::LeftAlone
                     && let Ok(mut changed) = changed.lock()
                 {
                     changed.insert(item.path.clone());
@@ -227,12 +226,13 @@ enum Written {
     LeftAlone,
 }
 
-fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<Written, GitError> {
+fn write(dir: &Path, item: &Item, blob: &Blob<'_>) -> Result<Written, GitError> {
     let path = dir.join(bytes_to_path(&item.path));
     let failed = |error| GitError::writing(&path)(error);
     let make = || {
         if item.kind == Kind::Symlink {
-            std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(blob), &path).map(|()| None)
+            let target = blob.bytes().unwrap_or_default();
+            std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(target), &path).map(|()| None)
         } else {
             std::fs::OpenOptions::new()
                 .write(true)
@@ -266,7 +266,7 @@ fn write(dir: &Path, item: &Item, blob: &[u8]) -> Result<Written, GitError> {
         return Ok(Written::Done);
     };
     crash::effect();
-    file.write_all(blob).map_err(failed)?;
+    blob.write_to(&mut file).map_err(failed)?;
     crash::effect();
     rustix::fs::futimens(&file, &times(item)).map_err(|errno| failed(errno.into()))?;
     // Last: until then it is a file that its owner can read, whatever becomes of it.
@@ -318,7 +318,7 @@ fn link_names(
         if changed.contains(&first.path) {
             let wanted: Vec<Wanted> = source.iter().cloned().collect();
             read_blobs(vault, &wanted, |_, blob| {
-                if write(dir, item, required(item, blob)?)? == Written::LeftAlone {
+                if write(dir, item, &required(item, blob)?)? == Written::LeftAlone {
                     changed.insert(item.path.clone());
                 }
                 Ok(())

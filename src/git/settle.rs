@@ -1,7 +1,6 @@
 //! The end of a refill: its bytes are waited for, and what a power cut took before is written again.
 
 use std::fs::{OpenOptions, Permissions};
-use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
@@ -10,7 +9,7 @@ use rustix::fs::{OFlags, Timespec, Timestamps};
 use super::call::bytes_to_path;
 use super::disk::sync_filesystems;
 use super::manifest::{Item, Kind, Manifest, stamp_of};
-use super::objects::{Wanted, read_blobs};
+use super::objects::{Blob, Share, Wanted, read_blobs};
 use super::thinned::Marker;
 use super::vault::Vault;
 use super::{Checkout, GitError, Repo};
@@ -63,8 +62,8 @@ pub(super) fn mend_power_cut(
         let item = untouched[number];
         let path = checkout.dir.join(bytes_to_path(&item.path));
         match blob {
-            Some(blob) if std::fs::read(&path).is_ok_and(|bytes| bytes == blob) => Ok(()),
-            Some(blob) => write_again(&path, item, blob).map_err(GitError::writing(&path)),
+            Some(blob) if blob.compare(&path).is_ok_and(|share| share == Share::All) => Ok(()),
+            Some(blob) => write_again(&path, item, &blob).map_err(GitError::writing(&path)),
             None => Err(GitError::StoredDiffers {
                 path: bytes_to_path(&item.path),
             }),
@@ -72,14 +71,14 @@ pub(super) fn mend_power_cut(
     })
 }
 
-fn write_again(path: &Path, item: &Item, blob: &[u8]) -> std::io::Result<()> {
+fn write_again(path: &Path, item: &Item, blob: &Blob<'_>) -> std::io::Result<()> {
     let mode = item.mode & 0o7777;
     std::fs::set_permissions(path, Permissions::from_mode(mode | 0o600))?;
     let mut file = OpenOptions::new()
         .write(true)
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(path)?;
-    let written = file.write_all(blob);
+    let written = blob.write_to(&mut file);
     // Also where the disk is full: by its time it is known again when there is space.
     let time = Timespec {
         tv_sec: item.mtime.0,

@@ -8,7 +8,7 @@ use super::call::{SLOW, bytes_to_path};
 use super::import::quoted;
 use super::index::{Index, same_entries};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path, stamp_of};
-use super::objects::{Wanted, read_blobs, read_named};
+use super::objects::{Blob, Wanted, read_blobs, read_named};
 use super::snapshot::SnapshotFact;
 use super::survey::{Depth, Found, Seen, Survey, survey};
 use super::vault::Vault;
@@ -168,7 +168,7 @@ fn altered<'a>(
             .ok()
             .as_ref()
             .map(|target| target.as_os_str().as_bytes())
-            != blob
+            != blob.as_ref().and_then(Blob::bytes)
         {
             altered.push(links[number]);
         }

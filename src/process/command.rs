@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{ExitStatus, Stdio};
+use std::process::{ChildStdout, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +14,11 @@ use super::Companion;
 
 /// How long a program may take when nothing else was said.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
+
+/// As much as is kept of what a program prints. What may be more is read as a stream.
+const MOST_OUTPUT: u64 = 512 << 20;
+/// Nobody reads more of its complaints.
+const MOST_COMPLAINTS: u64 = 1 << 20;
 
 /// A program to be run. Arguments are passed as they are: no shell is ever involved.
 #[derive(Debug, Clone)]
@@ -25,6 +30,7 @@ pub(crate) struct Command {
     clear_environment: bool,
     stdin: Vec<u8>,
     deadline: Duration,
+    most_output: u64,
 }
 
 /// What a program that ended has left.
@@ -48,6 +54,8 @@ pub(crate) enum Failure {
     },
     #[error("{call} did not finish within {}", humantime::format_duration(*deadline))]
     Deadline { call: String, deadline: Duration },
+    #[error("{call} printed more than {limit} bytes")]
+    TooMuch { call: String, limit: u64 },
     #[error("{call} failed: {message}")]
     Status {
         call: String,
@@ -66,6 +74,7 @@ impl Command {
             clear_environment: false,
             stdin: Vec::new(),
             deadline: DEFAULT_DEADLINE,
+            most_output: MOST_OUTPUT,
         }
     }
 
@@ -117,6 +126,13 @@ impl Command {
         self
     }
 
+    /// A program that prints more is ended, and that is an error.
+    #[cfg(test)]
+    fn at_most(mut self, bytes: u64) -> Self {
+        self.most_output = bytes;
+        self
+    }
+
     /// Runs the program and gives back its output whatever its exit status is.
     pub(crate) fn output(&self) -> Result<Output, Failure> {
         if self.stdin.is_empty() {
@@ -134,18 +150,52 @@ impl Command {
         self.communicate(Some(feed))
     }
 
+    /// Runs the program and hands its standard output over while it is being printed: what need not
+    /// fit into memory. A reader that stops before the end ends the program.
+    pub(crate) fn streamed<T: Send>(
+        &self,
+        read: impl FnOnce(&mut dyn Read) -> T + Send,
+    ) -> Result<(T, ExitStatus), Failure> {
+        type NoFeed = fn(&mut dyn Write) -> std::io::Result<()>;
+        let (read, status, _) = std::thread::scope(|scope| {
+            self.communicate_in(scope, None::<NoFeed>, |mut pipe| {
+                let (sender, receiver) = mpsc::channel();
+                scope.spawn(move || drop(sender.send(read(&mut pipe))));
+                receiver
+            })
+        })?;
+        Ok((read, status))
+    }
+
     fn communicate<F>(&self, feed: Option<F>) -> Result<Output, Failure>
     where
         F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
     {
-        std::thread::scope(|scope| self.communicate_in(scope, feed))
+        let limit = self.most_output;
+        let (stdout, status, stderr) = std::thread::scope(|scope| {
+            self.communicate_in(scope, feed, |pipe| {
+                drain(Some(pipe), limit.saturating_add(1), Rest::Unread)
+            })
+        })?;
+        if stdout.len() as u64 > limit {
+            return Err(Failure::TooMuch {
+                call: self.call(),
+                limit,
+            });
+        }
+        Ok(Output {
+            status,
+            stdout,
+            stderr,
+        })
     }
 
-    fn communicate_in<'scope, F>(
+    fn communicate_in<'scope, F, T>(
         &self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         feed: Option<F>,
-    ) -> Result<Output, Failure>
+        read: impl FnOnce(ChildStdout) -> mpsc::Receiver<T>,
+    ) -> Result<(T, ExitStatus, Vec<u8>), Failure>
     where
         F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send + 'scope,
     {
@@ -171,13 +221,14 @@ impl Command {
                 drop(feed(&mut pipe).and_then(|()| pipe.flush()));
             });
         }
-        let stdout = drain(child.stdout.take());
-        let stderr = drain(child.stderr.take());
+        let stdout = child.stdout.take().map(read);
+        let stderr = drain(child.stderr.take(), MOST_COMPLAINTS, Rest::Discarded);
         let left = |started: Instant| self.deadline.saturating_sub(started.elapsed());
-        let gathered = stdout
-            .recv_timeout(left(started))
-            .and_then(|out| Ok((out, stderr.recv_timeout(left(started))?)));
-        let Ok((stdout, stderr)) = gathered else {
+        let gathered = stdout.and_then(|stdout| {
+            let out = stdout.recv_timeout(left(started)).ok()?;
+            Some((out, stderr.recv_timeout(left(started)).ok()?))
+        });
+        let Some((stdout, stderr)) = gathered else {
             if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 // Already gone is as good as ended.
                 kill_process_group(group, Signal::KILL).ok();
@@ -189,11 +240,7 @@ impl Command {
             });
         };
         let status = child.wait().map_err(|source| self.not_started(source))?;
-        Ok(Output {
-            status,
-            stdout,
-            stderr,
-        })
+        Ok((stdout, status, stderr))
     }
 
     /// Runs the program and gives back its standard output, or an error unless it exited with 0.
@@ -340,13 +387,29 @@ impl Output {
     }
 }
 
-fn drain(pipe: Option<impl Read + Send + 'static>) -> mpsc::Receiver<Vec<u8>> {
+/// What becomes of the output behind the limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    /// Nobody reads it, which ends the program at its next word.
+    Unread,
+    Discarded,
+}
+
+/// Keeps what is printed, up to a limit.
+fn drain(
+    pipe: Option<impl Read + Send + 'static>,
+    limit: u64,
+    rest: Rest,
+) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
             // What was read before an error is still worth having.
-            drop(pipe.read_to_end(&mut bytes));
+            drop(pipe.by_ref().take(limit).read_to_end(&mut bytes));
+            if rest == Rest::Discarded {
+                drop(std::io::copy(&mut pipe, &mut std::io::sink()));
+            }
         }
         drop(sender.send(bytes));
     });
@@ -362,6 +425,32 @@ mod tests {
         let bytes: Vec<u8> = (0..3_000_000_u32).map(|n| (n % 251) as u8).collect();
         let output = Command::new("cat").stdin(bytes.clone()).run().unwrap();
         assert_eq!(output, bytes);
+    }
+
+    #[test]
+    fn a_program_that_prints_without_end_is_ended() {
+        let endless = Command::new("yes").at_most(100_000).run().unwrap_err();
+        assert!(
+            matches!(endless, Failure::TooMuch { limit: 100_000, .. }),
+            "{endless}"
+        );
+        let exactly = ["-c", "head -c 100000 /dev/zero"];
+        let enough = Command::new("sh").args(exactly).at_most(100_000).run();
+        assert_eq!(enough.unwrap().len(), 100_000);
+    }
+
+    #[test]
+    fn a_stream_is_read_as_it_comes_and_may_be_left() {
+        let read_some = |pipe: &mut dyn Read| {
+            let mut start = [0; 4];
+            pipe.read_exact(&mut start).map(|()| start)
+        };
+        let (start, status) = Command::new("yes").streamed(read_some).unwrap();
+        assert_eq!((&start.unwrap(), status.success()), (b"y\ny\n", false));
+        let count = |pipe: &mut dyn Read| std::io::copy(pipe, &mut std::io::sink()).unwrap();
+        let program = ["-c", "head -c 3000000 /dev/zero"];
+        let (bytes, status) = Command::new("sh").args(program).streamed(count).unwrap();
+        assert_eq!((bytes, status.success()), (3_000_000, true));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::fingerprint::fingerprint;
-use super::states::{Lab, all};
+use super::states::{Base, Lab, all};
 use super::{now, saved, scratch};
 use crate::git::*;
 use crate::model::InstanceId;
@@ -210,4 +210,56 @@ fn a_marker_that_does_not_say_its_phase_harms_nothing() {
     unpark(&thinned.place).unwrap();
     thinned.settle();
     assert_eq!(thinned.read("a.txt"), "edited\n");
+}
+
+/// Larger than what is read at once: as a stream, compared and written to the byte, whole or cut off.
+#[test]
+fn large_files_are_streamed_and_come_back() {
+    let home = tempfile::tempdir_in(super::scratch()).unwrap();
+    let lab = Lab::new(&home.path().canonicalize().unwrap(), Base::Plain);
+    let content = |seed: u32, size: u32| -> Vec<u8> {
+        (0..size)
+            .map(|n| (n.wrapping_mul(seed) >> 7) as u8)
+            .collect()
+    };
+    let size = 9 << 20;
+    std::fs::write(lab.worktree.join("committed"), content(3, size)).unwrap();
+    std::fs::write(lab.worktree.join("emptied"), content(5, size)).unwrap();
+    lab.git(&["add", "-A"]);
+    lab.git(&["commit", "-qm", "large"]);
+    std::fs::write(lab.worktree.join("emptied"), "").unwrap();
+    std::fs::write(lab.worktree.join("untracked"), content(7, size)).unwrap();
+    std::fs::write(lab.worktree.join("staged"), content(9, size)).unwrap();
+    lab.git(&["add", "staged"]);
+    let before = fingerprint(&lab.main, &lab.worktree);
+
+    let repo = Repo::discover(&lab.worktree).unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &lab.worktree).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
+    let place = choose_parking(&repo, &lab.worktree, &id, 1).unwrap();
+    park(&place).unwrap();
+    let report = thin(&repo, &place, &fact, &ThinPolicy::default(), now()).unwrap();
+    assert_eq!((report.left.len(), report.kept.len()), (0, 0), "{report:?}");
+    assert!(report.freed_bytes > 3 * u64::from(size));
+    for args in [&["gc", "-q", "--prune=now"][..], &["prune", "--expire=now"]] {
+        assert!(
+            super::states::raw_git(repo.common_dir(), args)
+                .status
+                .success()
+        );
+    }
+    // Our own unfinished attempt.
+    std::fs::write(
+        place.parked_worktree.join("untracked"),
+        &content(7, size)[..5000],
+    )
+    .unwrap();
+    refill(&repo, &place).unwrap();
+    unpark(&place).unwrap();
+    bring_objects_back(&repo, &fact).unwrap();
+    settle_refill(&repo, &place.live_checkout()).unwrap();
+    let after = fingerprint(&lab.main, &lab.worktree);
+    let lost: Vec<_> = before.iter().filter(|line| !after.contains(line)).collect();
+    assert!(lost.is_empty(), "{lost:#?}");
 }
