@@ -3,19 +3,25 @@
 //! A control client identifies itself to the server in several messages. A tmux server before 3.7 that
 //! announces a session while it has only the first of them dereferences a null pointer, and every agent
 //! ends with it (tmux pull request 4980). On a busy machine the time between two of these messages is
-//! long, and callers that start many agents open sessions all the time. So whoever opens or closes a
-//! session holds this lock shared, and a control client holds it alone until it has its first answer.
+//! long, and callers that start many agents open sessions all the time. So a command that opens or
+//! closes a session holds this lock shared, and a control client holds it alone until it has its first
+//! answer.
+//!
+//! Commands that overlap could share the lock without a gap and keep a client out for ever. A client
+//! that waits therefore keeps a file `sessions.wanted` fresh, and no command takes the lock while it is.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Longer than a control client holds it. After that the command goes on without: a process that was
-/// stopped with the lock in hand must not keep everyone from their agents.
+/// stopped while it held the lock must not keep every other one from its agents.
 const LONGEST_CONNECT: Duration = Duration::from_secs(15);
 const FIRST_PROBE: Duration = Duration::from_millis(1);
 const LAST_PROBE: Duration = Duration::from_millis(10);
+/// A client that waits touches its file at every probe. An older file is that of a process that died.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// Held as long as it lives.
 #[derive(Debug)]
@@ -23,37 +29,82 @@ pub(super) struct SessionsLock {
     _file: File,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Shared,
-    Exclusive,
-}
-
 impl SessionsLock {
     /// For a command that opens or closes a session. None where the lock cannot be had: the command is
     /// then carried out all the same.
     pub(super) fn shared(directory: &Path) -> Option<Self> {
-        Self::take(directory, Mode::Shared, LONGEST_CONNECT)
+        Self::shared_within(directory, LONGEST_CONNECT)
+    }
+
+    fn shared_within(directory: &Path, wait: Duration) -> Option<Self> {
+        let wanted = wanted(directory);
+        Self::take(directory, wait, |lock| {
+            if is_fresh(&wanted) {
+                Err(TryLockError::WouldBlock)
+            } else {
+                lock.try_lock_shared()
+            }
+        })
     }
 
     /// For a control client, from before its process starts until the server has answered it.
     pub(super) fn exclusive(directory: &Path, wait: Duration) -> Option<Self> {
-        Self::take(directory, Mode::Exclusive, wait)
+        let wanted = wanted(directory);
+        let lock = Self::take(directory, wait, |lock| {
+            let attempt = lock.try_lock();
+            if attempt.is_err() {
+                touch(&wanted).map_err(TryLockError::Error)?;
+            }
+            attempt
+        });
+        // Another client that still waits touches it again at its next probe.
+        if let Err(error) = std::fs::remove_file(&wanted)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::debug!(path = %wanted.display(), %error, "cannot remove a client's request");
+        }
+        lock
     }
 
-    /// Through a first lock that everyone holds while waiting for the second: else those that share it
-    /// would keep out for ever the one that wants it alone.
-    fn take(directory: &Path, mode: Mode, wait: Duration) -> Option<Self> {
+    fn take(
+        directory: &Path,
+        wait: Duration,
+        mut attempt: impl FnMut(&File) -> Result<(), TryLockError>,
+    ) -> Option<Self> {
         let deadline = Instant::now() + wait;
-        let queue = open(&directory.join("sessions.queue.lock"))?;
-        let lock = open(&directory.join("sessions.lock"))?;
-        wait_for(&queue, Mode::Exclusive, deadline)?;
-        wait_for(&lock, mode, deadline)?;
-        Some(Self { _file: lock })
+        let lock = open(&directory.join("sessions.lock")).ok()?;
+        let mut probe = FIRST_PROBE;
+        loop {
+            match attempt(&lock) {
+                Ok(()) => return Some(Self { _file: lock }),
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                    std::thread::sleep(probe);
+                    probe = LAST_PROBE.min(probe * 2);
+                }
+                Err(_) => return None,
+            }
+        }
     }
 }
 
-fn open(path: &Path) -> Option<File> {
+fn wanted(directory: &Path) -> PathBuf {
+    directory.join("sessions.wanted")
+}
+
+fn is_fresh(path: &Path) -> bool {
+    let age = |time: SystemTime| time.elapsed().ok();
+    path.metadata()
+        .and_then(|metadata| metadata.modified())
+        .ok()
+        .and_then(age)
+        .is_some_and(|age| age < FRESH)
+}
+
+fn touch(path: &Path) -> std::io::Result<()> {
+    open(path)?.set_modified(SystemTime::now())
+}
+
+fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .read(true)
         .write(true)
@@ -61,29 +112,12 @@ fn open(path: &Path) -> Option<File> {
         .truncate(false)
         .mode(0o600)
         .open(path)
-        .ok()
-}
-
-fn wait_for(file: &File, mode: Mode, deadline: Instant) -> Option<()> {
-    let mut probe = FIRST_PROBE;
-    loop {
-        let attempt = match mode {
-            Mode::Shared => file.try_lock_shared(),
-            Mode::Exclusive => file.try_lock(),
-        };
-        match attempt {
-            Ok(()) => return Some(()),
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(probe);
-                probe = LAST_PROBE.min(probe * 2);
-            }
-            Err(_) => return None,
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     const SHORT: Duration = Duration::from_millis(20);
@@ -96,31 +130,47 @@ mod tests {
         let first = SessionsLock::shared(path).unwrap();
         let second = SessionsLock::shared(path).unwrap();
         assert!(SessionsLock::exclusive(path, SHORT).is_none());
+        assert!(!wanted(path).exists());
         drop((first, second));
         let client = SessionsLock::exclusive(path, LONG).unwrap();
-        assert!(SessionsLock::take(path, Mode::Shared, SHORT).is_none());
+        assert!(SessionsLock::shared_within(path, SHORT).is_none());
         drop(client);
-        assert!(SessionsLock::take(path, Mode::Shared, LONG).is_some());
+        assert!(SessionsLock::shared_within(path, LONG).is_some());
     }
 
+    /// With one probe in ten milliseconds it would never find the moment at which no command holds it.
     #[test]
     fn a_client_gets_its_turn_among_many_that_share() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path();
-        let over = std::sync::atomic::AtomicBool::new(false);
+        let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    let mut held = SessionsLock::shared(path);
-                    while !over.load(std::sync::atomic::Ordering::Relaxed) {
-                        // There is always one that holds it.
-                        held = SessionsLock::shared(path).or(held);
+                    while !over.load(Ordering::Relaxed) {
+                        let held = SessionsLock::shared(path);
+                        std::thread::sleep(SHORT);
+                        drop(held);
                     }
                 });
             }
+            std::thread::sleep(SHORT);
             let client = SessionsLock::exclusive(path, LONG);
-            over.store(true, std::sync::atomic::Ordering::Relaxed);
+            over.store(true, Ordering::Relaxed);
             assert!(client.is_some());
         });
+        assert!(!wanted(path).exists());
+    }
+
+    #[test]
+    fn the_request_of_a_client_that_died_holds_for_a_short_time_only() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        touch(&wanted(path)).unwrap();
+        assert!(SessionsLock::shared_within(path, SHORT).is_none());
+        let died = SystemTime::now() - 2 * FRESH;
+        let request = open(&wanted(path)).unwrap();
+        request.set_modified(died).unwrap();
+        assert!(SessionsLock::shared_within(path, SHORT).is_some());
     }
 }
