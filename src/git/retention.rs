@@ -66,32 +66,38 @@ fn list(
     let Some(vault) = Vault::existing(repo)? else {
         return Ok(Vec::new());
     };
+    let mut stored = stored_under(&vault, [prefix])?;
+    for snapshot in &mut stored {
+        snapshot.home = snapshot.instance().and_then(|id| owner(&vault, &id));
+    }
+    Ok(stored)
+}
+
+/// The snapshots that the vault has under these refs or namespaces, without their homes.
+fn stored_under(
+    vault: &Vault,
+    patterns: impl IntoIterator<Item = String>,
+) -> Result<Vec<StoredSnapshot>, GitError> {
     let listing = vault
         .git()
         .args([
             "for-each-ref",
             "--format=%(objectname)|%(*objectname)|%(taggerdate:unix)|%(refname)",
         ])
-        .arg(prefix)
+        .args(patterns)
         .text()?;
-    let mut stored: Vec<StoredSnapshot> = listing
-        .lines()
-        .filter_map(|line| {
-            let mut words = line.splitn(4, '|');
-            let (object, tagged) = (words.next()?, words.next()?);
-            Some(StoredSnapshot {
-                commit: if tagged.is_empty() { object } else { tagged }.to_owned(),
-                object: object.to_owned(),
-                released: words.next()?.parse().ok(),
-                reference: words.next()?.to_owned(),
-                home: None,
-            })
+    let stored = listing.lines().filter_map(|line| {
+        let mut words = line.splitn(4, '|');
+        let (object, tagged) = (words.next()?, words.next()?);
+        Some(StoredSnapshot {
+            commit: if tagged.is_empty() { object } else { tagged }.to_owned(),
+            object: object.to_owned(),
+            released: words.next()?.parse().ok(),
+            reference: words.next()?.to_owned(),
+            home: None,
         })
-        .collect();
-    for snapshot in &mut stored {
-        snapshot.home = snapshot.instance().and_then(|id| owner(&vault, &id));
-    }
-    Ok(stored)
+    });
+    Ok(stored.collect())
 }
 
 /// Moves the ref (and that of its thinned content) into the trash namespace, where it keeps the
@@ -109,32 +115,35 @@ pub(crate) fn release_snapshot(
             reference: reference.to_owned(),
         })?;
     let vault = Vault::find(repo)?;
+    let names = [name.to_owned(), thinned_name(name)];
+    let references = names
+        .iter()
+        .flat_map(|name| [HELD, TRASH].map(|namespace| format!("{namespace}{name}")));
+    let stored = stored_under(&vault, references)?;
+    if stored.is_empty() {
+        return Err(GitError::SnapshotMissing {
+            reference: reference.to_owned(),
+        });
+    }
     let mut changes: Vec<String> = Vec::new();
-    let mut there = false;
-    for name in [name.to_owned(), thinned_name(name)] {
-        let old = format!("{HELD}{name}");
-        let new = format!("{TRASH}{name}");
-        if let Some(commit) = vault.resolve(&old)? {
-            let tag = released_tag(&vault, &commit, at)?;
-            changes.push(format!("update {new} {tag}\ndelete {old} {commit}\n"));
-        } else {
-            there = there || vault.resolve(&new)?.is_some();
+    for StoredSnapshot {
+        reference, commit, ..
+    } in &stored
+    {
+        if let Some(name) = reference.strip_prefix(HELD) {
+            let tag = released_tag(&vault, commit, at)?;
+            changes.push(format!(
+                "update {TRASH}{name} {tag}\ndelete {reference} {commit}\n"
+            ));
         }
     }
-    if changes.is_empty() {
-        return if there {
-            Ok(())
-        } else {
-            Err(GitError::SnapshotMissing {
-                reference: reference.to_owned(),
-            })
-        };
+    if !changes.is_empty() {
+        vault
+            .git()
+            .args(["update-ref", "--stdin"])
+            .stdin(changes.concat())
+            .run()?;
     }
-    vault
-        .git()
-        .args(["update-ref", "--stdin"])
-        .stdin(changes.concat())
-        .run()?;
     Ok(())
 }
 

@@ -157,6 +157,7 @@ impl Vault {
     }
 
     /// The commit that a ref of the vault names.
+    #[cfg(test)]
     pub(super) fn resolve(&self, reference: &str) -> Result<Option<String>, GitError> {
         let output = self
             .git()
@@ -273,8 +274,8 @@ fn make(vault: &Vault) -> Result<(), GitError> {
 
 const DESCRIPTION: &str = "saved work of paused instances of biv; `biv gc` looks after it\n";
 
-/// Large blobs are streamed, by git too. Nothing here is ever collected by git itself: it would count what the user's repository has now
-/// as safe.
+/// Large blobs are streamed, by git too. Nothing here is ever collected by git itself: it would count
+/// what the user's repository has now as safe.
 fn config(repo: &Repo) -> Result<String, GitError> {
     // What a partial clone has left with its remote is not missing here either.
     let promised = repo
@@ -290,7 +291,8 @@ fn config(repo: &Repo) -> Result<String, GitError> {
     let format = repo.object_format();
     Ok(format!(
         "[core]\n\trepositoryformatversion = 1\n\tbare = true\n\tfilemode = true\n\
-         \tlogAllRefUpdates = false\n\tbigFileThreshold = 8m\n[extensions]\n\tobjectformat = {format}\n{remote}\
+         \tlogAllRefUpdates = false\n\tbigFileThreshold = 8m\n\
+         [extensions]\n\tobjectformat = {format}\n{remote}\
          [gc]\n\tauto = 0\n\tpruneExpire = never\n[maintenance]\n\tauto = false\n"
     ))
 }

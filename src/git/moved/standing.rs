@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::git::sight::join;
 use crate::git::snapshot::SnapshotFact;
 use crate::git::{GitError, Repo};
 
@@ -35,10 +36,14 @@ pub(crate) fn branch_standing(
     let Some(branch) = fact.branch.clone() else {
         return Ok(BranchStanding::Same);
     };
-    if let Some(path) = repo.branch_in_use(&branch)? {
+    let (in_use, now) = std::thread::scope(|scope| {
+        let now = scope.spawn(|| repo.branch_commit(&branch));
+        (repo.branch_in_use(&branch), join(now))
+    });
+    if let Some(path) = in_use? {
         return Ok(BranchStanding::Elsewhere { branch, path });
     }
-    let now = repo.branch_commit(&branch)?;
+    let now = now?;
     Ok(match (fact.head.clone(), now) {
         (was, now) if was == now => BranchStanding::Same,
         (Some(was), None) => BranchStanding::Deleted { branch, was },
