@@ -18,6 +18,7 @@ mod report;
 mod store;
 mod tmux;
 mod tui;
+mod vault;
 
 /// Runs the `biv` command with the arguments and environment of this process.
 pub fn main() -> std::process::ExitCode {

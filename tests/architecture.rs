@@ -22,6 +22,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("conversation", &["model"]),
     // Each talks to one outside thing; none imports another.
     ("git", &["model", "process"]),
+    // What keeps the work of a paused instance, built on the plain verbs of git.
+    ("vault", &["model", "process", "git"]),
     ("tmux", &["model", "process"]),
     ("store", &["model", "process", "lifecycle", "conversation"]),
     ("agents", &["model", "process", "detect", "conversation"]),
@@ -37,6 +39,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "policy",
             "conversation",
             "git",
+            "vault",
             "tmux",
             "store",
             "agents",

@@ -6,10 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::core::now;
-use crate::git::{self, Repo, SnapshotFact};
+use crate::git::{self, Repo};
 use crate::model::{DiffStat, InstanceRecord};
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::Pane;
+use crate::vault::{self, SnapshotFact};
 
 /// Files that an agent writes together with its last output may be a moment later than that.
 const AFTERGLOW: i64 = 2;
@@ -52,7 +53,7 @@ pub(super) fn count_saved(
     }
     let repository = Repo::discover(&record.repository.root).ok()?;
     let base = record.base.commit.as_deref();
-    let stat = git::snapshot_diff_stat(&repository, snapshot, base).ok()?;
+    let stat = vault::snapshot_diff_stat(&repository, snapshot, base).ok()?;
     let counted = CountedSnapshot {
         commit: snapshot.commit.clone(),
         stat,

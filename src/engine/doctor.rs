@@ -9,10 +9,11 @@ use serde::Serialize;
 
 use super::core::now;
 use super::{Engine, Error, Scope};
-use crate::git::{self, Repo, StoredSnapshot};
+use crate::git::{self, Repo};
 use crate::model::{InstanceId, Resting};
 use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
+use crate::vault::{self, StoredSnapshot};
 
 /// A launch takes a second; a socket of one that is this old belongs to nobody.
 const STALE_SOCKET: Duration = Duration::from_secs(60);
@@ -263,7 +264,7 @@ impl Engine {
                 continue;
             };
             let mut protected = BTreeSet::new();
-            for snapshot in git::list_snapshots(&repository, None)? {
+            for snapshot in vault::list_snapshots(&repository, None)? {
                 let known = snapshot.instance().filter(|id| known.contains(id));
                 match known {
                     Some(id) if protected.insert(id.clone()) => {
@@ -348,10 +349,10 @@ fn check_protected(
     id: &InstanceId,
     fix: bool,
 ) -> Result<Option<Finding>, Error> {
-    if git::is_kept(repository, id)? {
+    if vault::is_kept(repository, id)? {
         return Ok(None);
     }
-    let mended = fix && git::restore_keep(repository, id, now()).is_ok();
+    let mended = fix && vault::restore_keep(repository, id, now()).is_ok();
     Ok(Some(Finding {
         mended,
         ..Finding::bad(

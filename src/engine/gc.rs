@@ -10,12 +10,13 @@ use super::core::now;
 use super::resolve::Found;
 use super::steps::Vault;
 use super::{Engine, Error, Scope};
-use crate::git::{
-    self, Left, OnDisk, ParkState, ParkingPlace, Repo, SnapshotFact, StoredSnapshot, ThinPolicy,
-};
+use crate::git::Repo;
 use crate::model::{InstanceId, InstanceRecord, Resting, Timestamp, Title};
 use crate::process::crash;
 use crate::store::InstanceDir;
+use crate::vault::{
+    self, Left, OnDisk, ParkState, ParkingPlace, SnapshotFact, StoredSnapshot, ThinPolicy,
+};
 
 /// What `gc` has done, or would do.
 #[derive(Debug, Default, Serialize)]
@@ -85,7 +86,7 @@ impl Engine {
                 Ok(dropped) => collection.collected.extend(dropped),
                 Err(error) => collection.fail(&root.display().to_string(), &error),
             }
-            if !dry_run && let Err(error) = git::collect_vault(&repository, git::GRACE) {
+            if !dry_run && let Err(error) = vault::collect_vault(&repository, vault::GRACE) {
                 collection.fail(&root.display().to_string(), &error.into());
             }
         }
@@ -138,10 +139,10 @@ impl Engine {
         let Some(PutAway { place, .. }) = put_away(record)? else {
             return Ok(None);
         };
-        if git::park_state(&place)? != ParkState::Parked {
+        if vault::park_state(&place)? != ParkState::Parked {
             return Ok(None);
         }
-        let due = match git::on_disk(&place)? {
+        let due = match vault::on_disk(&place)? {
             OnDisk::Least => false,
             // Begun, and cut off or held up: it is finished whatever its age.
             OnDisk::Part => true,
@@ -160,11 +161,11 @@ impl Engine {
             return Ok(Some(collected));
         };
         if action == CollectAction::Forget {
-            collected.freed_bytes = git::parked_bytes(&place)?;
+            collected.freed_bytes = vault::parked_bytes(&place)?;
             return Ok(Some(collected));
         }
         let repository = Repo::discover(&record.repository.root)?;
-        let report = git::preview_thin(&repository, &place, &snapshot, &self.thin_policy())?;
+        let report = vault::preview_thin(&repository, &place, &snapshot, &self.thin_policy())?;
         Ok(Some(collected.with(report)))
     }
 
@@ -178,7 +179,7 @@ impl Engine {
             return Ok(collected);
         };
         let repository = Repo::discover(&record.repository.root)?;
-        let report = git::thin(&repository, &place, &snapshot, &self.thin_policy(), now())?;
+        let report = vault::thin(&repository, &place, &snapshot, &self.thin_policy(), now())?;
         note_left(dir, record, &report.left)?;
         Ok(collected.with(report))
     }
@@ -193,24 +194,24 @@ impl Engine {
     ) -> Result<Collected, Error> {
         let mut collected = Collected::of(record, CollectAction::Forget);
         if let Some(PutAway { place, .. }) = put_away(record)? {
-            let before = git::parked_bytes(&place)?;
-            let parked = git::park_state(&place)? == ParkState::Parked;
-            if parked && git::on_disk(&place)? != OnDisk::Least {
+            let before = vault::parked_bytes(&place)?;
+            let parked = vault::park_state(&place)? == ParkState::Parked;
+            if parked && vault::on_disk(&place)? != OnDisk::Least {
                 collected.left = self.thin_parked(dir, record)?.left;
             }
             // What is not stored as it is now is not thrown away.
             if collected.left.is_empty() {
-                collected.left = git::discard_parked(&place)?;
+                collected.left = vault::discard_parked(&place)?;
             }
-            collected.freed_bytes = before.saturating_sub(git::parked_bytes(&place)?);
+            collected.freed_bytes = before.saturating_sub(vault::parked_bytes(&place)?);
         }
         if !collected.left.is_empty() {
             note_left(dir, record, &collected.left)?;
             return Ok(collected);
         }
         if let Ok(repository) = Repo::discover(&record.repository.root) {
-            for snapshot in git::list_snapshots(&repository, Some(&record.id))? {
-                git::release_snapshot(&repository, &snapshot.reference, now())?;
+            for snapshot in vault::list_snapshots(&repository, Some(&record.id))? {
+                vault::release_snapshot(&repository, &snapshot.reference, now())?;
             }
         }
         dir.forget()?;
@@ -234,9 +235,9 @@ impl Engine {
         let known: HashSet<InstanceId> = self.store.ids()?.into_iter().collect();
         let ours = |snapshot: &StoredSnapshot| self.is_ours(&known, snapshot);
         let expired = if dry_run {
-            git::list_expired(repository, before, ours)?
+            vault::list_expired(repository, before, ours)?
         } else {
-            git::delete_expired(repository, before, now(), ours)?
+            vault::delete_expired(repository, before, now(), ours)?
         };
         Ok(expired
             .into_iter()
@@ -309,7 +310,7 @@ impl Collected {
         }
     }
 
-    fn with(self, report: git::ThinReport) -> Self {
+    fn with(self, report: vault::ThinReport) -> Self {
         let lossy = |path: &Path| path.to_string_lossy().into_owned();
         Self {
             freed_bytes: report.freed_bytes,

@@ -8,11 +8,11 @@ use super::create::NAMES_WAIT;
 use super::recover::Held;
 use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
-use crate::git::{self, ParkState};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
     Activity, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunState, Title,
 };
+use crate::vault::{self, ParkState};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KillOptions {
@@ -169,7 +169,7 @@ impl Engine {
 
     fn require_kept(&self, record: &InstanceRecord) -> Result<(), Error> {
         let kept = match &Vault::of(record)?.parking {
-            Some(place) => git::park_state(place).is_ok_and(|state| state != ParkState::Lost),
+            Some(place) => vault::park_state(place).is_ok_and(|state| state != ParkState::Lost),
             // An adopted worktree was left where it stood.
             None => record.worktree.path.is_dir(),
         };

@@ -9,9 +9,10 @@ use super::recover::Held;
 use super::steps::{Foresight, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope, pace};
 use crate::config::WorktreeOnPause;
-use crate::git::{self, Checkout, Repo, Why};
+use crate::git::{self, Checkout, Repo};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
 use crate::model::{EventKind, InstanceRecord, PauseReason, Resting};
+use crate::vault::{self, Why};
 
 /// What was asked of a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,13 +136,13 @@ impl Engine {
             });
         }
         let checkout = Checkout::live(&repository, &record.worktree.path)?;
-        let preflight = git::preflight(&repository, &checkout)?;
+        let preflight = vault::preflight(&repository, &checkout)?;
         if preflight.shortage.is_some() {
             return Err(Error::Space {
                 path: record.repository.common_dir.clone(),
             });
         }
-        let named = |unsavable: &git::Unsavable| {
+        let named = |unsavable: &vault::Unsavable| {
             format!("{} ({})", unsavable.path.display(), unsavable.why.name())
         };
         // A directory that is moved whole keeps everything but what is mounted in it; one that is

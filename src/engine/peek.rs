@@ -7,6 +7,7 @@ use crate::git::{self, DiffOutput, Repo};
 use crate::model::{InstanceId, Resting, last_lines, printable};
 use crate::store::Loaded;
 use crate::tmux::Server;
+use crate::vault;
 
 /// Lines that are shown of an agent that has ended.
 const LAST_WORDS: usize = 15;
@@ -78,7 +79,7 @@ impl Engine {
         if record.state == Resting::Paused
             && let Some(snapshot) = super::steps::Vault::of(&record)?.snapshot
         {
-            return Ok(git::snapshot_diff_text(
+            return Ok(vault::snapshot_diff_text(
                 &repository,
                 &snapshot,
                 base,

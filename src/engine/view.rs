@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::CampView;
-use crate::git::Left;
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
     Title,
 };
+use crate::vault::Left;
 
 /// One instance, as far as it is known right now.
 #[derive(Debug, Clone, PartialEq, Serialize)]

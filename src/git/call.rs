@@ -13,7 +13,7 @@ use crate::process::Command;
 const OLDEST: (u32, u32) = (2, 36);
 
 /// Long enough for a checkout of a large repository on a slow disk.
-pub(super) const SLOW: Duration = Duration::from_secs(600);
+pub(crate) const SLOW: Duration = Duration::from_secs(600);
 
 /// Settings that hold for each of our calls, whatever the user's configuration says: none of their
 /// programs run (hooks, file watcher, signing, transports), nothing is collected behind our back.
@@ -43,7 +43,7 @@ const KEPT: &[&str] = &[
 ];
 
 /// A git call without a repository; callers add directory and arguments.
-pub(super) fn git() -> Command {
+pub(crate) fn git() -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {
         if name.as_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| name == *kept) {
@@ -68,15 +68,15 @@ pub(super) fn git() -> Command {
 
 /// Lets a call fetch what a partial clone has left with its remote: for what the user asked for, and
 /// never for a look of our own.
-pub(super) fn fetching(command: Command) -> Command {
+pub(crate) fn fetching(command: Command) -> Command {
     command.env_remove("GIT_NO_LAZY_FETCH")
 }
 
-pub(super) const NAME: &str = "Bivouac";
-pub(super) const EMAIL: &str = "bivouac@localhost";
+pub(crate) const NAME: &str = "Bivouac";
+pub(crate) const EMAIL: &str = "bivouac@localhost";
 
 /// The version of the installed git, asked once; an error if it is too old for us.
-pub(super) fn require_version() -> Result<(u32, u32), GitError> {
+pub(crate) fn require_version() -> Result<(u32, u32), GitError> {
     static VERSION: OnceLock<(u32, u32)> = OnceLock::new();
     if let Some(version) = VERSION.get() {
         return Ok(*version);
@@ -106,24 +106,48 @@ fn parse_version(said: &str) -> Option<(u32, u32)> {
 }
 
 /// One line of output as a path: git prints paths as bytes.
-pub(super) fn path_line(mut output: Vec<u8>) -> PathBuf {
+pub(crate) fn path_line(mut output: Vec<u8>) -> PathBuf {
     if output.last() == Some(&b'\n') {
         output.pop();
     }
     PathBuf::from(OsString::from_vec(output))
 }
 
-pub(super) fn bytes_to_path(bytes: &[u8]) -> PathBuf {
+pub(crate) fn bytes_to_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
 /// The fields of `-z` output, without the empty one after the last terminator.
-pub(super) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn fields(output: &[u8]) -> impl Iterator<Item = &[u8]> {
     output
         .strip_suffix(b"\0")
         .unwrap_or(output)
         .split(|byte| *byte == 0)
         .filter(move |_| !output.is_empty())
+}
+
+/// A path in git's own quoting, which can carry any byte.
+pub(crate) fn quoted(path: &[u8]) -> String {
+    let mut text = String::with_capacity(path.len() + 2);
+    text.push('"');
+    for byte in path {
+        match byte {
+            b'"' | b'\\' => {
+                text.push('\\');
+                text.push(char::from(*byte));
+            }
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => {
+                for shift in [6, 3, 0] {
+                    text.push(char::from(b'0' + ((byte >> shift) & 7)));
+                }
+                // Octal escapes begin with a backslash; put it before the three digits.
+                text.insert(text.len() - 3, '\\');
+            }
+        }
+    }
+    text.push('"');
+    text
 }
 
 #[cfg(test)]

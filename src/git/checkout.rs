@@ -3,7 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::call::{bytes_to_path, git, path_line};
+use super::admin::{admin_dir_of, canonical, common_dir_of};
+use super::call::{git, path_line};
+use super::repository::head_branch;
 use super::{GitError, Repo};
 use crate::process::Command;
 
@@ -29,7 +31,7 @@ impl Checkout {
     /// A linked worktree whose two halves name each other and this repository: there is nothing to
     /// ask git.
     fn linked(repo: &Repo, dir: &Path) -> Option<Self> {
-        let git_dir = canonical(&Self::admin_dir_of(dir)?)?;
+        let git_dir = canonical(&admin_dir_of(dir)?)?;
         let ours = common_dir_of(&git_dir)? == canonical(repo.common_dir())?;
         let whole = git_dir.join("HEAD").exists();
         (ours && whole).then(|| Self {
@@ -74,7 +76,7 @@ impl Checkout {
     }
 
     /// A git call on this checkout, wherever its two halves lie.
-    pub(super) fn git(&self) -> Command {
+    pub(crate) fn git(&self) -> Command {
         let command = git()
             .directory(&self.dir)
             .env("GIT_DIR", &self.git_dir)
@@ -87,29 +89,21 @@ impl Checkout {
         }
     }
 
-    pub(super) fn index_path(&self) -> PathBuf {
+    pub(crate) fn index_path(&self) -> PathBuf {
         self.git_dir.join("index")
     }
 
-    /// What a linked worktree's `.git` file points to, without asking git.
-    pub(super) fn admin_dir_of(worktree: &Path) -> Option<PathBuf> {
-        let link = std::fs::read(worktree.join(".git")).ok()?;
-        let target = link.strip_prefix(b"gitdir: ")?;
-        let target = target.strip_suffix(b"\n").unwrap_or(target);
-        Some(worktree.join(bytes_to_path(target)))
-    }
-
     /// The branch that HEAD names, born or not; None when detached.
-    pub(super) fn head_branch(&self) -> Result<Option<String>, GitError> {
+    pub(crate) fn head_branch(&self) -> Result<Option<String>, GitError> {
         match self.head_file() {
             Some(head) => Ok(head.strip_prefix("ref: refs/heads/").map(str::to_owned)),
-            None => super::repository::head_branch(self.git()),
+            None => head_branch(self.git()),
         }
     }
 
     /// Lets HEAD name another branch. Where HEAD is a file no line goes into its log: it can be taken
     /// back without a trace.
-    pub(super) fn point_head(&self, branch: &str) -> Result<(), GitError> {
+    pub(crate) fn point_head(&self, branch: &str) -> Result<(), GitError> {
         if self.head_file().is_none() {
             self.git()
                 .args(["symbolic-ref", "HEAD"])
@@ -137,7 +131,7 @@ impl Checkout {
         told.then(|| said.to_owned())
     }
 
-    pub(super) fn head_commit(&self) -> Result<Option<String>, GitError> {
+    pub(crate) fn head_commit(&self) -> Result<Option<String>, GitError> {
         let output = self
             .git()
             .args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
@@ -161,14 +155,4 @@ impl Checkout {
         .find(|(file, _)| self.git_dir.join(file).exists())
         .map(|(_, operation)| operation)
     }
-}
-
-fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
-    let said = std::fs::read(git_dir.join("commondir")).ok()?;
-    let said = said.strip_suffix(b"\n").unwrap_or(&said);
-    canonical(&git_dir.join(bytes_to_path(said)))
-}
-
-pub(super) fn canonical(path: &Path) -> Option<PathBuf> {
-    std::fs::canonicalize(path).ok()
 }

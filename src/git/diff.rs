@@ -1,14 +1,12 @@
-//! What an instance has changed against its base: committed or not, untracked files included; of a
-//! paused one from its snapshot. The user's index is neither written nor locked.
+//! What a checkout has changed against its base: committed or not, untracked files included. The
+//! user's index is neither written nor locked.
 
 use std::io::Read;
 use std::path::Path;
 
 use super::call::{SLOW, bytes_to_path, fetching, fields};
-use super::import::open;
-use super::snapshot::SnapshotFact;
-use super::survey::untracked;
-use super::vault::Vault;
+use super::disk::open_file;
+use super::untracked::untracked;
 use super::{Checkout, GitError, Repo};
 use crate::model::DiffStat;
 use crate::process::Command;
@@ -90,66 +88,8 @@ pub(crate) fn diff_text(
         .run()?)
 }
 
-/// As [`diff_stat`], of a paused instance.
-pub(crate) fn snapshot_diff_stat(
-    repo: &Repo,
-    fact: &SnapshotFact,
-    base: Option<&str>,
-) -> Result<DiffStat, GitError> {
-    let mut stat = DiffStat::default();
-    let vault = Vault::find(repo)?;
-    for (from, to) in snapshot_pairs(repo, fact, base) {
-        let listing = quiet(vault.seen_by(repo.git()).arg("diff"))
-            .args(["--numstat", "-z", "--no-renames", &from, &to, "--"])
-            .deadline(SLOW)
-            .run()?;
-        let part = counted(&listing);
-        stat.files += part.files;
-        stat.added += part.added;
-        stat.removed += part.removed;
-    }
-    Ok(stat)
-}
-
-/// As [`diff_text`], of a paused instance.
-pub(crate) fn snapshot_diff_text(
-    repo: &Repo,
-    fact: &SnapshotFact,
-    base: Option<&str>,
-    output: DiffOutput,
-    color: bool,
-) -> Result<Vec<u8>, GitError> {
-    let vault = Vault::find(repo)?;
-    let mut text = Vec::new();
-    for (from, to) in snapshot_pairs(repo, fact, base) {
-        text.extend(
-            shown(
-                fetching(vault.seen_by(repo.git())).arg("diff"),
-                output,
-                color,
-            )
-            .args([&from, &to, "--"])
-            .deadline(SLOW)
-            .run()?,
-        );
-    }
-    Ok(text)
-}
-
-/// Tracked files against the base, untracked ones against nothing.
-fn snapshot_pairs(repo: &Repo, fact: &SnapshotFact, base: Option<&str>) -> [(String, String); 2] {
-    let empty = repo.empty_tree().to_owned();
-    [
-        (
-            base.map_or_else(|| empty.clone(), str::to_owned),
-            fact.commit.clone(),
-        ),
-        (empty, format!("{}^3", fact.commit)),
-    ]
-}
-
 /// No program of the user's, whatever their configuration says.
-fn quiet(command: Command) -> Command {
+pub(crate) fn quiet(command: Command) -> Command {
     command.args([
         "--no-ext-diff",
         "--no-textconv",
@@ -157,7 +97,7 @@ fn quiet(command: Command) -> Command {
     ])
 }
 
-fn shown(command: Command, output: DiffOutput, color: bool) -> Command {
+pub(crate) fn shown(command: Command, output: DiffOutput, color: bool) -> Command {
     quiet(command)
         .arg(if color {
             "--color=always"
@@ -172,7 +112,7 @@ fn shown(command: Command, output: DiffOutput, color: bool) -> Command {
 }
 
 /// `added TAB removed TAB path NUL`; binary files have dashes.
-fn counted(listing: &[u8]) -> DiffStat {
+pub(crate) fn counted(listing: &[u8]) -> DiffStat {
     let mut stat = DiffStat::default();
     for record in fields(listing) {
         let mut words = record.splitn(3, |byte| *byte == b'\t');
@@ -197,7 +137,7 @@ fn lines(path: &Path) -> u64 {
     if found.is_symlink() {
         return 1;
     }
-    let Some(mut file) = open(path).filter(|_| found.is_file()) else {
+    let Some(mut file) = open_file(path).filter(|_| found.is_file()) else {
         return 0;
     };
     let mut buffer = vec![0; 1 << 16];

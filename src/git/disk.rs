@@ -1,7 +1,7 @@
 //! What is asked of the filesystem: who a file is, whether it is on the platter, how much fits.
 
 use std::fs::File;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl FileIdentity {
 }
 
 /// Makes a directory (and its parents) that only the owner can enter.
-pub(super) fn ensure_private_dir(dir: &Path) -> Result<(), GitError> {
+pub(crate) fn ensure_private_dir(dir: &Path) -> Result<(), GitError> {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
@@ -58,7 +58,7 @@ pub(super) fn ensure_private_dir(dir: &Path) -> Result<(), GitError> {
 
 /// Everything written to the filesystem that holds `path` is on the disk when this returns:
 /// git syncs neither loose objects nor objects that existed before.
-pub(super) fn sync_filesystem(path: &Path) -> Result<(), GitError> {
+pub(crate) fn sync_filesystem(path: &Path) -> Result<(), GitError> {
     let handle = File::open(path).map_err(GitError::reading(path))?;
     sync(&handle).map_err(|errno| GitError::writing(path)(errno.into()))
 }
@@ -86,7 +86,7 @@ pub(crate) fn begin_sync(paths: &[&Path]) {
 }
 
 /// Syncs each filesystem that one of the paths lies on, once.
-pub(super) fn sync_filesystems(paths: &[&Path]) -> Result<(), GitError> {
+pub(crate) fn sync_filesystems(paths: &[&Path]) -> Result<(), GitError> {
     let mut done: Vec<u64> = Vec::new();
     for path in paths {
         let device = device_of(path)?;
@@ -99,7 +99,7 @@ pub(super) fn sync_filesystems(paths: &[&Path]) -> Result<(), GitError> {
 }
 
 /// A rename is on the disk when both directories are.
-pub(super) fn sync_dir(dir: &Path) -> Result<(), GitError> {
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), GitError> {
     File::open(dir)
         .and_then(|handle| handle.sync_all())
         .map_err(GitError::writing(dir))
@@ -108,7 +108,7 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), GitError> {
 /// Names, modes, times and sizes of everything below `dir` are on the disk when this returns, or the
 /// sizes are smaller than they were; the bytes may be missing. Waiting for those takes longer.
 /// The caller has changed `dir` itself last.
-pub(super) fn sync_names(dir: &Path) -> Result<(), GitError> {
+pub(crate) fn sync_names(dir: &Path) -> Result<(), GitError> {
     if has_one_journal(dir) {
         sync_dir(dir)
     } else {
@@ -133,11 +133,11 @@ fn has_one_journal(_: &Path) -> bool {
 }
 
 /// Beside the file that it becomes, until it is on the disk. A crash may leave it there.
-pub(super) const UNFINISHED: &str = "bivouac-new";
+pub(crate) const UNFINISHED: &str = "bivouac-new";
 
 /// Puts a file in the place of another, or of none: after a crash the old one is there or the new
 /// one. One process at a time does this in a directory.
-pub(super) fn replace_durably(
+pub(crate) fn replace_durably(
     path: &Path,
     bytes: &[u8],
     permissions: Option<std::fs::Permissions>,
@@ -156,20 +156,20 @@ pub(super) fn replace_durably(
     sync_dir(&above)
 }
 
-pub(super) fn device_of(path: &Path) -> Result<u64, GitError> {
+pub(crate) fn device_of(path: &Path) -> Result<u64, GitError> {
     std::fs::metadata(path)
         .map(|found| found.dev())
         .map_err(GitError::reading(path))
 }
 
 /// Bytes that we may still write on the filesystem of `path`.
-pub(super) fn free_bytes(path: &Path) -> Result<u64, GitError> {
+pub(crate) fn free_bytes(path: &Path) -> Result<u64, GitError> {
     let found = rustix::fs::statvfs(path).map_err(|errno| GitError::reading(path)(errno.into()))?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Renames, then makes the rename durable. Never replaces anything but an empty directory.
-pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
+pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
     rename_exclusively(from, to)?;
     for parent in [parent(from), parent(to)] {
         sync_dir(&parent)?;
@@ -178,7 +178,7 @@ pub(super) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
 }
 
 /// `rename(2)` replaces an empty directory without a word; that one may be somebody's.
-pub(super) fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
+pub(crate) fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {
         use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -204,9 +204,19 @@ pub(super) fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError>
     std::fs::rename(from, to).map_err(GitError::writing(to))
 }
 
-pub(super) fn parent(path: &Path) -> PathBuf {
+pub(crate) fn parent(path: &Path) -> PathBuf {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         Some(_) | None => PathBuf::from("."),
     }
+}
+
+/// Never waits: what was a file may have become a fifo.
+pub(crate) fn open_file(path: &Path) -> Option<File> {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags.bits().cast_signed())
+        .open(path)
+        .ok()
 }

@@ -94,12 +94,12 @@ pub(crate) enum GitError {
 }
 
 impl GitError {
-    pub(super) fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn reading(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| Self::Unreadable { path, source }
     }
 
-    pub(super) fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn writing(path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.as_ref().to_owned();
         move |source| match source.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::call::{bytes_to_path, fields, git, path_line, require_version};
-use super::worktree::WorktreeEntry;
-use super::{Checkout, GitError};
+use super::GitError;
+use super::call::{bytes_to_path, git, path_line, require_version};
 use crate::process::Command;
 
 /// A repository on disk. Bare ones and those with a separate git directory are as welcome.
@@ -77,12 +76,12 @@ impl Repo {
     }
 
     /// `sha1` or `sha256`.
-    pub(super) fn object_format(&self) -> &str {
+    pub(crate) fn object_format(&self) -> &str {
         &self.object_format
     }
 
     /// The hexadecimal length of an object id.
-    pub(super) fn id_length(&self) -> usize {
+    pub(crate) fn id_length(&self) -> usize {
         if self.object_format == "sha256" {
             64
         } else {
@@ -90,11 +89,11 @@ impl Repo {
         }
     }
 
-    pub(super) fn null_id(&self) -> String {
+    pub(crate) fn null_id(&self) -> String {
         "0".repeat(self.id_length())
     }
 
-    pub(super) fn empty_tree(&self) -> &'static str {
+    pub(crate) fn empty_tree(&self) -> &'static str {
         if self.object_format == "sha256" {
             "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
         } else {
@@ -102,7 +101,7 @@ impl Repo {
         }
     }
 
-    pub(super) fn empty_blob(&self) -> &'static str {
+    pub(crate) fn empty_blob(&self) -> &'static str {
         if self.object_format == "sha256" {
             "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
         } else {
@@ -111,14 +110,14 @@ impl Repo {
     }
 
     /// A git call on the repository as such, independent of any checkout.
-    pub(super) fn git(&self) -> Command {
+    pub(crate) fn git(&self) -> Command {
         git()
             .directory(&self.common_dir)
             .env("GIT_DIR", &self.common_dir)
     }
 
     /// Where our own files in the repository go; made on first use, for the owner alone.
-    pub(super) fn own_dir(&self, name: &str) -> Result<PathBuf, GitError> {
+    pub(crate) fn own_dir(&self, name: &str) -> Result<PathBuf, GitError> {
         let dir = self.common_dir.join("bivouac").join(name);
         super::disk::ensure_private_dir(&dir)?;
         Ok(dir)
@@ -175,15 +174,6 @@ impl Repo {
             .args(["--format=%(refname:short)", "refs/heads"])
             .text()?;
         Ok(names.lines().map(str::to_owned).collect())
-    }
-
-    /// The checkout that has this branch now, the main one included.
-    pub(crate) fn branch_in_use(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
-        Ok(self
-            .worktrees()?
-            .into_iter()
-            .find(|entry| entry.branch.as_deref() == Some(name))
-            .map(|entry| entry.path))
     }
 
     /// Whether a *new* branch may have this name: well formed, free, and not in the way of another
@@ -277,47 +267,9 @@ impl Repo {
             .output()?;
         Ok(())
     }
-
-    /// Every checkout that git knows of, the main one first.
-    pub(crate) fn worktrees(&self) -> Result<Vec<WorktreeEntry>, GitError> {
-        let listing = self
-            .git()
-            .args(["worktree", "list", "--porcelain", "-z"])
-            .run()?;
-        let mut entries: Vec<WorktreeEntry> = Vec::new();
-        for line in fields(&listing) {
-            let mut words = line.splitn(2, |byte| *byte == b' ');
-            let key = words.next().unwrap_or_default();
-            let value = words.next().unwrap_or_default();
-            let text = || String::from_utf8_lossy(value).into_owned();
-            if key == b"worktree" {
-                entries.push(WorktreeEntry::at(bytes_to_path(value)));
-                continue;
-            }
-            let Some(entry) = entries.last_mut() else {
-                continue;
-            };
-            match key {
-                b"HEAD" => entry.head = Some(text()).filter(|id| !id.bytes().all(|b| b == b'0')),
-                b"branch" => {
-                    entry.branch = Some(text().trim_start_matches("refs/heads/").to_owned());
-                }
-                b"locked" => entry.locked = Some(text()),
-                b"prunable" => entry.prunable = Some(text()),
-                _ => {}
-            }
-        }
-        for entry in entries.iter_mut().skip(1) {
-            entry.admin_name = Checkout::admin_dir_of(&entry.path).and_then(|dir| {
-                dir.file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-            });
-        }
-        Ok(entries)
-    }
 }
 
-pub(super) fn head_branch(git: Command) -> Result<Option<String>, GitError> {
+pub(crate) fn head_branch(git: Command) -> Result<Option<String>, GitError> {
     let output = git.args(["symbolic-ref", "--quiet", "HEAD"]).output()?;
     Ok(output
         .stdout_text()

@@ -5,36 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::admin::admin_dir_of;
 use super::call::{SLOW, fetching, git, path_line, require_version};
 use super::disk::{FileIdentity, free_bytes, parent, rename_durably};
 use super::{Checkout, GitError, Repo};
 use crate::process::Failure;
-
-/// One checkout as git lists it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WorktreeEntry {
-    pub path: PathBuf,
-    /// None while its branch has no commit, and for a bare repository.
-    pub head: Option<String>,
-    pub branch: Option<String>,
-    /// The name below `<common>/worktrees`; None for the main checkout or if the directory is gone.
-    pub admin_name: Option<String>,
-    pub locked: Option<String>,
-    pub prunable: Option<String>,
-}
-
-impl WorktreeEntry {
-    pub(super) fn at(path: PathBuf) -> Self {
-        Self {
-            path,
-            head: None,
-            branch: None,
-            admin_name: None,
-            locked: None,
-            prunable: None,
-        }
-    }
-}
 
 /// Which branch a new worktree gets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +106,7 @@ impl Repo {
         }
         self.register(plan)
             .map_err(|error| self.diagnose(plan, error))?;
-        let admin = match Checkout::admin_dir_of(path) {
+        let admin = match admin_dir_of(path) {
             Some(admin) => admin,
             None => Checkout::live(self, path)?.git_dir,
         };
@@ -221,7 +196,7 @@ impl Repo {
         };
         if let Ok(checkout) = Checkout::live(self, path)
             && !checkout.is_main()
-            && Checkout::admin_dir_of(path).is_some()
+            && admin_dir_of(path).is_some()
         {
             let only_link = names.iter().all(|name| name == ".git");
             if only_link || checkout.git_dir.join(UNFINISHED).exists() {
@@ -324,7 +299,7 @@ impl Repo {
                 Err(_) => Undone::LeftAlone,
             });
         };
-        if checkout.is_main() || Checkout::admin_dir_of(path).is_none() {
+        if checkout.is_main() || admin_dir_of(path).is_none() {
             return Ok(Undone::LeftAlone);
         }
         let unfinished = checkout.git_dir.join(UNFINISHED).exists();

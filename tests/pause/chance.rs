@@ -1,6 +1,6 @@
 //! Random things that happen while an instance is paused, through the whole program. Each path has a
 //! pair of what the instance has there and what the branch gets there, of which it is known whether
-//! they fit; so each case has one outcome. (`git::tests::meanwhile` has the same for thousands of
+//! they fit; so each case has one outcome. (`vault::tests::meanwhile` has the same for thousands of
 //! cases below the program.)
 
 use std::path::{Path, PathBuf};

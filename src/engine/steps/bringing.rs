@@ -4,11 +4,12 @@ use super::{Vault, Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::resume::OnConflict;
-use crate::git::{
-    self, Aside, BranchStanding, Carried, Checkout, GitError, Kept, MergeFact, MergePlan,
-    ParkState, ParkingPlace, Repo, SnapshotFact, Verification,
-};
+use crate::git::{Checkout, GitError, Repo};
 use crate::lifecycle::Facts;
+use crate::vault::{
+    self, Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, ParkState, ParkingPlace,
+    SnapshotFact, Verification,
+};
 
 impl Work<'_> {
     /// Looks at what became of the branch, and decides how the work goes back onto it.
@@ -22,8 +23,8 @@ impl Work<'_> {
             return Ok(Facts::none());
         };
         let repository = self.repository()?;
-        git::check_unpark(&place)?;
-        match git::branch_standing(&repository, &snapshot)? {
+        vault::check_unpark(&place)?;
+        match vault::branch_standing(&repository, &snapshot)? {
             BranchStanding::Same => Ok(Facts::none()),
             // Our own worktree, from an attempt that was cut off.
             BranchStanding::Elsewhere { path, .. } if path == self.record.worktree.path => {
@@ -57,7 +58,7 @@ impl Work<'_> {
     ) -> Result<Facts, Error> {
         let repository = self.repository()?;
         let checkout = place.checkout();
-        let planned = git::plan_merge(&repository, snapshot, to).and_then(|plan| {
+        let planned = vault::plan_merge(&repository, snapshot, to).and_then(|plan| {
             let (merge, mut files, replaced) = match plan {
                 MergePlan::Clean(merge) => (merge, Vec::new(), Vec::new()),
                 MergePlan::Conflict {
@@ -66,7 +67,7 @@ impl Work<'_> {
                     replaced,
                 } => (with_markers, files, replaced),
             };
-            files.extend(git::in_the_way(&repository, &checkout, snapshot, &merge)?);
+            files.extend(vault::in_the_way(&repository, &checkout, snapshot, &merge)?);
             Ok((merge, files, replaced))
         });
         let (merge, mut files, replaced) = match planned {
@@ -95,7 +96,7 @@ impl Work<'_> {
             }),
             OnConflict::Keep => self.keep_apart(&repository, snapshot, branch),
             OnConflict::Markers => {
-                let merge = git::clear_way(&repository, &checkout, snapshot, merge, &replaced)?;
+                let merge = vault::clear_way(&repository, &checkout, snapshot, merge, &replaced)?;
                 self.progress.note(&format!(
                     "the branch {branch} was moved; your changes are carried over to {to}, \
                      with conflict markers"
@@ -141,7 +142,7 @@ impl Work<'_> {
         if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN) {
             repository.create_branch(&branch, &commit)?;
         }
-        let refilled = git::refill(&repository, &place)?;
+        let refilled = vault::refill(&repository, &place)?;
         for (path, bytes) in refilled.missing {
             self.progress.note(&format!(
                 "{} ({bytes} bytes) was let go when the disk was freed, and is not back",
@@ -155,18 +156,18 @@ impl Work<'_> {
             ));
         }
         if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
-            git::keep_on_branch(&repository, &place.checkout(), &kept)?;
+            vault::keep_on_branch(&repository, &place.checkout(), &kept)?;
         }
         if let (Some(merge), Some(snapshot)) = (facts.read::<MergeFact>(fact::MERGE), &snapshot) {
-            git::carry_over(&repository, &place, snapshot, &merge)?;
+            vault::carry_over(&repository, &place, snapshot, &merge)?;
         }
-        git::unpark(&place)?;
+        vault::unpark(&place)?;
         // Now git sees what the worktree needs, and drops none of it any more.
         if let Some(snapshot) = &snapshot {
-            git::bring_objects_back(&repository, snapshot)?;
+            vault::bring_objects_back(&repository, snapshot)?;
         }
         if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
-            git::bring_merged_back(&repository, &merge)?;
+            vault::bring_merged_back(&repository, &merge)?;
         }
         Ok(Facts::none())
     }
@@ -176,17 +177,17 @@ impl Work<'_> {
             return Ok(());
         };
         let _lock = self.lock_repository()?;
-        if git::park_state(place)? == ParkState::Lost {
+        if vault::park_state(place)? == ParkState::Lost {
             // What is nowhere to be found was not brought, and cannot be put away.
             return Ok(());
         }
-        git::park(place)?;
+        vault::park(place)?;
         let repository = self.repository()?;
         if facts.read::<MergeFact>(fact::MERGE).is_some() {
-            self.say_changed(&git::take_back_carry(&repository, place)?);
+            self.say_changed(&vault::take_back_carry(&repository, place)?);
         }
         if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
-            git::take_back_kept(&repository, &place.checkout(), &kept)?;
+            vault::take_back_kept(&repository, &place.checkout(), &kept)?;
         }
         if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN)
             && repository.branch_commit(&branch)?.as_ref() == Some(&commit)
@@ -220,7 +221,7 @@ impl Work<'_> {
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         let changed = if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
             let Carried { wrong, changed } =
-                git::verify_carried(&repository, &checkout, &snapshot, &merge)?;
+                vault::verify_carried(&repository, &checkout, &snapshot, &merge)?;
             if !wrong.is_empty() {
                 return Err(GitError::MergeDiffers { paths: wrong }.into());
             }
@@ -231,7 +232,7 @@ impl Work<'_> {
                 branch: kept.map_or(snapshot.branch.clone(), |kept| Some(kept.branch)),
                 ..snapshot
             };
-            match git::verify_snapshot(&repository, &checkout, &expected, None)? {
+            match vault::verify_snapshot(&repository, &checkout, &expected, None)? {
                 Verification::Equal => Vec::new(),
                 Verification::Differs { paths } => paths,
             }
@@ -252,24 +253,24 @@ impl Work<'_> {
     /// Once the agent is back the snapshot is not needed any more; it is kept for a while all the same.
     pub(super) fn release_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let repository = self.repository()?;
-        let released = facts.read::<git::SnapshotFact>(fact::RELEASE);
+        let released = facts.read::<vault::SnapshotFact>(fact::RELEASE);
         if released.is_some() {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-            git::settle_refill(&repository, &checkout)?;
+            vault::settle_refill(&repository, &checkout)?;
         }
         if let Some(place) = facts.read::<ParkingPlace>(fact::BROUGHT_FROM) {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-            self.say_changed(&git::settle_carry(&place, &checkout)?);
+            self.say_changed(&vault::settle_carry(&place, &checkout)?);
         }
         if facts.read::<String>(fact::NOT_RESUMED).is_some() {
             return Ok(Facts::none());
         }
         // What a restart saved for safety, it needs no longer either.
-        if let Some(snapshot) = facts.read::<git::SnapshotFact>(fact::SNAPSHOT) {
-            git::release_snapshot(&repository, &snapshot.reference, now())?;
+        if let Some(snapshot) = facts.read::<vault::SnapshotFact>(fact::SNAPSHOT) {
+            vault::release_snapshot(&repository, &snapshot.reference, now())?;
         }
         if let Some(snapshot) = released {
-            git::release_snapshot(&repository, &snapshot.reference, now())?;
+            vault::release_snapshot(&repository, &snapshot.reference, now())?;
         }
         Ok(Facts::none())
     }

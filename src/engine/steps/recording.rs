@@ -10,13 +10,13 @@ use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
-use crate::git::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
     Branch, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState,
     Timestamp,
 };
 use crate::process::stop_tree;
+use crate::vault::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 
 /// Where the work of an instance that does not run is kept.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

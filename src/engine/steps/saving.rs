@@ -4,8 +4,9 @@ use super::worktree::leaves_worktree;
 use super::{Work, fact};
 use crate::engine::Error;
 use crate::engine::core::now;
-use crate::git::{self, Checkout, Label, ParkingPlace, Repo, SnapshotFact, Taken, Verification};
+use crate::git::{Checkout, Repo};
 use crate::lifecycle::Facts;
+use crate::vault::{self, Label, ParkingPlace, SnapshotFact, Taken, Verification};
 
 impl Work<'_> {
     pub(super) fn intend_snapshot(&self, facts: &Facts) -> Facts {
@@ -24,7 +25,7 @@ impl Work<'_> {
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         let ahead = self.ahead.take();
-        let taken = git::take_snapshot(&repository, &checkout, self.label(number), ahead)?;
+        let taken = vault::take_snapshot(&repository, &checkout, self.label(number), ahead)?;
         Ok(Facts::none().with(fact::SNAPSHOT, &self.remember(taken)))
     }
 
@@ -50,7 +51,7 @@ impl Work<'_> {
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         let seen = self.seen.as_ref();
-        match git::verify_snapshot(&repository, &checkout, &snapshot, seen)? {
+        match vault::verify_snapshot(&repository, &checkout, &snapshot, seen)? {
             Verification::Equal => Ok(Facts::none()),
             // Something wrote in between: what it wrote is saved too, and proved again.
             Verification::Differs { .. } => {
@@ -73,9 +74,10 @@ impl Work<'_> {
         first: &SnapshotFact,
     ) -> Result<(SnapshotFact, Vec<String>), Error> {
         let number = first.number().unwrap_or(self.record.snapshots + 1);
-        let taken = git::take_snapshot(repository, checkout, self.label(number), None)?;
+        let taken = vault::take_snapshot(repository, checkout, self.label(number), None)?;
         let again = self.remember(taken);
-        let paths = match git::verify_snapshot(repository, checkout, &again, self.seen.as_ref())? {
+        let paths = match vault::verify_snapshot(repository, checkout, &again, self.seen.as_ref())?
+        {
             Verification::Equal => Vec::new(),
             Verification::Differs { paths } => paths
                 .iter()
@@ -103,7 +105,7 @@ impl Work<'_> {
             return Ok(Facts::none());
         }
         let repository = self.repository()?;
-        match git::verify_snapshot(&repository, &checkout, &snapshot, None) {
+        match vault::verify_snapshot(&repository, &checkout, &snapshot, None) {
             Ok(Verification::Equal) => return Ok(Facts::none()),
             // Something wrote in between; or an attempt that was cut off has put a newer snapshot in
             // its place, and the journal does not know it.

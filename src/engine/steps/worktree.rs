@@ -10,13 +10,11 @@ use crate::engine::kill::KillOrder;
 use crate::engine::pause::PauseOptions;
 use crate::engine::setup;
 use crate::engine::{Engine, Error};
-use crate::git::{
-    self, AddWorktree, BranchStanding, GitError, Left, MadeWorktree, ParkState, ParkingPlace, Repo,
-    SnapshotFact,
-};
+use crate::git::{self, AddWorktree, GitError, MadeWorktree, Repo};
 use crate::lifecycle::Facts;
 use crate::model::InstanceRecord;
 use crate::store::Lock;
+use crate::vault::{self, BranchStanding, Left, ParkState, ParkingPlace, SnapshotFact};
 
 /// Worktrees of one repository are made one after another: git's own `worktree add` races with itself.
 const REPOSITORY_WAIT: Duration = Duration::from_secs(60);
@@ -33,7 +31,7 @@ impl Work<'_> {
     /// Whether the worktree is not at its place; somebody else's directory may be there instead.
     pub(super) fn is_put_away(&self) -> Result<bool, Error> {
         let parked = match &Vault::of(&self.record)?.parking {
-            Some(place) => git::park_state(place)? != ParkState::InPlace,
+            Some(place) => vault::park_state(place)? != ParkState::InPlace,
             None => false,
         };
         Ok(parked || !self.record.worktree.path.is_dir())
@@ -112,7 +110,7 @@ impl Work<'_> {
             return Ok(Facts::none());
         }
         let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
-        let place = git::choose_parking(
+        let place = vault::choose_parking(
             &self.repository()?,
             &self.record.worktree.path,
             &self.record.id,
@@ -128,7 +126,7 @@ impl Work<'_> {
         };
         {
             let _lock = self.lock_repository()?;
-            git::park(&place)?;
+            vault::park(&place)?;
         }
         self.save_late_changes(&place, facts)
     }
@@ -175,7 +173,7 @@ impl Work<'_> {
     fn put_in_place(&self, place: &ParkingPlace, snapshot: &SnapshotFact) -> Result<(), Error> {
         let repository = self.repository()?;
         let _lock = self.lock_repository()?;
-        match git::branch_standing(&repository, snapshot)? {
+        match vault::branch_standing(&repository, snapshot)? {
             BranchStanding::Elsewhere { branch, path } if path != place.worktree => {
                 return Err(GitError::BranchInUse { name: branch, path }.into());
             }
@@ -185,11 +183,11 @@ impl Work<'_> {
             | BranchStanding::Same
             | BranchStanding::Moved { .. } => {}
         }
-        git::check_unpark(place)?;
-        git::refill(&repository, place)?;
-        git::unpark(place)?;
-        git::bring_objects_back(&repository, snapshot)?;
-        Ok(git::settle_refill(&repository, &place.live_checkout())?)
+        vault::check_unpark(place)?;
+        vault::refill(&repository, place)?;
+        vault::unpark(place)?;
+        vault::bring_objects_back(&repository, snapshot)?;
+        Ok(vault::settle_refill(&repository, &place.live_checkout())?)
     }
 
     /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
@@ -208,9 +206,9 @@ impl Work<'_> {
             return Ok(Facts::none());
         };
         let policy = self.engine.thin_policy();
-        let report = self
-            .repository()
-            .and_then(|repository| Ok(git::thin(&repository, &place, &snapshot, &policy, now())?));
+        let report = self.repository().and_then(|repository| {
+            Ok(vault::thin(&repository, &place, &snapshot, &policy, now())?)
+        });
         let left = match report {
             Ok(report) => {
                 for (path, bytes) in &report.dropped {

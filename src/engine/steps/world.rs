@@ -2,11 +2,12 @@
 
 use crate::engine::launch::Waiting;
 use crate::engine::{Engine, Error, Progress, crash, pace};
-use crate::git::{ReadAhead, Repo, Seen};
+use crate::git::Repo;
 use crate::lifecycle::{Entry, Facts, Operation, Step, World};
 use crate::model::InstanceRecord;
 use crate::process::Tree;
 use crate::store::InstanceDir;
+use crate::vault::{ReadAhead, Seen};
 
 /// One operation at work on one instance.
 pub(in crate::engine) struct Work<'a> {

@@ -1,0 +1,253 @@
+//! The refs under which snapshots live: listed, released into a trash namespace, deleted when old.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::keep::{keep_exactly, kept_commits, wanted};
+use super::owner::owner;
+use super::refs::{HELD, TRASH, thinned_name};
+use super::repository::Vault;
+use crate::git::{GitError, Repo};
+use crate::model::{InstanceId, Timestamp};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StoredSnapshot {
+    pub reference: String,
+    pub commit: String,
+    /// When it was released, in seconds since the epoch; None while it is in use, and for one that
+    /// an earlier version has released.
+    pub released: Option<i64>,
+    /// The home that saved it; None where an earlier version did.
+    pub home: Option<PathBuf>,
+    /// What the ref itself names: the commit, or the tag that says when it was released.
+    object: String,
+}
+
+impl StoredSnapshot {
+    /// The instance that it belongs to, if its name is one of ours.
+    pub(crate) fn instance(&self) -> Option<InstanceId> {
+        let rest = self
+            .reference
+            .strip_prefix(HELD)
+            .or_else(|| self.reference.strip_prefix(TRASH))?;
+        InstanceId::parse(rest.split('/').next()?)
+    }
+}
+
+/// The snapshots of one instance, or of all, that are in use.
+pub(crate) fn list_snapshots(
+    repo: &Repo,
+    id: Option<&InstanceId>,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    list(repo, HELD, id)
+}
+
+/// The snapshots that were released and are kept for a while.
+pub(crate) fn list_trashed(
+    repo: &Repo,
+    id: Option<&InstanceId>,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    list(repo, TRASH, id)
+}
+
+fn list(
+    repo: &Repo,
+    namespace: &str,
+    id: Option<&InstanceId>,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    let prefix = match id {
+        Some(id) => format!("{namespace}{id}/"),
+        None => namespace.to_owned(),
+    };
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(Vec::new());
+    };
+    let mut stored = stored_under(&vault, [prefix])?;
+    for snapshot in &mut stored {
+        snapshot.home = snapshot.instance().and_then(|id| owner(&vault, &id));
+    }
+    Ok(stored)
+}
+
+/// The snapshots that the vault has under these refs or namespaces, without their homes.
+fn stored_under(
+    vault: &Vault,
+    patterns: impl IntoIterator<Item = String>,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    let listing = vault
+        .git()
+        .args([
+            "for-each-ref",
+            "--format=%(objectname)|%(*objectname)|%(taggerdate:unix)|%(refname)",
+        ])
+        .args(patterns)
+        .text()?;
+    let stored = listing.lines().filter_map(|line| {
+        let mut words = line.splitn(4, '|');
+        let (object, tagged) = (words.next()?, words.next()?);
+        Some(StoredSnapshot {
+            commit: if tagged.is_empty() { object } else { tagged }.to_owned(),
+            object: object.to_owned(),
+            released: words.next()?.parse().ok(),
+            reference: words.next()?.to_owned(),
+            home: None,
+        })
+    });
+    Ok(stored.collect())
+}
+
+/// Moves the ref (and that of its thinned content) into the trash namespace, where it keeps the
+/// work alive until it expires. It expires by when it was released, not by when it was taken: the ref
+/// names a tag with that time. Doing it twice is fine, and changes no time.
+pub(crate) fn release_snapshot(
+    repo: &Repo,
+    reference: &str,
+    at: Timestamp,
+) -> Result<(), GitError> {
+    let name = reference
+        .strip_prefix(HELD)
+        .or_else(|| reference.strip_prefix(TRASH))
+        .ok_or_else(|| GitError::SnapshotMissing {
+            reference: reference.to_owned(),
+        })?;
+    let vault = Vault::find(repo)?;
+    let names = [name.to_owned(), thinned_name(name)];
+    let references = names
+        .iter()
+        .flat_map(|name| [HELD, TRASH].map(|namespace| format!("{namespace}{name}")));
+    let stored = stored_under(&vault, references)?;
+    if stored.is_empty() {
+        return Err(GitError::SnapshotMissing {
+            reference: reference.to_owned(),
+        });
+    }
+    let mut changes: Vec<String> = Vec::new();
+    for StoredSnapshot {
+        reference, commit, ..
+    } in &stored
+    {
+        if let Some(name) = reference.strip_prefix(HELD) {
+            let tag = released_tag(&vault, commit, at)?;
+            changes.push(format!(
+                "update {TRASH}{name} {tag}\ndelete {reference} {commit}\n"
+            ));
+        }
+    }
+    if !changes.is_empty() {
+        vault
+            .git()
+            .args(["update-ref", "--stdin"])
+            .stdin(changes.concat())
+            .run()?;
+    }
+    Ok(())
+}
+
+/// A tag that says when a commit was released; on the disk when it returns, because the ref that
+/// names it will be.
+fn released_tag(vault: &Vault, commit: &str, at: Timestamp) -> Result<String, GitError> {
+    let text = format!(
+        "object {commit}\ntype commit\ntag released\n\
+         tagger bivouac <bivouac@localhost> {} +0000\n\nreleased\n",
+        at.seconds_since_epoch()
+    );
+    Ok(vault
+        .git()
+        .args(["-c", "core.fsync=all", "mktag"])
+        .stdin(text)
+        .text()?)
+}
+
+/// Those of our released snapshots whose time is over: released before this moment. One that an earlier
+/// version has released without a time is not among them.
+pub(crate) fn list_expired(
+    repo: &Repo,
+    before: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    let mut trashed = list_trashed(repo, None)?;
+    let before = before.seconds_since_epoch();
+    trashed
+        .retain(|stored| stored.released.is_some_and(|released| released < before) && ours(stored));
+    Ok(trashed)
+}
+
+/// Deletes those of our released snapshots whose time is over, and gives back what was deleted; the time of
+/// those that have none begins now.
+pub(crate) fn delete_expired(
+    repo: &Repo,
+    before: Timestamp,
+    now: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
+) -> Result<Vec<StoredSnapshot>, GitError> {
+    begin_times(repo, now, &ours)?;
+    let expired = list_expired(repo, before, ours)?;
+    if expired.is_empty() {
+        return Ok(expired);
+    }
+    let changes: String = expired
+        .iter()
+        .map(|stored| format!("delete {} {}\n", stored.reference, stored.object))
+        .collect();
+    let vault = Vault::find(repo)?;
+    let _lock = vault.exclude()?;
+    vault
+        .git()
+        .args(["update-ref", "--stdin"])
+        .stdin(changes)
+        .run()?;
+    let instances: BTreeSet<InstanceId> = expired
+        .iter()
+        .filter_map(StoredSnapshot::instance)
+        .collect();
+    for id in &instances {
+        keep_exactly(&vault, id, before)?;
+    }
+    Ok(expired)
+}
+
+fn begin_times(
+    repo: &Repo,
+    now: Timestamp,
+    ours: impl Fn(&StoredSnapshot) -> bool,
+) -> Result<(), GitError> {
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(());
+    };
+    let mut changes: Vec<String> = Vec::new();
+    for stored in list_trashed(repo, None)? {
+        if stored.released.is_none() && ours(&stored) {
+            let tag = released_tag(&vault, &stored.commit, now)?;
+            changes.push(format!(
+                "update {} {tag} {}\n",
+                stored.reference, stored.object
+            ));
+        }
+    }
+    if !changes.is_empty() {
+        vault
+            .git()
+            .args(["update-ref", "--stdin"])
+            .stdin(changes.concat())
+            .run()?;
+    }
+    Ok(())
+}
+
+/// Whether everything is protected that the snapshots of an instance stand on. A fetch that mirrors
+/// another repository, or a person, may have deleted the ref.
+pub(crate) fn is_kept(repo: &Repo, id: &InstanceId) -> Result<bool, GitError> {
+    let Some(vault) = Vault::existing(repo)? else {
+        return Ok(true);
+    };
+    let _lock = vault.share()?;
+    let wanted = wanted(&vault, id)?.0;
+    Ok(wanted.is_subset(&kept_commits(repo, id.as_str())?))
+}
+
+/// Protects them again, as far as they are still there.
+pub(crate) fn restore_keep(repo: &Repo, id: &InstanceId, at: Timestamp) -> Result<(), GitError> {
+    let vault = Vault::find(repo)?;
+    let _lock = vault.exclude()?;
+    keep_exactly(&vault, id, at)
+}

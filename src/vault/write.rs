@@ -1,0 +1,72 @@
+//! Writes what was read of a checkout into the vault, and waits until the disk has it.
+
+use std::path::PathBuf;
+
+use super::draft::Draft;
+use super::fact::{Label, SnapshotFact};
+use super::keep::keep_more;
+use super::owner::own;
+use super::refs::reference;
+use super::repository::Vault;
+use super::sight::join;
+use super::survey::Seen;
+use crate::git::disk::sync_filesystems;
+use crate::git::{Checkout, GitError, Repo};
+
+/// A snapshot that was just taken.
+#[derive(Debug)]
+pub(crate) struct Taken {
+    pub fact: SnapshotFact,
+    /// The checkout as it was then.
+    pub seen: Seen,
+}
+
+pub(super) enum Written {
+    Whole(Box<Taken>),
+    /// These files were not what their stamp said when they were read.
+    Unsettled(Vec<PathBuf>),
+}
+
+/// Writes what was read, and waits until the disk has it.
+pub(super) fn write(
+    repo: &Repo,
+    checkout: &Checkout,
+    mut draft: Draft,
+    label: Label<'_>,
+) -> Result<Written, GitError> {
+    let vault = Vault::open(repo)?;
+    let _lock = vault.share()?;
+    own(&vault, label.instance, label.home)?;
+    let stands_on = draft.stands.on.clone();
+    let (kept, imported) = std::thread::scope(|scope| {
+        let keep = scope.spawn(|| keep_more(repo, label.instance, &stands_on, label.at));
+        let imported = draft.write(&vault, checkout, label);
+        (join(keep), imported)
+    });
+    let (imported, ()) = (imported?, kept?);
+    if !imported.unsettled.is_empty() {
+        return Ok(Written::Unsettled(imported.unsettled));
+    }
+    let [.., extra, commit] = &imported.commits[..] else {
+        return Err(GitError::SnapshotMissing {
+            reference: reference(label.instance, label.number),
+        });
+    };
+    sync_filesystems(&[repo.common_dir(), &checkout.dir, &checkout.git_dir])?;
+    let guarded = Some(draft.guarded());
+    let found = draft.survey;
+    let fact = SnapshotFact {
+        reference: reference(label.instance, label.number),
+        commit: commit.clone(),
+        head: found.head.clone(),
+        branch: found.branch.clone(),
+        extra: extra.clone(),
+        evidence: found.evidence.clone(),
+        operation: checkout.operation_in_progress().map(str::to_owned),
+        changed: (found.changed.len() + found.gone.len()) as u64,
+        untracked: found.untracked.len() as u64,
+        guarded,
+    };
+    let seen = found.seen();
+    Ok(Written::Whole(Box::new(Taken { fact, seen })))
+}
