@@ -111,6 +111,8 @@ pub(crate) fn release_snapshot(
             reference: reference.to_owned(),
         })?;
     let vault = Vault::find(repo)?;
+    // A collection that lists the refs meanwhile could find the snapshot under neither name.
+    let _lock = vault.share()?;
     let names = [name.to_owned(), thinned_name(name)];
     let references = names
         .iter()
@@ -214,6 +216,7 @@ fn begin_times(
     let Some(vault) = Vault::existing(repo)? else {
         return Ok(());
     };
+    let _lock = vault.share()?;
     let mut changes: Vec<String> = Vec::new();
     for stored in list_trashed(repo, None)? {
         if stored.released.is_none() && ours(&stored) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::fingerprint::fingerprint;
-use super::states::{all, raw_git};
+use super::states::{Base, Lab, all, raw_git};
 use super::{now, saved, scratch};
 use crate::git::*;
 use crate::model::{InstanceId, Timestamp};
@@ -81,4 +81,25 @@ fn what_one_snapshot_needs_stays_when_another_goes() {
         let lost: Vec<_> = before.iter().filter(|line| !after.contains(line)).collect();
         assert!(lost.is_empty(), "{}: {lost:#?}", state.name);
     }
+}
+
+/// A collection lists the refs, and believes that each snapshot is under one of its two names.
+#[test]
+fn a_snapshot_is_not_released_while_refs_are_read() {
+    let home = tempfile::tempdir_in(scratch()).unwrap();
+    let lab = Lab::new(&home.path().canonicalize().unwrap(), Base::Plain);
+    let repo = Repo::discover(&lab.worktree).unwrap();
+    let checkout = Checkout::live(&repo, &lab.worktree).unwrap();
+    let fact = saved(&repo, &checkout, &InstanceId::random(), 1).unwrap();
+    let vault = Vault::find(&repo).unwrap();
+    let collecting = vault.exclude().unwrap();
+    std::thread::scope(|scope| {
+        let release = scope.spawn(|| release_snapshot(&repo, &fact.reference, now()));
+        std::thread::sleep(Duration::from_millis(200));
+        assert!(!release.is_finished());
+        assert!(vault.resolve(&fact.reference).unwrap().is_some());
+        drop(collecting);
+        release.join().unwrap().unwrap();
+    });
+    assert_eq!(vault.resolve(&fact.reference).unwrap(), None);
 }
