@@ -6,6 +6,7 @@ use super::output::Output;
 use super::progress::CountLine;
 use super::report::Report;
 use super::words;
+use super::words::camp_is_paused;
 use crate::engine::{Camp, CampView, Engine, PauseOptions, ResumeOptions};
 
 pub(super) fn pause_all(options: &PauseOptions, engine: &Engine, output: &Output) -> CommandResult {
@@ -51,15 +52,7 @@ fn tell(camp: &Camp, (state, done): (&str, &str), output: &Output) -> CommandRes
 
 /// Where everything is to rest, the reason why nothing happens.
 pub(super) fn mention(camp: CampView, output: &Output) {
-    if let Some(words) = describe(camp) {
+    if let Some(words) = camp_is_paused(camp) {
         output.say(&words);
     }
-}
-
-pub(super) fn describe(camp: CampView) -> Option<String> {
-    let since = camp.paused_at.filter(|_| camp.is_paused())?;
-    Some(format!(
-        "The camp is paused since {}: no queue is fed. `biv resume --all` ends it.",
-        since.local_minute()
-    ))
 }

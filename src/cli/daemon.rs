@@ -125,7 +125,7 @@ struct Shown {
 }
 
 fn describe(shown: &Shown) -> String {
-    let camp = shown.camp.and_then(super::camp::describe);
+    let camp = shown.camp.and_then(super::words::camp_is_paused);
     let daemon = describe_daemon(&shown.status);
     camp.map_or(daemon.clone(), |camp| format!("{daemon}\n{camp}"))
 }

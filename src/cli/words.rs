@@ -1,5 +1,6 @@
 //! How states, times and counts are put into words.
 
+use crate::engine::CampView;
 use std::path::Path;
 use std::time::Duration;
 
@@ -134,4 +135,13 @@ pub(super) fn tilde(path: &Path) -> String {
 
 pub(super) fn now() -> Timestamp {
     Timestamp::new(chrono::Utc::now())
+}
+
+/// Since when the whole camp is paused, in a sentence.
+pub(super) fn camp_is_paused(camp: CampView) -> Option<String> {
+    let since = camp.paused_at.filter(|_| camp.is_paused())?;
+    Some(format!(
+        "The camp is paused since {}: no queue is fed. `biv resume --all` ends it.",
+        since.local_minute()
+    ))
 }

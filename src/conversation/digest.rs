@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Kind, deed, kind};
 use super::sentence::{clip, first_line, sentences};
-use super::tasks::{Todo, TodoList};
+use super::tasks::TodoList;
+use super::todo::Todo;
 use super::{Entry, Phase, Speaker};
 use crate::model::Timestamp;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::tasks::Todo;
+use super::todo::Todo;
 use crate::model::{Timestamp, printable_line};
 
 /// One line of a conversation: `{"timestamp","type","content","metadata"}`.

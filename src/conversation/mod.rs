@@ -15,10 +15,12 @@ mod summary;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod todo;
 
 pub(crate) use action::last_action;
 pub(crate) use digest::Digest;
 pub(crate) use entry::{Entry, Fingerprint, Phase, Speaker, of_run, same_words, stable_hash};
 pub(crate) use prompt::resume_prompt;
 pub(crate) use summary::{brief, transcript_text};
-pub(crate) use tasks::{Todo, pending_tasks};
+pub(crate) use tasks::pending_tasks;
+pub(crate) use todo::Todo;

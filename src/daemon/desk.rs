@@ -103,7 +103,7 @@ impl Desk {
             save_after: Duration::ZERO,
             stopping: None,
         };
-        for id in desk.roster.changed(&desk.engine) {
+        for id in desk.engine.changed(&mut desk.roster) {
             desk.load(&id, true);
         }
         desk.read_camp();
@@ -329,7 +329,7 @@ impl Desk {
 
     fn reload(&mut self, id: &InstanceId) {
         // Read whatever its files look like: a clock of whole ticks can miss a change.
-        self.roster.has_changed(&self.engine, id);
+        self.engine.has_changed(&mut self.roster, id);
         let now = self.now();
         match (self.engine.standing(id), self.keepers.get_mut(id)) {
             (Some(standing), Some(keeper)) => {
@@ -342,7 +342,7 @@ impl Desk {
     }
 
     fn scan_files(&mut self) {
-        for id in self.roster.changed(&self.engine) {
+        for id in self.engine.changed(&mut self.roster) {
             self.reload(&id);
         }
         self.read_camp();
@@ -364,7 +364,7 @@ impl Desk {
                 // Which programs are looked at depends on what was read.
                 self.sources = self.engine.sources();
                 if let Some(watcher) = &self.watcher {
-                    watcher.go_by(&self.engine);
+                    self.engine.guide(watcher);
                 }
                 let ids: Vec<InstanceId> = self.keepers.keys().cloned().collect();
                 for id in ids {

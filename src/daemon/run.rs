@@ -13,7 +13,7 @@ use super::server::{Counter, serve};
 use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
 use super::wire::{Hello, PROTOCOL};
-use crate::engine::{Doorbell, Engine, Error, Sight, Watcher};
+use crate::engine::{Doorbell, Engine, Error, Sight};
 use crate::model::{InstanceId, Timestamp};
 
 /// Whether the daemon stays with the terminal that it was started from.
@@ -43,7 +43,7 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
         pid: std::process::id(),
         started_at: Timestamp::new(chrono::Utc::now()),
     };
-    let (watcher, sights) = Watcher::start(Arc::clone(&engine), Doorbell::Taken)?;
+    let (watcher, sights) = engine.watch(Doorbell::Taken)?;
     forward(sights, &mail, &subscribers);
     hear(bell, &mail);
     let counter = Counter {

@@ -1,37 +1,21 @@
 //! The agent's state and how it changes: inputs in, effects out. Pure: no clock, no files, no
 //! terminal; time comes with each input, and what an effect brings back is an input again.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::json;
 
 use super::dialog::Outcome;
-use super::editor::Editor;
 use super::keyboard::{Key, Typed};
-use super::memory::Memory;
 use super::paint::{Ink, Line, block, short_block};
 use super::reply;
 use super::session::Entry;
-use super::turn::{Step, Turn};
+use super::state::{Agent, Effect, ExitKey, Size, Step, Turn};
 
 /// How long "press again to exit" holds.
 const EXIT_WINDOW: Duration = Duration::from_secs(2);
 /// Of a submitted prompt, so many rows are shown.
 const ECHO_ROWS: usize = 12;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Size {
-    pub columns: usize,
-    pub rows: usize,
-}
-
-/// Whether somebody can see and answer a dialog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Audience {
-    Terminal,
-    Pipe,
-}
 
 #[derive(Debug)]
 pub(super) enum Input {
@@ -50,47 +34,6 @@ pub(super) enum Input {
     /// Nothing more will be typed: go when everything is done.
     NoMore,
     Trouble(String),
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Effect {
-    Print(Vec<Line>),
-    Record(Entry),
-    RunCommand(String),
-    StopCommand,
-    ReadFile(String),
-    WriteFile {
-        path: String,
-        text: String,
-    },
-    /// A shell script whose end nobody waits for.
-    StartBackground(String),
-    ClearScreen,
-    IgnoreSignals,
-    Leave(u8),
-    Crash,
-}
-
-/// The key that, pressed once more, exits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExitKey {
-    CtrlC,
-    CtrlD,
-}
-
-pub(super) struct Agent {
-    pub directory: String,
-    pub memory: Memory,
-    pub size: Size,
-    pub audience: Audience,
-    /// How long it ponders before it says something.
-    pub think: Duration,
-    pub editor: Editor,
-    pub turn: Option<Turn>,
-    pub queue: VecDeque<String>,
-    pub exit_hint: Option<(ExitKey, Duration)>,
-    pub ignores_signals: bool,
-    pub leaves_when_idle: bool,
 }
 
 impl Agent {

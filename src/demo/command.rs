@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::script::Action;
+use super::action::Action;
 
 /// A day: nothing that is demonstrated takes longer.
 const LONGEST: f64 = 86_400.0;

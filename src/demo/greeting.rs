@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::agent::{Agent, Audience, Size};
 use super::args::DemoArgs;
 use super::editor::Editor;
 use super::memory::Memory;
 use super::paint::{Ink, Line, cut, short_block};
 use super::reply;
 use super::session::{Entry, SessionFile, Speaker};
+use super::state::{Agent, Audience, Size};
 
 /// Of an earlier conversation, so many entries are shown again, and so many rows of each.
 const REPLAYED_ENTRIES: usize = 12;

@@ -19,6 +19,7 @@
 //!   terminal's scrollback is the conversation;
 //! - while idle nothing is written at all.
 
+mod action;
 mod agent;
 mod args;
 mod child;
@@ -40,6 +41,7 @@ mod screen;
 mod script;
 mod session;
 mod signals;
+mod state;
 mod stream;
 mod terminal;
 mod tool;

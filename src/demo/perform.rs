@@ -4,9 +4,10 @@ use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-use super::agent::{Effect, Input};
+use super::agent::Input;
 use super::child::{self, Child};
 use super::runtime::{Ending, Runtime};
+use super::state::Effect;
 
 impl Runtime {
     pub(super) fn perform(&mut self, effect: Effect) {

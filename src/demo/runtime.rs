@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::agent::{Agent, Audience, Input};
+use super::agent::Input;
 use super::args::DemoArgs;
 use super::child::Child;
 use super::keyboard::{Key, Keyboard, Typed};
@@ -14,6 +14,7 @@ use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
 use super::signals::Heed;
+use super::state::{Agent, Audience};
 use super::terminal::{self, RawTerminal};
 use super::{greeting, view};
 

@@ -5,53 +5,8 @@
 //! shell for `/run`). Any other prompt is prose, even with `/words` somewhere inside: a pasted log
 //! must not make the agent exit.
 
-use std::time::Duration;
-
+use super::action::Action;
 use super::command;
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Action {
-    /// Looks busy before it says something.
-    Think,
-    Busy(Duration),
-    Mute(Duration),
-    Stream(usize),
-    Run(String),
-    Write {
-        path: String,
-        text: String,
-    },
-    Ask {
-        question: String,
-        choices: Vec<String>,
-    },
-    TodoAdd(Vec<String>),
-    TodoDone(usize),
-    /// As `TodoDone`, by what it says.
-    TodoFinish(String),
-    Lines(usize),
-    Print(String),
-    ClearScreen,
-    Title(String),
-    Allow,
-    Trust,
-    Limit,
-    Recall,
-    Help,
-    Say(String),
-    /// A friendly answer to prose.
-    Answer,
-    /// The end of the tour: what became of it.
-    TourReport,
-    /// Done only if nothing was declined in this turn.
-    IfAllowed(Box<Self>),
-    Complain(String),
-    Exit(u8),
-    Crash,
-    IgnoreSignals,
-    Spawn(Duration),
-    Daemonize(Duration),
-}
 
 /// What the agent does about the prompt, in order.
 pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
@@ -140,6 +95,8 @@ fn tour() -> Vec<Action> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -3,25 +3,13 @@
 
 use std::time::Duration;
 
-use super::agent::{Agent, Effect};
 use super::paint::{Line, width_of};
 use super::reply;
 use super::session::Entry;
-use super::turn::{Step, Turn};
+use super::state::{Agent, Effect, Step, Stream, Turn};
 
 /// Between two words.
 const WORD_EVERY: Duration = Duration::from_millis(60);
-
-#[derive(Debug)]
-pub(super) struct Stream {
-    /// The row that still grows.
-    pub row: String,
-    text: String,
-    said: usize,
-    left: usize,
-    /// When the next word comes.
-    pub next: Duration,
-}
 
 impl Stream {
     pub(super) fn new(words: usize, now: Duration) -> Self {

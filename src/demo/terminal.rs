@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 
-use super::agent::Size;
 use super::message::Message;
+use super::state::Size;
 
 /// Raw mode, bracketed paste, and the old title put aside; all taken back when it is dropped.
 pub(super) struct RawTerminal {

@@ -4,43 +4,16 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::agent::{Agent, Audience, Effect};
+use super::action::Action;
 use super::dialog::{Dialog, Outcome, YES, YES_ALWAYS};
-use super::diff;
 use super::paint::Ink;
-use super::reply;
-use super::script::Action;
 use super::session::Entry;
-use super::turn::{Step, Turn, TurnEnd};
+use super::state::{Agent, Audience, Command, Edit, Effect, Purpose, Step, Turn, TurnEnd};
+use super::{diff, reply};
 
 /// Of a command's output, so many lines are shown, and so many bytes kept.
 const SHOWN_OUTPUT: usize = 200;
 const KEPT_OUTPUT: usize = 64 * 1024;
-
-/// A shell command under way.
-#[derive(Debug)]
-pub(super) struct Command {
-    line: String,
-    output: String,
-    lines: usize,
-}
-
-/// A file and what it is to hold.
-#[derive(Debug)]
-pub(super) struct Edit {
-    pub path: String,
-    pub text: String,
-}
-
-/// What a dialog is about, and so what follows from its answer.
-#[derive(Debug)]
-pub(super) enum Purpose {
-    Run(String),
-    Write(Edit),
-    Answer,
-    Trust,
-    Limit,
-}
 
 impl Agent {
     /// Opens the dialog; where nobody can answer, the answer is no.

@@ -1,58 +1,17 @@
 //! A turn: the actions of one prompt, one after the other, until the last one is done.
 
-use std::collections::VecDeque;
 use std::time::Duration;
 
 use serde_json::json;
 
-use super::agent::{Agent, Effect};
+use super::action::Action;
 use super::dialog::Dialog;
 use super::memory::Todo;
 use super::paint::{Ink, Line, wrap};
 use super::reply;
-use super::script::{Action, actions_for};
+use super::script::actions_for;
 use super::session::Entry;
-use super::stream::Stream;
-use super::tool::{Command, Edit, Purpose};
-
-#[derive(Debug)]
-pub(super) struct Turn {
-    pub number: usize,
-    pub began: Duration,
-    pub step: Step,
-    /// Whether the person has said no to something.
-    pub declined: bool,
-    actions: VecDeque<Action>,
-}
-
-/// What the turn is at.
-#[derive(Debug)]
-pub(super) enum Step {
-    /// The next action can begin.
-    Ready,
-    Busy {
-        until: Duration,
-    },
-    /// Busy, and nothing shows it.
-    Muted {
-        until: Duration,
-    },
-    Streaming(Stream),
-    Running(Command),
-    /// The file's old text has been asked for.
-    Reading(Edit),
-    Writing(Edit),
-    Asking(Dialog, Purpose),
-}
-
-/// How a turn came to its end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TurnEnd {
-    Done,
-    Interrupted,
-    UsageLimit,
-    Exit,
-}
+use super::state::{Agent, Edit, Effect, Purpose, Step, Stream, Turn, TurnEnd};
 
 impl TurnEnd {
     fn name(self) -> &'static str {

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use super::agent::{Agent, ExitKey, Size};
 use super::dialog::Dialog;
 use super::paint::{Ink, Line, cut, width_of, wrap};
 use super::reply;
-use super::turn::{Step, Turn};
+use super::state::{Agent, ExitKey, Size, Step, Turn};
 use crate::model::printable_line;
 
 /// How often something that moves is drawn anew.

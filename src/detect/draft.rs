@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::pattern::{Fault, Pattern};
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 
 /// How far up the input row is looked for: a long draft pushes it away from the bottom.
 const REACH: usize = 30;

@@ -10,6 +10,7 @@ mod draft;
 mod judge;
 mod key;
 mod pattern;
+mod row;
 mod rule;
 mod screen;
 mod settle;

@@ -3,7 +3,8 @@
 use serde::Deserialize;
 
 use super::pattern::{Fault, Pattern};
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 use super::version::{Version, VersionRange};
 use crate::model::Activity;
 

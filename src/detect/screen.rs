@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::sgr::{self, Look};
+use super::row::Row;
+use super::sgr;
 
 /// Between a question and the cursor: a space or two, which a capture does not tell of.
 const BEHIND: usize = 2;
@@ -20,13 +21,6 @@ impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Row {
-    text: String,
-    /// One for each character of the text.
-    looks: Vec<Look>,
 }
 
 impl Screen {
@@ -52,7 +46,7 @@ impl Screen {
             return true;
         };
         let last = self.rows.iter().rposition(|row| !row.is_blank());
-        let width = |at: usize| self.rows.get(at).map_or(0, |row| row.text.width());
+        let width = |at: usize| self.rows.get(at).map_or(0, |row| row.text().width());
         last.is_some_and(|at| at == row && (width(at)..=width(at) + BEHIND).contains(&column))
     }
 
@@ -66,7 +60,7 @@ impl Screen {
         let start = self
             .rows
             .iter()
-            .rposition(|row| row.text.starts_with(mark))
+            .rposition(|row| row.text().starts_with(mark))
             .map_or(0, |at| at + 1);
         Self {
             rows: self.rows.iter().skip(start).cloned().collect(),
@@ -90,7 +84,7 @@ impl Screen {
     pub(crate) fn width(&self) -> usize {
         self.rows
             .iter()
-            .map(|row| row.text.width())
+            .map(|row| row.text().width())
             .max()
             .unwrap_or(0)
     }
@@ -110,48 +104,6 @@ impl Screen {
                 longest - same
             })
             .sum()
-    }
-}
-
-impl Row {
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(crate) fn is_blank(&self) -> bool {
-        self.text.chars().all(char::is_whitespace)
-    }
-
-    /// The text without what is drawn dim: placeholders and hints go, what was typed stays.
-    pub(crate) fn undimmed(&self) -> String {
-        self.text
-            .chars()
-            .zip(&self.looks)
-            .filter(|(_, look)| !look.dim)
-            .map(|(character, _)| character)
-            .collect()
-    }
-
-    /// How the character at this byte is drawn.
-    pub(super) fn look_at(&self, byte: usize) -> Option<Look> {
-        let before = self.text.get(..byte)?.chars().count();
-        self.looks.get(before).copied()
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
-    }
-
-    pub(super) fn push(&mut self, character: char, look: Look) {
-        self.text.push(character);
-        self.looks.push(look);
-    }
-
-    /// Without the spaces that fill the row. A no-break space stays: agents mark their input with it.
-    pub(super) fn trimmed(mut self) -> Self {
-        self.text.truncate(self.text.trim_end_matches(' ').len());
-        self.looks.truncate(self.text.chars().count());
-        self
     }
 }
 

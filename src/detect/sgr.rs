@@ -1,15 +1,6 @@
 //! Takes escape sequences out of captured text and remembers the little of them that means something.
 
-use super::screen::Row;
-
-/// How one character is drawn, as far as it tells a placeholder or a selected button from the rest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Look {
-    pub dim: bool,
-    pub reverse: bool,
-    /// The background colour, in any encoding that is the same for the same colour; 0 is the default one.
-    pub ground: u32,
-}
+use super::row::{Look, Row};
 
 /// Splits a capture into rows. The pen carries over line ends, as `capture-pane -e` relies on.
 pub(super) fn rows(text: &str) -> Vec<Row> {

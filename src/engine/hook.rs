@@ -9,11 +9,10 @@ use std::path::Path;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::bell::BELL;
-use super::caller::is_impostor;
-use super::core::now;
-use super::{Engine, socket};
 use crate::config::Home;
+use crate::engine::base::bell::BELL;
+use crate::engine::base::caller::is_impostor;
+use crate::engine::base::{Core, now, socket};
 use crate::model::InstanceId;
 use crate::store::{Heard, Store};
 
@@ -70,8 +69,8 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
 /// anything is amiss.
 fn decide(home: &Home, id: &InstanceId, input: &[u8]) -> Option<String> {
     let asked: Value = serde_json::from_slice(input).ok()?;
-    let engine = Engine::open(home.clone()).ok()?;
-    let answer = engine.permission_request(id, &asked).ok().flatten()?;
+    let core = Core::open(home.clone()).ok()?;
+    let answer = core.permission_request(id, &asked).ok().flatten()?;
     Some(answer.to_string())
 }
 

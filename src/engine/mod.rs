@@ -1,72 +1,28 @@
-//! The verbs: the one controller behind the command line, the terminal UI and the daemon.
+//! The one controller behind the command line, the terminal UI and the daemon.
 //!
-//! Here the rooms that talk to git, to tmux, to the disk and to the agents meet; none of them knows
-//! another. Every verb that changes something is an operation with a journal ([`operation`]); its
-//! steps are in [`steps`].
+//! [`Engine`] is the façade: what the faces may call, and nothing else. Behind it are rooms, each of which
+//! knows only those above it in this list:
+//!
+//! - `base`: what every room works with: the home and its store, errors, lookup, events, permissions;
+//! - `watch`: what agents do now;
+//! - `conversation`: what was said, read from the agents' transcripts;
+//! - `typing`: typing into an agent;
+//! - `autoyes`: dialogs that are answered by a policy;
+//! - `operate`: the verbs that change an instance: journalled operations, their steps, recovery;
+//! - `talk`: prompts, sent or queued;
+//! - `health`: what is wrong, and what a report needs.
 
-mod attach;
 mod autoyes;
-mod bell;
-mod bring;
-mod bulk;
-mod bundle;
-mod caller;
-mod camp;
-mod changes;
-mod compact;
+mod base;
 mod conversation;
-mod core;
-mod crash;
-mod create;
-mod damage;
-mod delivery;
-mod doctor;
-mod environment;
-mod error;
-mod events;
-mod first_sign;
-mod follow;
-mod gc;
-mod glimpse;
-mod hands;
-mod haste;
+mod facade;
+mod health;
 mod hook;
-mod identity;
-mod import;
-mod kill;
-mod launch;
-mod log;
 mod manual;
-mod names;
-mod notify;
-mod observe;
-mod operation;
-mod pace;
-mod pause;
-mod peek;
-mod playground;
-mod progress;
-mod push;
-mod queue;
-mod recover;
-mod resolve;
-mod restart;
-mod resume;
-mod rights;
-mod roster;
-mod seat;
-mod send;
-mod setup;
-mod socket;
-mod sources;
-mod steps;
-mod suspend;
-mod versions;
-mod view;
-mod wait;
+mod operate;
+mod talk;
+mod typing;
 mod watch;
-mod watcher;
-mod word;
 
 // What a conversation consists of, for those who show it.
 pub(crate) use crate::conversation::{Entry, Speaker};
@@ -79,36 +35,37 @@ pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
 };
-pub(crate) use bulk::Bulk;
-pub(crate) use caller::Caller;
-pub(crate) use camp::{Camp, CampView};
-pub(crate) use compact::Compaction;
-pub(crate) use core::Engine;
-pub(crate) use create::{Adoption, NewInstance};
-pub(crate) use doctor::{Finding, Health};
-pub(crate) use error::Error;
-pub(crate) use events::Events;
-pub(crate) use gc::{CollectAction, Collected, Collection};
-pub(crate) use glimpse::Glimpse;
-pub(crate) use haste::hurried;
+pub(crate) use base::error::Error;
+pub(crate) use base::events::Events;
+pub(crate) use base::haste::hurried;
+pub(crate) use base::progress::{Progress, Silent};
+pub(crate) use base::rights::{Reach, Verb};
+pub(crate) use base::seat::Peer;
+pub(crate) use base::sources::Sources;
+#[cfg(test)]
+pub(crate) use base::view::PauseView;
+pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory};
+pub(crate) use conversation::compact::Compaction;
+pub(crate) use conversation::log::{Log, LogFrom};
+pub(crate) use facade::Engine;
+pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::hear;
-pub(crate) use import::Takeover;
-pub(crate) use kill::{KillOptions, Killed, Restored};
-pub(crate) use launch::run_launcher;
-pub(crate) use log::{Log, LogFrom};
 pub(crate) use manual::open_manual;
-pub(crate) use notify::Notification;
-pub(crate) use pause::{Asked, PauseOptions};
-pub(crate) use progress::{Progress, Silent};
-pub(crate) use queue::{Fed, QueueView};
-pub(crate) use resolve::Scope;
-pub(crate) use resume::{OnConflict, ResumeOptions, Told};
-pub(crate) use rights::{Reach, Verb};
-pub(crate) use roster::{Roster, Standing};
-pub(crate) use seat::Peer;
-pub(crate) use send::Sent;
-pub(crate) use setup::Consent;
-pub(crate) use sources::Sources;
-pub(crate) use suspend::{IdleTimeout, Suspended};
-pub(crate) use view::{AgentView, InstanceView, Listing, PauseView, RunHistory};
-pub(crate) use watcher::{Doorbell, Present, Seen, Sight, Watcher, run_pipe};
+pub(crate) use operate::bulk::Bulk;
+pub(crate) use operate::camp::Camp;
+pub(crate) use operate::create::{Adoption, NewInstance};
+pub(crate) use operate::gc::{CollectAction, Collected, Collection};
+pub(crate) use operate::import::Takeover;
+pub(crate) use operate::kill::{Killed, Restored};
+pub(crate) use operate::launch::run_launcher;
+pub(crate) use operate::options::{
+    Asked, KillOptions, OnConflict, PauseOptions, ResumeOptions, Told,
+};
+pub(crate) use operate::setup::Consent;
+pub(crate) use operate::suspend::{IdleTimeout, Suspended};
+pub(crate) use talk::queue::{Fed, QueueView};
+pub(crate) use talk::send::Sent;
+pub(crate) use watch::glimpse::Glimpse;
+pub(crate) use watch::notify::Notification;
+pub(crate) use watch::roster::{Roster, Standing};
+pub(crate) use watch::watcher::{Doorbell, Present, Seen, Sight, Watcher, run_pipe};

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::file::{NEVER, Owned, Policy};
 use super::paths::{Place, Site, candidates};
-use super::rule::Command;
 use super::search::Search;
 use super::shell::{self, Simple};
 use super::text::unmasked;
@@ -444,18 +443,5 @@ fn quoted(word: &str) -> String {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// A command in the form in which rules look at it.
-pub(super) fn command_of(part: &shell::Part) -> Command<'_> {
-    Command {
-        words: part.texts(),
-        assignments: part
-            .assignments
-            .iter()
-            .map(|(name, _)| name.as_str())
-            .collect(),
-        piped: part.piped,
     }
 }

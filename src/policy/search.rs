@@ -1,6 +1,5 @@
 //! Looking for harm, in every disguise that is known.
 
-use super::decide::command_of;
 use super::file::Owned;
 use super::paths::{PathLists, Site, candidates};
 use super::rule::{Command, Rule};
@@ -163,4 +162,17 @@ impl Search<'_> {
 
 fn asks_where_words_lead(rule: &Rule) -> bool {
     !rule.path.is_empty() && rule.tool.iter().any(|tool| tool == "shell")
+}
+
+/// A command in the form in which rules look at it.
+pub(super) fn command_of(part: &shell::Part) -> Command<'_> {
+    Command {
+        words: part.texts(),
+        assignments: part
+            .assignments
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect(),
+        piped: part.piped,
+    }
 }

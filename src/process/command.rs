@@ -10,8 +10,6 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::Companion;
-
 /// How long a program may take when nothing else was said.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
@@ -265,11 +263,6 @@ impl Command {
         self.prepared()
             .status()
             .map_err(|source| self.not_started(source))
-    }
-
-    /// Starts the program to run beside this process; see [`Companion`].
-    pub(crate) fn companion(&self) -> Result<Companion, Failure> {
-        Companion::start(self)
     }
 
     /// Starts the program to outlive this process, with its words going to a file. It begins a

@@ -22,6 +22,13 @@ pub(crate) struct Companion {
     stdout: ChildStdout,
 }
 
+impl Command {
+    /// Starts the program to run beside this process; see [`Companion`].
+    pub(crate) fn companion(&self) -> Result<Companion, Failure> {
+        Companion::start(self)
+    }
+}
+
 impl Companion {
     pub(super) fn start(command: &Command) -> Result<Self, Failure> {
         let mut child = command

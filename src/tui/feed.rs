@@ -265,7 +265,7 @@ impl Eyes {
 
     fn start_watcher(&self) -> Option<Watcher> {
         // Without one everything is still seen, only later.
-        let (watcher, sights) = Watcher::start(Arc::clone(&self.engine), Doorbell::Free).ok()?;
+        let (watcher, sights) = self.engine.watch(Doorbell::Free).ok()?;
         let eyes = self.clone();
         std::thread::spawn(move || eyes.listen_to_watcher(&sights));
         Some(watcher)

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use super::repository::Vault;
 use super::survey::Found;
-use crate::git::call::fields;
-use crate::git::call::quoted;
+use crate::git::call::{fields, quoted};
 use crate::git::{Checkout, GitError};
 
 /// A user's filter that takes longer is left out; the raw bytes are stored in any case.

@@ -11,8 +11,7 @@ use super::import::{Commit, Content, Edit, Import, Imported, Object, fits_in_tre
 use super::keep::{Stands, stands_on};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
 use super::pack::{Pack, pack_files};
-use super::refs::keep_of;
-use super::refs::reference;
+use super::refs::{keep_of, reference};
 use super::repository::Vault;
 use super::survey::{Found, Staged, Survey};
 use crate::git::{Checkout, GitError, Repo};

@@ -16,8 +16,7 @@ use super::sight::Stamp;
 use super::survey::Found;
 use super::tree::{Leaf, tree_of, unhex};
 use crate::git::GitError;
-use crate::git::call::quoted;
-use crate::git::call::{EMAIL, NAME, bytes_to_path};
+use crate::git::call::{EMAIL, NAME, bytes_to_path, quoted};
 use crate::git::disk::open_file;
 use crate::model::Timestamp;
 

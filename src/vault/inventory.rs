@@ -13,8 +13,7 @@ use super::sight::Stamp;
 use super::survey::unchanged;
 use super::walk::{Descend, has_attributes, is_open, walk, weigh};
 use crate::git::call::{SLOW, bytes_to_path, fields};
-use crate::git::untracked;
-use crate::git::{Checkout, GitError, Repo};
+use crate::git::{Checkout, GitError, Repo, untracked};
 
 /// What may be let go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

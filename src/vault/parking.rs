@@ -12,11 +12,10 @@ use serde::{Deserialize, Serialize};
 
 use super::remove::{Left, remove_tree};
 use super::walk::weigh;
-use crate::git::Checkout;
 use crate::git::disk::{
     FileIdentity, device_of, ensure_private_dir, parent, rename_durably, sync_dir,
 };
-use crate::git::{GitError, Repo};
+use crate::git::{Checkout, GitError, Repo};
 use crate::model::InstanceId;
 use crate::process::crash;
 

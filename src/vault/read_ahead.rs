@@ -14,8 +14,7 @@ use super::guard::admin_files;
 use super::sight::join;
 use super::survey::Survey;
 use super::write::{Taken, Written, write};
-use crate::git::untracked;
-use crate::git::{Checkout, GitError, Repo};
+use crate::git::{Checkout, GitError, Repo, untracked};
 
 /// A snapshot that is being read.
 #[derive(Debug)]

@@ -26,8 +26,7 @@ use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::git::call::git;
-use crate::git::call::quoted;
+use crate::git::call::{git, quoted};
 use crate::git::disk::{ensure_private_dir, parent, rename_exclusively, sync_dir};
 use crate::git::{GitError, Repo};
 use crate::process::Command;

@@ -10,8 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use super::closure::{complete, lacking};
 use super::keep::{keep_more, message, with_public};
-use super::refs::KEEP;
-use super::refs::{HELD, THINNED, TRASH};
+use super::refs::{HELD, KEEP, THINNED, TRASH};
 use super::repository::Vault;
 use crate::git::call::SLOW;
 use crate::git::disk::sync_filesystem;

@@ -10,8 +10,7 @@ use super::manifest::{Item, Kind, Manifest, Source, raw_path, stamp_of};
 use super::objects::{Blob, Wanted, read_blobs, read_named};
 use super::repository::Vault;
 use super::survey::{Depth, Found, Seen, Survey, survey};
-use crate::git::call::quoted;
-use crate::git::call::{SLOW, bytes_to_path};
+use crate::git::call::{SLOW, bytes_to_path, quoted};
 use crate::git::{Checkout, GitError, Repo};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

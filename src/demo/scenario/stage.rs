@@ -3,12 +3,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use crate::demo::agent::{Agent, Audience, Effect, Input, Size};
+use crate::demo::agent::Input;
 use crate::demo::editor::Editor;
 use crate::demo::keyboard::{Key, Typed};
 use crate::demo::memory::Memory;
 use crate::demo::paint::Line;
 use crate::demo::session::{Entry, Speaker};
+use crate::demo::state::{Agent, Audience, Effect, Size};
 use crate::demo::view::{next_change, view};
 
 pub(super) struct Stage {

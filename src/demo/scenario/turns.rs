@@ -1,9 +1,10 @@
 //! What the agent does, turn by turn.
 
 use super::stage::Stage;
-use crate::demo::agent::{Audience, Effect, Input};
+use crate::demo::agent::Input;
 use crate::demo::keyboard::Key;
 use crate::demo::session::{Entry, Speaker};
+use crate::demo::state::{Audience, Effect};
 use crate::demo::view::next_change;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Labels in one row, of which one is highlighted: `Allow once   Allow always   Reject`.
 
 use super::super::key::Key;
-use super::super::sgr::Look;
+use super::super::row::Look;
 use super::body::Choices;
 use super::frame::Framed;
 use super::spec::DialogSpec;

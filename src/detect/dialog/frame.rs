@@ -2,7 +2,8 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::super::screen::{Row, Screen};
+use super::super::row::Row;
+use super::super::screen::Screen;
 use super::spec::Frame;
 
 /// A row of a dialog, with and without its frame.

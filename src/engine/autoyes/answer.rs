@@ -2,17 +2,17 @@
 
 use std::time::{Duration, Instant};
 
-use super::book::{About, entry, outcome, past, was_left_to_a_person};
-use super::policy::{off, rule_on, site};
 use crate::agents::Provider;
 use crate::detect::{Dialog, Screen};
-use crate::engine::core::now;
-use crate::engine::steps::BANNER;
-use crate::engine::{Engine, Error, Scope, StoreError};
+use crate::engine::autoyes::book::{About, entry, outcome, past, was_left_to_a_person};
+use crate::engine::autoyes::policy::{off, rule_on, site};
+use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::watch::archive::BANNER;
 use crate::model::{EventKind, InstanceRecord, Resting};
 use crate::policy::{
     Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
 };
+use crate::store::StoreError;
 use crate::tmux::{CloseLook, Expected, Server};
 
 /// How long an answered dialog may take to go.
@@ -84,7 +84,7 @@ struct Case<'c> {
     fingerprint: String,
 }
 
-impl Engine {
+impl Core {
     /// Looks at an instance and answers the dialog that it shows, if the policy says so and nobody is
     /// there. At most one answer is given, and none that is not in the audit already.
     pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {

@@ -1,7 +1,6 @@
 //! The audit as the policy's bookkeeping reads and writes it.
 
-use crate::engine::core::now;
-use crate::engine::{Engine, Error, Scope};
+use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::InstanceRecord;
 use crate::policy::{Decision, Past, Request, Ruling, redacted};
 use crate::store::{Audit, AuditEntry};
@@ -107,7 +106,7 @@ pub(super) fn past(entries: &[AuditEntry]) -> Vec<Past> {
     past
 }
 
-impl Engine {
+impl Core {
     /// What autoyes has decided, of one instance or of all, and whether the log is whole.
     pub(crate) fn audit(&self, given: Option<&str>) -> Result<Audit, Error> {
         let mut audit = self.store.audit().read()?;

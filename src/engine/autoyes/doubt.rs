@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::agents::{Asked, Provider};
 use crate::detect::Dialog;
-use crate::engine::Engine;
+use crate::engine::base::Core;
 use crate::model::{InstanceRecord, squeezed};
 use crate::policy::is_hidden;
 
@@ -20,7 +20,7 @@ const NO_RECORD: &str = "its own record, which its screen is compared with, is n
 const OTHERWISE: &str = "its own record of what it asks for is not what its screen shows";
 const HIDDEN: &str = "what it asks for holds characters that a screen does not show";
 
-impl Engine {
+impl Core {
     /// The command behind a dialog as the agent has written it down, where it is one that writes such
     /// things down; or why the dialog cannot be believed.
     pub(super) fn believe(

@@ -8,11 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::answer::is_here;
-use super::book::{About, PERSON_TYPES, entry, outcome, past};
-use super::policy::{off, site};
-use crate::engine::core::now;
-use crate::engine::{Engine, Error, Scope};
+use crate::engine::autoyes::answer::is_here;
+use crate::engine::autoyes::book::{About, PERSON_TYPES, entry, outcome, past};
+use crate::engine::autoyes::policy::{off, site};
+use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::{EventKind, InstanceId, InstanceRecord, Resting};
 use crate::policy::{Decision, Halt, OnReject, Request, Ruling, allowed, digest, redacted};
 
@@ -24,7 +23,7 @@ struct Wanted {
     paths: Vec<String>,
 }
 
-impl Engine {
+impl Core {
     /// The answer to a `PermissionRequest`, in the form in which the hook prints it; None where the
     /// agent is to ask its user.
     pub(crate) fn permission_request(

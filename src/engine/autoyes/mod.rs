@@ -12,7 +12,7 @@ mod hook;
 mod policy;
 mod switch;
 
-pub(crate) use answer::AutoyesOutcome;
+pub(crate) use answer::{AutoyesAnswer, AutoyesOutcome};
 pub(crate) use policy::{Asked as PolicyQuestion, PolicyAnswer, PolicyCheck, PolicyTest};
 pub(crate) use switch::AutoyesState;
 

@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use super::ground::Disk;
 use crate::config::{Owner, Unreadable, is_writable_by_others, read_in_checkout, read_own};
 use crate::detect::{Dialog, Key};
-use crate::engine::{Engine, Error};
+use crate::engine::autoyes::ground::Disk;
+use crate::engine::base::{Core, Error};
 use crate::policy::{
     Decision, Failure, Layer, Mistake, PartRuling, Policy, Request, Ruling, Site, Source,
     can_be_accepted, keys, request,
@@ -52,7 +52,7 @@ pub(crate) enum Asked<'a> {
     Path { tool: &'a str, path: &'a str },
 }
 
-impl Engine {
+impl Core {
     /// What would be done about this screen, and why.
     pub(crate) fn policy_check(
         &self,
@@ -184,7 +184,7 @@ impl Engine {
     }
 }
 
-impl Engine {
+impl Core {
     /// What makes the user's own rules doubtful, though they are in force.
     pub(in crate::engine) fn policy_doubt(&self) -> Option<String> {
         let user = self.home.config.join(USER_FILE);

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::engine::core::now;
-use crate::engine::{Engine, Error, Scope};
+use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::{AutoyesSwitch, EventKind, InstanceRecord, Timestamp, Title};
 
 /// What is said wherever autoyes starts with the rights of root.
@@ -20,18 +19,12 @@ pub(crate) struct AutoyesState {
     pub warnings: Vec<String>,
 }
 
-impl Engine {
+impl Core {
     /// How it stands.
     pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
         let found = self.find(given, Scope::Living)?;
         let switch = found.dir.autoyes(&found.record)?;
         Ok(self.autoyes_state(&found.record, &switch))
-    }
-
-    /// Whether an instance's dialogs are answered now. A switch that cannot be read is off.
-    pub(in crate::engine) fn is_autoyes(&self, record: &InstanceRecord) -> bool {
-        let dir = self.store.instance(&record.id);
-        dir.autoyes(record).is_ok_and(|switch| switch.is_on(now()))
     }
 
     /// Switches it on, for as long as the policy says or as is asked for.
@@ -96,7 +89,7 @@ impl Engine {
             .unwrap_or_default();
         warnings.extend(self.policy_doubt());
         if let Err(mistake) = self.policy(&checkouts) {
-            warnings.push(super::policy::off(&mistake));
+            warnings.push(crate::engine::autoyes::policy::off(&mistake));
         }
         warnings
     }

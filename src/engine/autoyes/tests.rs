@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::policy::{rule_on, site};
 use crate::agents::Catalog;
 use crate::detect::explain;
+use crate::engine::autoyes::policy::{rule_on, site};
 use crate::policy::{Decision, Policy, Request, keys};
 
 fn screens(folder: &str) -> Vec<(String, PathBuf)> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tree_sitter::{Node, Parser};
 
-use super::word::{self, Word};
+use super::word::{self, Word, text_of};
 
 /// A longer text is not parsed: it is not accepted anyway, and its words are searched as text.
 const LONGEST: usize = 20_000;
@@ -194,10 +194,6 @@ fn kind_in_words(kind: &str) -> &'static str {
         "function_definition" => "it defines a function",
         _ => "it has a part that is not plain",
     }
-}
-
-pub(super) fn text_of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
-    text.get(node.byte_range()).unwrap_or_default()
 }
 
 #[cfg(test)]

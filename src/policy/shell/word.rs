@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-use super::grammar::text_of;
-
 /// Stands for what only running the command could tell.
 const UNKNOWN: char = '\u{fffd}';
 
@@ -185,4 +183,8 @@ fn decoded(raw: &str) -> String {
         }
     }
     text
+}
+
+pub(super) fn text_of<'t>(node: Node<'_>, text: &'t str) -> &'t str {
+    text.get(node.byte_range()).unwrap_or_default()
 }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::backwards::Backwards;
-use super::reader::ConversationReader;
 use crate::conversation::Entry;
 use crate::store::jsonl::ends_torn;
 use crate::store::{InstanceDir, Lock, LockMode, StoreError, ensure_private};
@@ -123,11 +122,6 @@ impl ConversationDir {
         };
         fill(&mut tailed).map_err(read)?;
         Ok(tailed)
-    }
-
-    /// Reads on from a place in the current file.
-    pub(crate) fn reader(&self, from: u64) -> Result<ConversationReader, StoreError> {
-        ConversationReader::open(&self.current(), from)
     }
 
     /// How often this conversation was compacted: the number in the summary that it begins with.

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::directory::{Head, open};
+use super::directory::{ConversationDir, Head, open};
 use crate::conversation::Entry;
 use crate::store::StoreError;
 
@@ -21,6 +21,13 @@ pub(crate) struct ConversationReader {
     /// Where to stop; None: at the end.
     limit: Option<u64>,
     skipped: u64,
+}
+
+impl ConversationDir {
+    /// Reads on from a place in the current file.
+    pub(crate) fn reader(&self, from: u64) -> Result<ConversationReader, StoreError> {
+        ConversationReader::open(&self.current(), from)
+    }
 }
 
 impl ConversationReader {

@@ -7,8 +7,7 @@ use std::path::Path;
 use rustix::fs::{Mode, OFlags};
 
 use super::plan::Side;
-use crate::git::call::quoted;
-use crate::git::call::{SLOW, bytes_to_path};
+use crate::git::call::{SLOW, bytes_to_path, quoted};
 use crate::git::{Checkout, GitError, Repo};
 use crate::vault::digest::blob_id;
 use crate::vault::index::SYMLINK;

@@ -1,0 +1,47 @@
+//! What the agent can be told to do.
+
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    /// Looks busy before it says something.
+    Think,
+    Busy(Duration),
+    Mute(Duration),
+    Stream(usize),
+    Run(String),
+    Write {
+        path: String,
+        text: String,
+    },
+    Ask {
+        question: String,
+        choices: Vec<String>,
+    },
+    TodoAdd(Vec<String>),
+    TodoDone(usize),
+    /// As `TodoDone`, by what it says.
+    TodoFinish(String),
+    Lines(usize),
+    Print(String),
+    ClearScreen,
+    Title(String),
+    Allow,
+    Trust,
+    Limit,
+    Recall,
+    Help,
+    Say(String),
+    /// A friendly answer to prose.
+    Answer,
+    /// The end of the tour: what became of it.
+    TourReport,
+    /// Done only if nothing was declined in this turn.
+    IfAllowed(Box<Self>),
+    Complain(String),
+    Exit(u8),
+    Crash,
+    IgnoreSignals,
+    Spawn(Duration),
+    Daemonize(Duration),
+}

@@ -1,0 +1,59 @@
+//! One row of a screen, and how each of its characters is drawn.
+
+/// How one character is drawn, as far as it tells a placeholder or a selected button from the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Look {
+    pub dim: bool,
+    pub reverse: bool,
+    /// The background colour, in any encoding that is the same for the same colour; 0 is the default one.
+    pub ground: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Row {
+    text: String,
+    /// One for each character of the text.
+    looks: Vec<Look>,
+}
+
+impl Row {
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.chars().all(char::is_whitespace)
+    }
+
+    /// The text without what is drawn dim: placeholders and hints go, what was typed stays.
+    pub(crate) fn undimmed(&self) -> String {
+        self.text
+            .chars()
+            .zip(&self.looks)
+            .filter(|(_, look)| !look.dim)
+            .map(|(character, _)| character)
+            .collect()
+    }
+
+    /// How the character at this byte is drawn.
+    pub(super) fn look_at(&self, byte: usize) -> Option<Look> {
+        let before = self.text.get(..byte)?.chars().count();
+        self.looks.get(before).copied()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    pub(super) fn push(&mut self, character: char, look: Look) {
+        self.text.push(character);
+        self.looks.push(look);
+    }
+
+    /// Without the spaces that fill the row. A no-break space stays: agents mark their input with it.
+    pub(super) fn trimmed(mut self) -> Self {
+        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.looks.truncate(self.text.chars().count());
+        self
+    }
+}

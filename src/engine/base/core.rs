@@ -1,0 +1,155 @@
+//! What every verb works with.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{Catalog, Host};
+use crate::config::{self, Home, Settings};
+use crate::engine::base::Error;
+use crate::model::{InstanceRecord, Timestamp};
+use crate::store::{Store, ensure_private};
+use crate::tmux::{Configuration, Server, validate_key_name};
+use crate::vault::ThinPolicy;
+
+/// The file name of the socket that new sessions are opened on.
+const SOCKET: &str = "tmux.sock";
+
+/// What was learned, by agent.
+pub(in crate::engine) type Versions = BTreeMap<String, Learned>;
+
+/// A version, and the program file that it was asked of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) struct Learned {
+    pub program: PathBuf,
+    pub stamp: (i64, u64),
+    pub version: String,
+}
+
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(in crate::engine) home: Home,
+    pub(in crate::engine) config: config::Loaded,
+    pub(in crate::engine) store: Store,
+    pub(in crate::engine) catalog: Catalog,
+    pub(in crate::engine) host: Host,
+    /// Read when the first agent is looked at.
+    pub(in crate::engine) versions: OnceLock<Versions>,
+}
+
+impl Core {
+    /// Reads the configuration of a home. Nothing is made or changed by that.
+    pub(crate) fn open(home: Home) -> Result<Self, Error> {
+        let config = config::load(&home.config_file())?;
+        validate_key_name(&config.settings.terminal.detach_key)?;
+        let agents = home.agents_dir();
+        let catalog = Catalog::load(agents.is_dir().then_some(agents.as_path()))?;
+        let host = Host {
+            biv: this_program(),
+            state: home.state.clone(),
+            shell: std::env::var_os("SHELL")
+                .map_or_else(|| PathBuf::from("/bin/sh"), PathBuf::from),
+            path: std::env::var_os("PATH"),
+        };
+        Ok(Self {
+            store: Store::new(home.state.clone()),
+            home,
+            config,
+            catalog,
+            host,
+            versions: OnceLock::new(),
+        })
+    }
+
+    /// The same home with its settings, agents and versions as they are now.
+    pub(crate) fn reopened(&self) -> Result<Self, Error> {
+        Self::open(self.home.clone())
+    }
+
+    pub(crate) fn config(&self) -> &config::Loaded {
+        &self.config
+    }
+
+    pub(in crate::engine) fn settings(&self) -> &Settings {
+        &self.config.settings
+    }
+
+    /// Makes sure, before anything else is touched, that what is about to happen can be recorded.
+    pub(in crate::engine) fn prepare(&self) -> Result<(), Error> {
+        self.store.prepare()?;
+        ensure_private(&self.home.run)?;
+        ensure_private(&self.home.worktrees)?;
+        Ok(())
+    }
+
+    /// The server on which new sessions are opened.
+    pub(in crate::engine) fn server(&self) -> Server {
+        self.server_at(SOCKET)
+    }
+
+    /// The server on which an instance sits: it stays where it was started.
+    pub(in crate::engine) fn server_of(&self, record: &InstanceRecord) -> Server {
+        self.server_at(record.seat.as_ref().map_or(SOCKET, |seat| &seat.socket))
+    }
+
+    /// The key that leaves an attached session, as people say it.
+    pub(in crate::engine) fn detach_key(&self) -> String {
+        let key = &self.settings().terminal.detach_key;
+        key.replace("C-", "ctrl-").replace("M-", "alt-")
+    }
+
+    /// The idle timeout in force for an instance, in seconds.
+    pub(in crate::engine) fn idle_timeout(&self, stored: Option<u64>) -> Option<u64> {
+        match stored {
+            Some(0) => None,
+            Some(seconds) => Some(seconds),
+            None => {
+                let idle = &self.settings().idle;
+                idle.suspend.then_some(idle.timeout.as_secs())
+            }
+        }
+    }
+
+    /// What thinning may let go, by the settings.
+    pub(in crate::engine) fn thin_policy(&self) -> ThinPolicy {
+        ThinPolicy {
+            ignored_limit_bytes: self.settings().snapshots.ignored_limit,
+            ..ThinPolicy::default()
+        }
+    }
+
+    /// Whether an instance's dialogs are answered now. A switch that cannot be read is off.
+    pub(in crate::engine) fn is_autoyes(&self, record: &InstanceRecord) -> bool {
+        let dir = self.store.instance(&record.id);
+        dir.autoyes(record).is_ok_and(|switch| switch.is_on(now()))
+    }
+
+    fn server_at(&self, socket: &str) -> Server {
+        let terminal = &self.settings().terminal;
+        let configuration = Configuration {
+            history: terminal.history,
+            detach_key: terminal.detach_key.clone(),
+        };
+        Server::new(&self.home.run, socket, configuration)
+    }
+}
+
+/// The time of day; durations are measured with `Instant`.
+pub(in crate::engine) fn now() -> Timestamp {
+    Timestamp::new(chrono::Utc::now())
+}
+
+/// This very program, also after it was replaced by an upgrade.
+fn this_program() -> PathBuf {
+    let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("biv"));
+    // So Linux calls the file of a process that runs on after its program was replaced.
+    match program
+        .to_str()
+        .and_then(|path| path.strip_suffix(" (deleted)"))
+    {
+        Some(path) if !program.exists() => PathBuf::from(path),
+        _ => program,
+    }
+}

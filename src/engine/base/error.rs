@@ -1,0 +1,267 @@
+//! What can stand in the way of a verb. The faces turn these into words, hints and exit statuses.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::agents::{CatalogError, UnknownAgent};
+use crate::config::{ConfigError, HomeError, RepositoryConfigError};
+use crate::engine::base::rights::Verb;
+use crate::git::GitError;
+use crate::lifecycle::{Operation, Step};
+use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
+use crate::process::{Failure, Survivors};
+use crate::store::StoreError;
+use crate::tmux::{KeyNameError, TmuxError};
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("there is no instance `{given}`")]
+    NoSuchInstance { given: String },
+    #[error("`{given}` could be several instances")]
+    Ambiguous {
+        given: String,
+        candidates: Vec<(InstanceId, Title)>,
+    },
+    #[error("cannot {verb} `{title}`: it is {}", state.name())]
+    WrongState {
+        verb: &'static str,
+        title: Title,
+        state: State,
+    },
+    #[error("`{title}` is busy: {holder}")]
+    Busy { title: Title, holder: String },
+    #[error("the title `{title}` is taken by another instance")]
+    TitleTaken { title: Title },
+    #[error("the branch {branch} belongs to the instance `{title}`")]
+    BranchHeld {
+        branch: String,
+        title: Title,
+        id: InstanceId,
+    },
+    #[error(transparent)]
+    Title(#[from] TitleError),
+    #[error("`{base}` names no commit in {}", repository.display())]
+    NoSuchBase { base: String, repository: PathBuf },
+    #[error("the repository {} has no commit yet", repository.display())]
+    NoCommits { repository: PathBuf },
+    #[error("the agent {agent} is not installed: `{program}` was not found on PATH")]
+    AgentMissing { agent: String, program: String },
+    #[error("the agent ended at once, with exit status {code}")]
+    AgentDied { code: i32, last_words: String },
+    #[error("the agent was not ready for a prompt within {seconds} seconds")]
+    NotReady { seconds: u64 },
+    #[error("`{title}` waits for you: {} is open", dialog(*activity))]
+    NeedsPerson { title: Title, activity: Activity },
+    #[error("`{title}` is running, but its prompt was not sent")]
+    PromptNotSent {
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
+    #[error(
+        "somebody has left a text in the agent's input box, which is neither sent along nor deleted"
+    )]
+    DraftInTheWay,
+    #[error("the prompt was typed but not submitted")]
+    NotSubmitted,
+    #[error("it is not known whether `{title}` has got the prompt: it was ended meanwhile")]
+    NotKnown { title: Title },
+    #[error("there is nothing to send")]
+    NothingToSend,
+    #[error("{} is the main checkout of its repository", path.display())]
+    MainCheckout { path: PathBuf },
+    #[error("{} is managed already, as `{title}`", path.display())]
+    AlreadyManaged { path: PathBuf, title: Title },
+    #[error("the repository's set-up command needs your consent: {command}")]
+    ConsentNeeded { command: String },
+    #[error("the repository's set-up command failed with {status}: {command}")]
+    SetupFailed {
+        command: String,
+        status: String,
+        output: String,
+    },
+    #[error("cannot {action} {}", path.display())]
+    Files {
+        action: &'static str,
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the state of the other tool at {} cannot be understood: {message}", path.display())]
+    ForeignState { path: PathBuf, message: String },
+    #[error("`{title}` stands on no branch")]
+    NoBranch { title: Title },
+    #[error("the repository {} has no remote", repository.display())]
+    NoRemote { repository: PathBuf },
+    #[error("this needs a terminal")]
+    NoTerminal,
+    #[error("the saved work of `{title}` is not kept any more")]
+    NothingKept { title: Title },
+    #[error("{} cannot be saved", unsavable.join(", "))]
+    Unsavable { unsavable: Vec<String> },
+    #[error("there is not enough free space at {}", path.display())]
+    Space { path: PathBuf },
+    #[error("the saved work differs from the worktree: {}", paths.join(", "))]
+    SnapshotDiffers { paths: Vec<String> },
+    #[error("the worktree {} is gone", path.display())]
+    WorktreeMissing { path: PathBuf },
+    #[error("the record of what is kept for `{title}` cannot be understood: {message}")]
+    Vault { title: Title, message: String },
+    #[error("it was interrupted")]
+    Interrupted,
+    #[error("the pause was taken back")]
+    Cancelled,
+    #[error("the prompt was taken back before it was sent")]
+    Unsent,
+    #[error(
+        "`{title}` (run {run}, {provider} session {}) cannot be resumed: {reason}",
+        reference.as_deref().unwrap_or("unknown")
+    )]
+    CannotResume {
+        title: Title,
+        run: RunId,
+        provider: String,
+        reference: Option<String>,
+        reason: String,
+    },
+    #[error("no instance belongs to a repository at {}", path.display())]
+    NoSuchRepository { path: PathBuf },
+    #[error("the repository is still at {}; {} is a copy of it", old.display(), new.display())]
+    RepositoryStillThere { old: PathBuf, new: PathBuf },
+    #[error("{}", misplaced(recorded, found.as_deref()))]
+    RepositoryMoved {
+        recorded: PathBuf,
+        found: Option<PathBuf>,
+    },
+    #[error("the saved changes conflict with the branch in {}", files.join(", "))]
+    Conflict { files: Vec<String> },
+    #[error("{} to be continued at the step {}", operation.name(), step.name())]
+    Stuck {
+        operation: Operation,
+        step: Step,
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
+    #[error("cannot {} `{title}`", operation.name())]
+    TakenBack {
+        operation: Operation,
+        title: Title,
+        #[source]
+        source: Box<Self>,
+    },
+    #[error(
+        "cannot {} from inside {}",
+        verb.refusal(),
+        instance.as_ref().map_or_else(|| "an instance".to_owned(), |title| format!("the instance `{title}`"))
+    )]
+    Inside {
+        verb: Verb,
+        /// Which one, where that is proved.
+        instance: Option<Title>,
+        /// The key that leaves an attached session.
+        leave: String,
+    },
+    #[error("the daemon did not start")]
+    DaemonNotStarted { log: PathBuf },
+    #[error(transparent)]
+    Survivors(#[from] Survivors),
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    #[error(transparent)]
+    Repository(#[from] RepositoryConfigError),
+    #[error(transparent)]
+    Catalog(#[from] CatalogError),
+    #[error(transparent)]
+    UnknownAgent(#[from] UnknownAgent),
+    #[error(transparent)]
+    AgentLaunch(#[from] crate::agents::LaunchError),
+    #[error(transparent)]
+    Key(#[from] KeyNameError),
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+    #[error(transparent)]
+    Tmux(#[from] TmuxError),
+    #[error(transparent)]
+    Process(#[from] Failure),
+}
+
+/// Names both where another repository has taken the place.
+fn misplaced(recorded: &std::path::Path, found: Option<&std::path::Path>) -> String {
+    match found {
+        Some(found) if found == recorded => format!(
+            "the repository of this instance is not at {} any more: another one is there",
+            recorded.display()
+        ),
+        Some(found) => format!(
+            "the repository of this instance was at {}, and {} is another one",
+            recorded.display(),
+            found.display()
+        ),
+        None => format!(
+            "the repository of this instance is not at {}",
+            recorded.display()
+        ),
+    }
+}
+
+fn dialog(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Approval => "an approval dialog",
+        Activity::Question => "a question",
+        Activity::Blocked => "something that only you can settle",
+        Activity::Busy | Activity::Idle | Activity::Exited | Activity::Unknown => "a dialog",
+    }
+}
+
+impl Error {
+    /// In one line, with its causes.
+    pub(crate) fn told(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
+    }
+
+    pub(in crate::engine) fn files(
+        action: &'static str,
+        path: &std::path::Path,
+    ) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Files {
+            action,
+            path,
+            source,
+        }
+    }
+}
+
+/// How long the launcher has to report. It does next to nothing before that; a machine that starts many
+/// at once takes its time all the same.
+pub(in crate::engine) const LAUNCH_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What can go wrong between the start of a launcher and its report.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LaunchError {
+    #[error("the socket {} cannot be used", path.display())]
+    Socket {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    #[error("the launcher did not report within {} seconds", LAUNCH_PATIENCE.as_secs())]
+    Silent,
+    #[error("the launcher was ended before the agent could start")]
+    Gone,
+    #[error("{0}")]
+    Refused(String),
+}

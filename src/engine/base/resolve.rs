@@ -1,0 +1,175 @@
+//! From what a person typed to the instance that is meant.
+
+use crate::engine::base::{Core, Error};
+use crate::lifecycle::Journal;
+use crate::model::{InstanceId, InstanceRecord, Resting, Title};
+use crate::store::{InstanceDir, Loaded, StoreError};
+
+/// Which instances a command can mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Living,
+    /// For the history and for bringing one back.
+    WithKilled,
+    Killed,
+}
+
+impl Scope {
+    fn holds(self, record: &InstanceRecord) -> bool {
+        let killed = record.state == Resting::Killed;
+        match self {
+            Self::Living => !killed,
+            Self::WithKilled => true,
+            Self::Killed => killed,
+        }
+    }
+}
+
+/// An instance with what is on disk about it.
+#[derive(Debug)]
+pub(in crate::engine) struct Found {
+    pub dir: InstanceDir,
+    pub record: InstanceRecord,
+    /// Of an operation that has not come to its end.
+    pub journal: Option<Journal>,
+}
+
+/// An instance that cannot be read, and why.
+pub(in crate::engine) type Unread = (InstanceId, StoreError);
+
+impl Core {
+    /// The instance of this title or id, or of a prefix of either that only one has. A whole title
+    /// wins over a prefix.
+    pub(in crate::engine) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        // A whole id needs no look at the others.
+        if let Some(id) = InstanceId::parse(given)
+            && let Some(found) = self.load(&id, scope)
+        {
+            return Ok(found);
+        }
+        let mut exact = Vec::new();
+        let mut prefixed = Vec::new();
+        let (all, unreadable) = self.all(scope)?;
+        for found in all {
+            let (id, title) = (found.record.id.as_str(), found.record.title.as_str());
+            if id == given || title == given {
+                exact.push(found);
+            } else if !given.is_empty() && (id.starts_with(given) || title.starts_with(given)) {
+                prefixed.push(found);
+            }
+        }
+        let mut matches = if exact.is_empty() { prefixed } else { exact };
+        match (matches.pop(), matches.is_empty()) {
+            (Some(found), true) => Ok(found),
+            (Some(last), false) => {
+                matches.push(last);
+                let mut candidates: Vec<(InstanceId, Title)> = matches
+                    .into_iter()
+                    .map(|found| (found.record.id, found.record.title))
+                    .collect();
+                candidates.sort();
+                Err(Error::Ambiguous {
+                    given: given.to_owned(),
+                    candidates,
+                })
+            }
+            (None, _) => Err(self.unreadable_as(given, unreadable).unwrap_or_else(|| {
+                Error::NoSuchInstance {
+                    given: given.to_owned(),
+                }
+            })),
+        }
+    }
+
+    /// Why the instance of this name cannot be read, if that is one that cannot.
+    fn unreadable_as(&self, given: &str, unreadable: Vec<Unread>) -> Option<Error> {
+        let named = |id: &InstanceId| {
+            id.as_str() == given || self.store.instance(id).told_title().as_deref() == Some(given)
+        };
+        let (_, error) = unreadable.into_iter().find(|(id, _)| named(id))?;
+        Some(error.into())
+    }
+
+    /// The instance of this very id, if it is in this scope and can be read.
+    fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
+        let dir = self.store.instance(id);
+        match dir.load() {
+            Loaded::Known { record, journal } if scope.holds(&record) => Some(Found {
+                dir,
+                record: *record,
+                journal: journal
+                    .map(|journal| *journal)
+                    .filter(|journal| !journal.is_closed()),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Everything on disk in this scope, and what of it could not be read.
+    pub(in crate::engine) fn all(&self, scope: Scope) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        let mut found = Vec::new();
+        let mut unreadable = Vec::new();
+        for id in self.store.ids()? {
+            let dir = self.store.instance(&id);
+            match dir.load() {
+                Loaded::Known { record, journal } => {
+                    if scope.holds(&record) {
+                        found.push(Found {
+                            dir,
+                            record: *record,
+                            journal: journal
+                                .map(|journal| *journal)
+                                .filter(|journal| !journal.is_closed()),
+                        });
+                    }
+                }
+                // Its creation has just begun, or was cut off and is about to be taken back.
+                Loaded::Unborn { .. } => {}
+                // A directory that was claimed and not yet written into.
+                Loaded::Unreadable(StoreError::Io { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound => {}
+                Loaded::Unreadable(error) => unreadable.push((id, error)),
+            }
+        }
+        Ok((found, unreadable))
+    }
+
+    /// Titles and ids of the living, for completion.
+    pub(crate) fn names(&self, fits: impl Fn(Resting) -> bool) -> Vec<(InstanceId, Title)> {
+        self.all(Scope::WithKilled)
+            .map(|(found, _)| {
+                found
+                    .into_iter()
+                    .filter(|found| fits(found.record.state))
+                    .map(|found| (found.record.id, found.record.title))
+                    .collect()
+            })
+            .unwrap_or_default()
+    }
+
+    /// The agents that can be named, and what each is called.
+    pub(crate) fn agent_names(&self) -> Vec<(String, String)> {
+        self.catalog
+            .iter()
+            .map(|provider| (provider.name().to_owned(), provider.display().to_owned()))
+            .collect()
+    }
+
+    /// The branches of the repository around a directory; none where there is none.
+    pub(crate) fn branches(&self, directory: &std::path::Path) -> Vec<String> {
+        crate::git::Repo::discover(directory)
+            .and_then(|repository| repository.branches())
+            .unwrap_or_default()
+    }
+}
+
+/// What an instance is, from its journal and its record.
+pub(in crate::engine) fn state_of(
+    record: &InstanceRecord,
+    journal: Option<&Journal>,
+) -> crate::model::State {
+    match journal {
+        Some(journal) if !journal.is_closed() => journal.plan.operation.state(),
+        _ => record.state.into(),
+    }
+}

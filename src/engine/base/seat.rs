@@ -1,0 +1,141 @@
+//! What there is one of in each home: the daemon. Its lock, its socket, and who may talk to it.
+
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::engine::base::caller::Caller;
+use crate::engine::base::rights::Verb;
+use crate::engine::base::{Core, Error, socket};
+use crate::process::Command;
+use crate::store::{Lock, StoreError};
+
+/// A log that has grown beyond this is put aside when the next daemon starts.
+const LARGE_LOG: u64 = 1024 * 1024;
+
+/// Proves, as long as it is held, that no other daemon serves this home.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    _lock: Lock,
+}
+
+/// Who is at the other end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Peer {
+    /// The user, at a terminal or in a script.
+    User,
+    /// Something that runs inside an instance: an agent, or what it has started.
+    Inside,
+    /// Another user of this machine.
+    Stranger,
+}
+
+impl Core {
+    /// Takes the seat of the daemon; an error says who has it.
+    pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
+        self.prepare()?;
+        // One that was just killed may hold it for a moment more, and so does whoever looks; one that
+        // answers has it for good.
+        let deadline = Instant::now() + Duration::from_secs(1);
+        loop {
+            match self.store.lock("daemon", Duration::ZERO, "daemon") {
+                Ok(lock) => return Ok(Seat { _lock: lock }),
+                Err(StoreError::Busy { .. })
+                    if Instant::now() < deadline && self.connect_to_daemon().is_err() =>
+                {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Whether somebody has it.
+    pub(crate) fn seat_is_taken(&self) -> bool {
+        self.store.root().join("lock").is_dir()
+            && self.store.lock("daemon", Duration::ZERO, "look").is_err()
+    }
+
+    /// The process that has it, as far as it has said so; None where nobody has it.
+    pub(crate) fn seat_holder(&self) -> Option<Option<u32>> {
+        if !self.store.root().join("lock").is_dir() {
+            return None;
+        }
+        match self.store.lock("daemon", Duration::ZERO, "look") {
+            Err(StoreError::Busy { holder, .. }) => {
+                let (purpose, rest) = holder.split_once(" (process ")?;
+                (purpose == "daemon").then(|| rest.trim_end_matches(')').parse().ok())
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn daemon_socket(&self) -> PathBuf {
+        self.home.run.join("daemon.sock")
+    }
+
+    pub(crate) fn daemon_log(&self) -> PathBuf {
+        self.home.state.join("daemon.log")
+    }
+
+    /// Opens the socket for requests. Whoever has the seat owns the place.
+    pub(crate) fn open_daemon_socket(&self, _seat: &Seat) -> Result<UnixListener, Error> {
+        let path = self.daemon_socket();
+        drop(std::fs::remove_file(&path));
+        let listener = socket::bind(&path).map_err(Error::files("open", &path))?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
+            .map_err(Error::files("close to others", &path))?;
+        Ok(listener)
+    }
+
+    /// A connection to the daemon of this home.
+    pub(crate) fn connect_to_daemon(&self) -> std::io::Result<UnixStream> {
+        socket::connect(&self.daemon_socket())
+    }
+
+    /// Who is at the other end.
+    pub(crate) fn peer(&self, stream: &UnixStream) -> Peer {
+        match socket::peer(stream) {
+            Some((uid, pid)) if uid == rustix::process::geteuid().as_raw() => {
+                // Where the system does not tell the process, the modes of the socket have to do.
+                if pid > 0 && self.caller_of(pid) != Caller::User {
+                    Peer::Inside
+                } else {
+                    Peer::User
+                }
+            }
+            _ => Peer::Stranger,
+        }
+    }
+
+    /// Starts a daemon for this home that outlives this process. What says that a process belongs to
+    /// an instance or sits at a terminal is not passed on: it belongs to nobody.
+    pub(crate) fn start_daemon(&self) -> Result<std::process::Child, Error> {
+        self.require(Verb::StartDaemon, &[])?;
+        self.prepare()?;
+        let path = self.daemon_log();
+        if std::fs::metadata(&path).is_ok_and(|log| log.len() > LARGE_LOG) {
+            drop(std::fs::rename(&path, path.with_extension("log.1")));
+        }
+        let log = std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .mode(0o600)
+            .open(&path)
+            .map_err(Error::files("open", &path))?;
+        let mut command = Command::new(&self.host.biv)
+            .args(["daemon", "run", "--detached"])
+            .directory(&self.home.state);
+        for name in ["BIV_INSTANCE", "TMUX", "TMUX_PANE"] {
+            command = command.env_remove(name);
+        }
+        // A relative one means something only where it was said.
+        if let Some(home) = std::env::var_os("BIV_HOME").filter(|home| !home.is_empty())
+            && let Ok(current) = std::env::current_dir()
+        {
+            command = command.env("BIV_HOME", current.join(home));
+        }
+        Ok(command.leave_running(log)?)
+    }
+}

@@ -1,0 +1,127 @@
+//! What the faces are shown. The names are the stable JSON of `show`, `list` and `agents`.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{
+    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
+    Title,
+};
+use crate::vault::Left;
+
+/// One instance, as far as it is known right now.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct InstanceView {
+    pub id: InstanceId,
+    pub title: Title,
+    pub repo: PathBuf,
+    pub branch: Option<String>,
+    /// Where it started: a branch, or what the user has named.
+    pub base: String,
+    pub base_commit: Option<String>,
+    pub worktree: PathBuf,
+    pub worktree_present: bool,
+    pub agent: String,
+    pub command: Vec<String>,
+    pub tmux_session: Option<String>,
+    pub state: State,
+    pub activity: Option<Activity>,
+    pub autoyes: bool,
+    pub idle_timeout_s: Option<u64>,
+    pub session_ref: Option<String>,
+    pub resumable: bool,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub last_active_at: Timestamp,
+    pub paused_at: Option<Timestamp>,
+    pub resumed_at: Option<Timestamp>,
+    pub interrupted_at: Option<Timestamp>,
+    pub pause: Option<PauseView>,
+    pub diff: Option<DiffStat>,
+    pub queue: Option<QueueCounts>,
+    pub run_id: RunId,
+    pub last_line: Option<String>,
+    pub exit_code: Option<i32>,
+    /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
+    pub activity_source: Option<String>,
+    /// Why an operation on it cannot come to its end.
+    pub stuck: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PauseView {
+    pub at: Timestamp,
+    pub reason: PauseReason,
+    pub snapshot: Option<String>,
+    pub scrollback_lines: u64,
+    pub last_action: Option<String>,
+    pub pending_tasks: Vec<String>,
+    pub forced: bool,
+    /// What could not be deleted when the disk was to be freed.
+    pub left_on_disk: Vec<Left>,
+}
+
+/// All instances, and what could not be read.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Listing {
+    pub instances: Vec<InstanceView>,
+    pub unreadable: Vec<Unreadable>,
+    /// Whether all are to rest; None where that cannot be read.
+    pub camp: Option<CampView>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Unreadable {
+    pub id: InstanceId,
+    /// As far as it can be told.
+    pub title: Option<String>,
+    pub reason: String,
+}
+
+/// The runs of an instance, oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct RunHistory {
+    pub runs: Vec<RunRecord>,
+    /// Why some are missing.
+    pub unreadable: Vec<String>,
+}
+
+/// One agent that Bivouac knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AgentView {
+    pub name: String,
+    pub display: String,
+    pub about: Option<String>,
+    pub installed: bool,
+    pub path: Option<PathBuf>,
+    pub version: Option<String>,
+    pub native_resume: bool,
+    pub hooks: bool,
+    pub transcript: bool,
+    pub limits: Vec<String>,
+    pub default: bool,
+}
+
+/// What the whole camp is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum CampState {
+    Running,
+    Pausing,
+    Paused,
+}
+
+/// Whether everything is to rest, for those who show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub(crate) struct CampView {
+    pub state: CampState,
+    pub paused_at: Option<Timestamp>,
+}
+
+impl CampView {
+    /// No queue is fed, and nothing is started by the daemon.
+    pub(crate) fn is_paused(self) -> bool {
+        self.state != CampState::Running
+    }
+}

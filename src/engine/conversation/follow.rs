@@ -1,0 +1,101 @@
+//! Which conversation an agent is in: some choose it themselves, and `/clear` or `/new` change it.
+
+use crate::agents::{Following, Strategy, Trace, Traces};
+use crate::engine::base::{Core, Found, now};
+use crate::model::{InstanceRecord, Resting};
+use crate::process::tree_of;
+use crate::store::InstanceDir;
+
+impl Core {
+    /// What the agent's traces tell, while it runs or after it has ended.
+    pub(in crate::engine) fn trace(&self, dir: &InstanceDir, record: &InstanceRecord) -> Trace {
+        let Ok(provider) = self.provider_of(record) else {
+            return Trace::Unclear;
+        };
+        let leader = record.seat.as_ref().map(|seat| &seat.agent);
+        let cheap = provider.following(&self.host) == Some(Following::Cheap);
+        let pids: Vec<i32> = match leader.filter(|leader| leader.is_alive()) {
+            // Its own process is enough where that keeps the entry; it was looked at above all.
+            Some(leader) if cheap => vec![leader.pid],
+            Some(leader) => tree_of(Some(leader), &record.marker())
+                .iter()
+                .map(|process| process.pid)
+                .collect(),
+            None => Vec::new(),
+        };
+        let run = dir.run(&record.run);
+        let since = run.map_or(record.created_at, |run| run.created_at);
+        provider.discover(&Traces {
+            leader,
+            pids: &pids,
+            cwd: &record.worktree.path,
+            repository: &record.repository.root,
+            since: since.system(),
+            host: &self.host,
+        })
+    }
+
+    /// Keeps the reference of a running agent current, as far as that costs next to nothing.
+    pub(in crate::engine) fn follow(&self, found: &mut Found) {
+        let record = &found.record;
+        let provider = self.provider_of(record).ok();
+        let following = provider.and_then(|provider| provider.following(&self.host));
+        let worthwhile = match following {
+            Some(Following::Cheap) => true,
+            Some(Following::Dear) => record.session_ref.is_none(),
+            Some(Following::Rare) | None => false,
+        };
+        if record.state != Resting::Running || found.journal.is_some() || !worthwhile {
+            return;
+        }
+        let Trace::Found(reference) = self.trace(&found.dir, record) else {
+            return;
+        };
+        if record.session_ref.as_ref() != Some(&reference) {
+            found.record.session_ref = Some(reference.clone());
+            // Busy or read-only: what is shown is right all the same, and the next look writes it.
+            if let Ok(_lock) = found.dir.try_lock_operation("follow") {
+                drop(self.write_reference(&found.dir, &reference));
+            }
+        }
+    }
+
+    fn write_reference(
+        &self,
+        dir: &InstanceDir,
+        reference: &str,
+    ) -> Result<(), crate::engine::base::Error> {
+        let mut record = dir.record()?;
+        if record.state != Resting::Running || record.session_ref.as_deref() == Some(reference) {
+            return Ok(());
+        }
+        // What was said under the old one would not be found again.
+        drop(self.import_conversation(dir, &record));
+        record.session_ref = Some(reference.to_owned());
+        record.updated_at = now();
+        dir.save(&mut record)?;
+        self.write_run_reference(dir, &record)
+    }
+
+    /// The run tells the same as the record.
+    pub(in crate::engine) fn write_run_reference(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Result<(), crate::engine::base::Error> {
+        let mut run = dir.run(&record.run)?;
+        run.provider_session_ref.clone_from(&record.session_ref);
+        run.resumable = self.is_resumable(record);
+        run.updated_at = record.updated_at;
+        Ok(dir.save_run(&run)?)
+    }
+
+    pub(in crate::engine) fn is_resumable(&self, record: &InstanceRecord) -> bool {
+        self.provider_of(record)
+            .is_ok_and(|provider| match provider.strategy() {
+                Strategy::Native => record.session_ref.is_some(),
+                Strategy::Replay => true,
+                Strategy::None => false,
+            })
+    }
+}

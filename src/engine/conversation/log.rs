@@ -1,0 +1,80 @@
+//! The conversation, for whoever reads it.
+
+use crate::conversation::Entry;
+use crate::engine::base::{Core, Error, Found, Scope};
+use crate::model::{InstanceRecord, Resting};
+use crate::store::{ConversationReader, InstanceDir};
+
+/// Where reading begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogFrom {
+    Start,
+    /// With so many of the last entries.
+    Last(usize),
+}
+
+/// A conversation that is being read.
+#[derive(Debug)]
+pub(crate) struct Log<'e> {
+    core: &'e Core,
+    dir: InstanceDir,
+    record: InstanceRecord,
+    reader: ConversationReader,
+    /// Why it may not be up to date.
+    stale: Option<Error>,
+}
+
+impl Core {
+    /// The conversation of an instance, brought up to date first. Killed ones have theirs too.
+    pub(crate) fn log(&self, given: &str, from: LogFrom) -> Result<Log<'_>, Error> {
+        let found = self.find_any(given)?;
+        let (dir, record) = (found.dir, found.record);
+        let stale = self.import_conversation(&dir, &record).err();
+        let conversation = dir.conversation();
+        let start = match from {
+            LogFrom::Start => 0,
+            LogFrom::Last(count) => conversation.tail(count)?.start,
+        };
+        let reader = conversation.reader(start)?;
+        Ok(Log {
+            core: self,
+            dir,
+            record,
+            reader,
+            stale,
+        })
+    }
+
+    /// The living instance of this name, or else the killed one.
+    pub(in crate::engine) fn find_any(&self, given: &str) -> Result<Found, Error> {
+        match self.find(given, Scope::Living) {
+            Err(Error::NoSuchInstance { .. }) => self.find(given, Scope::WithKilled),
+            other => other,
+        }
+    }
+}
+
+impl Log<'_> {
+    /// Some more entries; none at the end of what was said so far.
+    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, Error> {
+        Ok(self.reader.next()?)
+    }
+
+    /// Brings what was said since into reach. Returns whether more may still come.
+    pub(crate) fn refresh(&mut self) -> Result<bool, Error> {
+        self.record = self.dir.record()?;
+        self.stale = self.core.import_conversation(&self.dir, &self.record).err();
+        self.reader.follow()?;
+        Ok(self.record.state != Resting::Killed)
+    }
+
+    /// Lines that could not be read.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.reader.skipped()
+    }
+
+    /// Why it may not be up to date, once.
+    pub(crate) fn take_stale(&mut self) -> Option<Error> {
+        self.stale.take()
+    }
+}

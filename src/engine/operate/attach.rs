@@ -1,0 +1,48 @@
+//! A person's terminal, put into the session of an agent.
+
+use std::io::IsTerminal;
+
+use crate::engine::base::{Core, Error, Progress, Scope};
+use crate::engine::operate::options::ResumeOptions;
+use crate::model::Title;
+
+/// How an attachment ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Attached {
+    pub title: Title,
+    /// The session was left with the agent in it, as opposed to having ended under the person.
+    pub detached: bool,
+}
+
+impl Core {
+    /// Attaches this terminal; comes back when the person leaves or the session ends.
+    pub(crate) fn attach(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Attached, Error> {
+        if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+            return Err(Error::NoTerminal);
+        }
+        let found = self.find(given, Scope::Living)?;
+        let _presence = found.dir.presence("attach")?;
+        let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
+        let record = found.record;
+        let server = self.server_of(&record);
+        if server.pane_of(&record.id)?.is_none() {
+            return Err(Error::WrongState {
+                verb: "attach to",
+                title: record.title,
+                state: record.state.into(),
+            });
+        }
+        let inside = std::env::var("TMUX").ok();
+        server
+            .attach_command(&record.id, inside.as_deref())
+            .in_foreground()?;
+        Ok(Attached {
+            detached: server.pane_of(&record.id)?.is_some(),
+            title: record.title,
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! A new instance: branch, worktree, session, agent, first prompt.
+
+use std::path::PathBuf;
+
+use crate::agents::Provider;
+use crate::engine::base::progress::{Progress, Silent};
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::operate::first_sign::{Sign, first_sign};
+use crate::engine::operate::names::NAMES_WAIT;
+use crate::engine::operate::setup;
+use crate::engine::operate::setup::Consent;
+use crate::engine::operate::steps::fact;
+use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{
+    Base, Branch, InstanceId, InstanceRecord, Repository, Resting, RunId, Title, Worktree,
+};
+use crate::process::stop_tree;
+use crate::store::InstanceDir;
+use crate::tmux::{Server, TmuxError};
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NewInstance {
+    pub title: Option<String>,
+    pub prompt: Option<String>,
+    pub agent: Option<String>,
+    pub base: Option<String>,
+    pub branch: Option<String>,
+    /// Any directory of the repository.
+    pub directory: PathBuf,
+    pub autoyes: bool,
+    pub idle_timeout_s: Option<u64>,
+    pub agent_args: Vec<String>,
+    pub consent: Consent,
+}
+
+/// A worktree that is there already, to be taken over as it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct Adoption {
+    pub directory: PathBuf,
+    pub instance: NewInstance,
+}
+
+/// The names and places that were decided on.
+pub(in crate::engine) struct Decided {
+    pub repository: Repository,
+    pub branch: Option<Branch>,
+    pub base: Base,
+    pub worktree: Worktree,
+    /// The agent's own name for a conversation that was had before.
+    pub session_ref: Option<String>,
+    pub facts: Facts,
+}
+
+impl Core {
+    pub(crate) fn create(
+        &self,
+        asked: NewInstance,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        // Both are questions to other programs: asked at the same time, they cost one wait.
+        let (tmux, repository) = std::thread::scope(|scope| {
+            let tmux = scope.spawn(|| self.require_tmux());
+            let repository = Repo::discover(&asked.directory);
+            (tmux.join(), repository)
+        });
+        if let Ok(tmux) = tmux {
+            tmux?;
+        }
+        let repository = repository?;
+        let provider = self.choose_agent(&asked)?;
+        let wanted = self.wanted_setup(&repository, asked.consent)?;
+        self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
+            let mut decided = self.decide(&asked, &repository, id, title)?;
+            if let Some(wanted) = &wanted {
+                decided.facts = decided.facts.with(setup::FACT, wanted);
+            }
+            Ok(decided)
+        })
+    }
+
+    pub(crate) fn adopt(
+        &self,
+        asked: Adoption,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        self.require_tmux()?;
+        let found = git::worktree_of(&asked.directory)?;
+        if found.kind == WorktreeKind::Main {
+            return Err(Error::MainCheckout { path: found.path });
+        }
+        if let Some(other) = self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .find(|other| other.record.worktree.path == found.path)
+        {
+            return Err(Error::AlreadyManaged {
+                path: found.path,
+                title: other.record.title,
+            });
+        }
+        let provider = self.choose_agent(&asked.instance)?;
+        let base = asked
+            .instance
+            .base
+            .clone()
+            .unwrap_or_else(|| self.settings().new.base.clone());
+        let base_commit = found.repo.resolve(&base)?;
+        self.begin(&asked.instance, provider, None, progress, |_, _| {
+            Ok(Decided {
+                repository: self.remember(&found.repo)?,
+                branch: found.branch.clone().map(|name| Branch {
+                    name,
+                    made_by_us: false,
+                }),
+                base: Base {
+                    name: found.repo.name_in(found.repo.root(), &base),
+                    commit: base_commit,
+                },
+                worktree: Worktree {
+                    path: found.path.clone(),
+                    adopted: true,
+                },
+                session_ref: None,
+                facts: Facts::none(),
+            })
+        })
+    }
+
+    /// Makes an instance and watches its agent's first steps.
+    fn begin(
+        &self,
+        asked: &NewInstance,
+        provider: &Provider,
+        setup: Option<&setup::Wanted>,
+        progress: &mut dyn Progress,
+        decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
+    ) -> Result<InstanceView, Error> {
+        let (dir, made) = self.enroll(asked, provider, Plan::create(), progress, decide)?;
+        let record = match made {
+            Ok(record) => record,
+            Err(Error::PromptNotSent { source, .. })
+                if matches!(*source, Error::AgentDied { .. }) =>
+            {
+                self.undo_stillbirth(&dir.record()?, setup)?;
+                return Err(*source);
+            }
+            Err(error) => return Err(error),
+        };
+        self.end_camp_pause(&record.id, progress);
+        // Asked while the agent takes its first steps, and only once for each version of it.
+        let (learned, sign) = std::thread::scope(|scope| {
+            let asked = scope.spawn(|| self.learn_version(provider));
+            let sign = self.watch_first_moments(&record, setup)?;
+            Ok::<_, Error>((asked.join().unwrap_or(None), sign))
+        })?;
+        let new = learned.and_then(|(_, learned)| learned);
+        self.remember_versions(new.map(|new| (record.agent.clone(), new)));
+        match sign {
+            Sign::Life => Ok(self.view_at_rest(&record)),
+            // Done already, and written down as such by looking at it.
+            Sign::Death => self.show(record.id.as_str()),
+        }
+    }
+
+    /// A server that runs is of a version that was looked at when it was started.
+    fn require_tmux(&self) -> Result<(), Error> {
+        if self.server().identity().is_none() {
+            Server::installed_version()?;
+        }
+        Ok(())
+    }
+
+    /// Claims id and title, then makes everything else under the journal.
+    pub(in crate::engine) fn enroll(
+        &self,
+        asked: &NewInstance,
+        provider: &Provider,
+        plan: Plan,
+        progress: &mut dyn Progress,
+        decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
+    ) -> Result<(InstanceDir, Result<InstanceRecord, Error>), Error> {
+        let id = InstanceId::random();
+        let names = self.store.lock("names", NAMES_WAIT, "new")?;
+        let title = self.choose_title(asked.title.as_deref())?;
+        let decided = decide(&id, &title)?;
+        if let Some(branch) = &decided.branch {
+            self.require_branch_free(&decided.repository.common_dir, &branch.name)?;
+        }
+        if asked.autoyes {
+            for warning in self.autoyes_warnings(None) {
+                progress.note(&warning);
+            }
+        }
+        let at = now();
+        let record = InstanceRecord {
+            format: InstanceRecord::FORMAT,
+            rev: 0,
+            id: id.clone(),
+            title,
+            repository: decided.repository,
+            branch: decided.branch,
+            base: decided.base,
+            worktree: decided.worktree,
+            agent: provider.name().to_owned(),
+            command: Vec::new(),
+            agent_args: asked.agent_args.clone(),
+            prompt: asked.prompt.clone(),
+            state: Resting::Running,
+            autoyes: asked.autoyes,
+            autoyes_until: asked.autoyes.then(|| self.autoyes_ends()).flatten(),
+            idle_timeout_s: asked.idle_timeout_s,
+            session_ref: decided.session_ref,
+            run: RunId::random(),
+            seat: None,
+            pause: None,
+            vault: None,
+            snapshots: 0,
+            created_at: at,
+            updated_at: at,
+            last_active_at: at,
+            paused_at: None,
+            resumed_at: None,
+            killed_at: None,
+            interrupted_at: None,
+        };
+        let dir = self.store.claim(&id)?;
+        let lock = dir.lock_operation("create")?;
+        let facts = decided
+            .facts
+            .with(fact::RECORD, &record)
+            .with(fact::PROMPT, &record.prompt);
+        let journal = self.begin_journal(&dir, plan, facts)?;
+        // The title is on disk now: the next in line can see it.
+        drop(names);
+        let made = self.carry_out(&lock, &dir, journal, record, progress);
+        drop(lock);
+        Ok((dir, made))
+    }
+
+    fn choose_agent(&self, asked: &NewInstance) -> Result<&Provider, Error> {
+        let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
+        let provider = self
+            .catalog
+            .default_agent(asked.agent.as_deref().or(configured), &self.host)?;
+        let (program, path) = provider.program(&asked.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        Ok(provider)
+    }
+
+    fn decide(
+        &self,
+        asked: &NewInstance,
+        repository: &Repo,
+        id: &InstanceId,
+        title: &Title,
+    ) -> Result<Decided, Error> {
+        let base = asked
+            .base
+            .clone()
+            .unwrap_or_else(|| self.settings().new.base.clone());
+        // Two questions that do not depend on each other cost one wait.
+        let (invented, resolved, name) = std::thread::scope(|scope| {
+            let invented = asked
+                .branch
+                .is_none()
+                .then(|| scope.spawn(|| self.choose_branch(repository, title, id)));
+            // `HEAD` means that of the checkout the user stands in.
+            let name = scope.spawn(|| repository.name_in(&asked.directory, &base));
+            let resolved = repository.resolve_in(&asked.directory, &base);
+            let invented = invented.and_then(|asked| asked.join().ok());
+            (invented, resolved, name.join().ok())
+        });
+        let commit = match resolved? {
+            Some(commit) => commit,
+            None if !repository.has_commits()? => {
+                return Err(Error::NoCommits {
+                    repository: repository.root().to_owned(),
+                });
+            }
+            None => {
+                return Err(Error::NoSuchBase {
+                    base,
+                    repository: repository.root().to_owned(),
+                });
+            }
+        };
+        let existing = match &asked.branch {
+            Some(name) => repository.branch_commit(name)?,
+            None => None,
+        };
+        let (plan, branch) = match (&asked.branch, existing) {
+            (Some(name), Some(_)) => {
+                if let Some(path) = repository.branch_in_use(name)? {
+                    return Err(git::GitError::BranchInUse {
+                        name: name.clone(),
+                        path,
+                    }
+                    .into());
+                }
+                (
+                    BranchPlan::Existing { name: name.clone() },
+                    made(name, false),
+                )
+            }
+            (wanted, _) => {
+                let name = match wanted {
+                    Some(name) => {
+                        repository.validate_branch_name(name)?;
+                        name.clone()
+                    }
+                    None => match invented {
+                        Some(invented) => invented?,
+                        None => self.choose_branch(repository, title, id)?,
+                    },
+                };
+                let branch = made(&name, true);
+                let start_commit = commit.clone();
+                (BranchPlan::New { name, start_commit }, branch)
+            }
+        };
+        let path = self.choose_directory(repository, title, id);
+        let plan = AddWorktree {
+            path: path.clone(),
+            branch: plan,
+            resume_partial: false,
+        };
+        Ok(Decided {
+            repository: self.remember(repository)?,
+            branch: Some(branch),
+            base: Base {
+                name: name.unwrap_or(base),
+                commit: Some(commit),
+            },
+            worktree: Worktree {
+                path,
+                adopted: false,
+            },
+            session_ref: None,
+            facts: Facts::none()
+                .with(fact::WORKTREE_PLAN, &plan)
+                .with(fact::REPOSITORY, repository),
+        })
+    }
+
+    /// An agent that ends at once with an error has not begun to work: unless it has left something
+    /// in the worktree, the instance goes with it, and its last words are what the user gets.
+    fn watch_first_moments(
+        &self,
+        record: &InstanceRecord,
+        setup: Option<&setup::Wanted>,
+    ) -> Result<Sign, Error> {
+        let Some(seat) = &record.seat else {
+            return Ok(Sign::Death);
+        };
+        if first_sign(&seat.agent) == Sign::Life {
+            return Ok(Sign::Life);
+        }
+        let server = self.server_of(record);
+        let code = match server.death_of(&seat.pane)? {
+            Some(death) => death.exit_code(),
+            // A child of its own still has the terminal: it goes on.
+            None if server.identity().is_some() => return Ok(Sign::Life),
+            // It went with its server, which is no fault of the agent's.
+            None => return Err(TmuxError::NoServer.into()),
+        };
+        if code == 0 {
+            return Ok(Sign::Death);
+        }
+        let last_words = crate::engine::watch::look::last_words(&server, &seat.pane);
+        self.undo_stillbirth(record, setup)?;
+        Err(Error::AgentDied { code, last_words })
+    }
+
+    fn undo_stillbirth(
+        &self,
+        record: &InstanceRecord,
+        setup: Option<&setup::Wanted>,
+    ) -> Result<(), Error> {
+        // What the set-up has brought over is nobody's work.
+        if let Some(wanted) = setup {
+            setup::take_back(wanted, record);
+        }
+        if self.is_untouched(record) {
+            return self.dissolve(record);
+        }
+        match setup {
+            Some(wanted) => setup::bring(wanted, record, &mut Silent),
+            None => Ok(()),
+        }
+    }
+
+    fn is_untouched(&self, record: &InstanceRecord) -> bool {
+        !record.worktree.adopted
+            && Repo::discover(&record.repository.root)
+                .and_then(|repository| {
+                    let start = repository.resolve_in(&record.worktree.path, "HEAD")?;
+                    git::diff_stat(&repository, &record.worktree.path, start.as_deref())
+                })
+                .is_ok_and(|stat| stat.files == 0)
+    }
+
+    /// Takes an instance out again that never did anything: no history, no snapshot.
+    fn dissolve(&self, record: &InstanceRecord) -> Result<(), Error> {
+        let dir = self.store.instance(&record.id);
+        let _lock = self.lock(&dir, record, "new")?;
+        stop_tree(None, &record.marker(), self.settings().pause.stop)?;
+        self.server_of(record).close_session(&record.id)?;
+        let repository = Repo::discover(&record.repository.root)?;
+        let _others_wait = self.lock_repository(record, "new")?;
+        if let Some(plan) = plan_of(record) {
+            repository.undo_add_worktree(&plan, None)?;
+        }
+        Ok(dir.forget()?)
+    }
+}
+
+/// The plan by which the worktree of an instance was made.
+fn plan_of(record: &InstanceRecord) -> Option<AddWorktree> {
+    let branch = record.branch.as_ref()?;
+    let name = branch.name.clone();
+    Some(AddWorktree {
+        path: record.worktree.path.clone(),
+        branch: match &record.base.commit {
+            Some(commit) if branch.made_by_us => BranchPlan::New {
+                name,
+                start_commit: commit.clone(),
+            },
+            _ => BranchPlan::Existing { name },
+        },
+        resume_partial: false,
+    })
+}
+
+fn made(name: &str, made_by_us: bool) -> Branch {
+    Branch {
+        name: name.to_owned(),
+        made_by_us,
+    }
+}

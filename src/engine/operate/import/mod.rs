@@ -1,0 +1,258 @@
+//! Taking over what another tool manages. Its own files are read and never written; what is taken
+//! over rests until the user resumes it, so that no second agent runs beside one that is still there.
+
+mod claude_squad;
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::agents::Provider;
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, Progress, Scope};
+use crate::engine::operate::create::{Decided, NewInstance};
+use crate::engine::operate::setup::Consent;
+use crate::engine::operate::steps::fact;
+use crate::git::{self, AddWorktree, BranchPlan, GitError, Repo, WorktreeKind};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Base, Branch, Worktree};
+
+/// A session of another tool, as its state tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Session {
+    title: String,
+    repository: PathBuf,
+    worktree: PathBuf,
+    branch: String,
+    base: Option<String>,
+    /// The command line of its agent.
+    program: String,
+    /// Where its agent may still run.
+    terminal: Option<String>,
+}
+
+/// What became of each session.
+#[derive(Debug, Serialize)]
+pub(crate) struct Takeover {
+    pub instances: Vec<InstanceView>,
+    /// The titles of those that a dry run would have taken.
+    pub could: Vec<String>,
+    /// What is to be known about what was taken over.
+    pub notes: Vec<Note>,
+    pub left: Vec<Left>,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Note {
+    pub title: String,
+    pub note: String,
+}
+
+/// A session that was not taken over, and why.
+#[derive(Debug, Serialize)]
+pub(crate) struct Left {
+    pub title: String,
+    pub reason: String,
+}
+
+impl Core {
+    /// Takes over the sessions of Claude Squad, from its usual state file or from this one.
+    pub(crate) fn import_claude_squad(
+        &self,
+        file: Option<&Path>,
+        dry_run: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<Takeover, Error> {
+        let file = match file {
+            Some(file) => file.to_owned(),
+            None => claude_squad::usual_file(),
+        };
+        let text = std::fs::read(&file).map_err(Error::files("read", &file))?;
+        let (sessions, mut left) =
+            claude_squad::sessions(&text).map_err(|message| Error::ForeignState {
+                path: file,
+                message,
+            })?;
+        let mut takeover = Takeover {
+            instances: Vec::new(),
+            could: Vec::new(),
+            notes: Vec::new(),
+            left: Vec::new(),
+        };
+        takeover.left.append(&mut left);
+        for session in sessions {
+            match self.take_over(&session, dry_run, progress) {
+                Ok(view) => {
+                    match view {
+                        Some(view) => takeover.instances.push(view),
+                        None => takeover.could.push(session.title.clone()),
+                    }
+                    takeover
+                        .notes
+                        .extend(session.notes().into_iter().map(|note| Note {
+                            title: session.title.clone(),
+                            note,
+                        }));
+                }
+                Err(error) => takeover.left.push(Left {
+                    title: session.title.clone(),
+                    reason: error.told(),
+                }),
+            }
+        }
+        Ok(takeover)
+    }
+
+    fn take_over(
+        &self,
+        session: &Session,
+        dry_run: bool,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<InstanceView>, Error> {
+        let (provider, agent_args) = self.agent_of(&session.program)?;
+        let place = self.place_of(session)?;
+        if dry_run {
+            self.choose_title(Some(&session.title))?;
+            return Ok(None);
+        }
+        self.prepare()?;
+        let asked = NewInstance {
+            title: Some(session.title.clone()),
+            prompt: None,
+            agent: Some(provider.name().to_owned()),
+            base: session.base.clone(),
+            branch: Some(session.branch.clone()),
+            directory: session.repository.clone(),
+            autoyes: false,
+            idle_timeout_s: None,
+            agent_args,
+            consent: Consent::Refused,
+        };
+        let (_, made) = self.enroll(&asked, provider, Plan::import(), progress, |id, title| {
+            let path = match &place {
+                Place::Standing(worktree) => worktree.clone(),
+                Place::Missing(repository) => self.choose_directory(repository, title, id),
+            };
+            let repository = place.repository(&path)?;
+            let facts = match &place {
+                Place::Standing(_) => Facts::none(),
+                Place::Missing(_) => Facts::none().with(
+                    fact::WORKTREE_PLAN,
+                    &AddWorktree {
+                        path: path.clone(),
+                        branch: BranchPlan::Existing {
+                            name: session.branch.clone(),
+                        },
+                        resume_partial: false,
+                    },
+                ),
+            };
+            Ok(Decided {
+                session_ref: provider.only_conversation_in(&session.worktree, &self.host),
+                branch: Some(Branch {
+                    name: session.branch.clone(),
+                    made_by_us: false,
+                }),
+                base: self.base_of(session, &repository)?,
+                worktree: Worktree {
+                    path,
+                    adopted: matches!(place, Place::Standing(_)),
+                },
+                repository: self.remember(&repository)?,
+                facts,
+            })
+        })?;
+        Ok(Some(self.show(made?.id.as_str())?))
+    }
+
+    /// The agent that a command line starts; a command that no agent goes by is a plain one.
+    fn agent_of(&self, program: &str) -> Result<(&Provider, Vec<String>), Error> {
+        let mut words: Vec<String> = shlex::split(program).unwrap_or_default();
+        let name = words.first().map(|word| {
+            let name = Path::new(word).file_name().unwrap_or_default();
+            name.to_string_lossy().into_owned()
+        });
+        match name.as_deref().and_then(|name| self.catalog.find(name)) {
+            Some(provider) if !provider.takes_its_command() => {
+                words.remove(0);
+                Ok((provider, words))
+            }
+            _ => Ok((self.catalog.plain()?, words)),
+        }
+    }
+
+    fn place_of(&self, session: &Session) -> Result<Place, Error> {
+        if session.worktree.is_dir() {
+            let found = git::worktree_of(&session.worktree)?;
+            if found.kind == WorktreeKind::Main {
+                return Err(Error::MainCheckout { path: found.path });
+            }
+            let living = self.all(Scope::Living)?.0;
+            let managed = living
+                .into_iter()
+                .find(|other| other.record.worktree.path == found.path);
+            return match managed {
+                None => Ok(Place::Standing(found.path)),
+                Some(other) => Err(Error::AlreadyManaged {
+                    path: found.path,
+                    title: other.record.title,
+                }),
+            };
+        }
+        let repository = Repo::discover(&session.repository)?;
+        let name = &session.branch;
+        if repository.branch_commit(name)?.is_none() {
+            return Err(Error::NoSuchBase {
+                base: name.clone(),
+                repository: repository.root().to_owned(),
+            });
+        }
+        if let Some(path) = repository.branch_in_use(name)? {
+            let name = name.clone();
+            return Err(GitError::BranchInUse { name, path }.into());
+        }
+        Ok(Place::Missing(repository))
+    }
+
+    fn base_of(&self, session: &Session, repository: &Repo) -> Result<Base, Error> {
+        let known = match &session.base {
+            Some(commit) => repository.resolve(commit)?,
+            None => None,
+        };
+        let name = match &known {
+            Some(commit) => commit.clone(),
+            None => self.settings().new.base.clone(),
+        };
+        let commit = match known {
+            Some(commit) => Some(commit),
+            None => repository.resolve(&name)?,
+        };
+        Ok(Base { name, commit })
+    }
+}
+
+/// Where the work of a session is.
+enum Place {
+    /// In a worktree that is taken over as it stands.
+    Standing(PathBuf),
+    /// On its branch alone: its worktree was removed when it was paused.
+    Missing(Repo),
+}
+
+impl Place {
+    fn repository(&self, worktree: &Path) -> Result<Repo, Error> {
+        match self {
+            Self::Standing(_) => Ok(git::worktree_of(worktree)?.repo),
+            Self::Missing(repository) => Ok(repository.clone()),
+        }
+    }
+}
+
+impl Session {
+    fn notes(&self) -> Option<String> {
+        let terminal = self.terminal.as_ref()?;
+        Some(format!(
+            "its agent may still run in your own tmux session {terminal}: end it there before you resume"
+        ))
+    }
+}

@@ -1,0 +1,189 @@
+//! Titles, branches and directories for new instances.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::engine::base::{Core, Error};
+use crate::engine::operate::steps::fact;
+use crate::git::{GitError, Repo};
+use crate::model::{InstanceId, InstanceRecord, Resting, Title, slug};
+use crate::store::Loaded;
+
+/// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
+/// machine wait for each other.
+pub(in crate::engine) const NAMES_WAIT: Duration = Duration::from_secs(60);
+
+impl Core {
+    /// The wanted title, or a short readable one. No two living instances share a title.
+    pub(in crate::engine) fn choose_title(&self, wanted: Option<&str>) -> Result<Title, Error> {
+        let taken = self.taken_titles()?;
+        let Some(wanted) = wanted else {
+            return self.invent_title(&taken);
+        };
+        let title = Title::new(wanted)?;
+        if taken.contains(&title) {
+            return Err(Error::TitleTaken { title });
+        }
+        Ok(title)
+    }
+
+    /// The titles of the living, and of those that are just being made.
+    fn taken_titles(&self) -> Result<Vec<Title>, Error> {
+        let mut taken = Vec::new();
+        for id in self.store.ids()? {
+            match self.store.instance(&id).load() {
+                Loaded::Known { record, .. } if record.state != Resting::Killed => {
+                    taken.push(record.title);
+                }
+                Loaded::Unborn { journal } => {
+                    let record = journal.facts.read::<InstanceRecord>(fact::RECORD);
+                    taken.extend(record.map(|record| record.title));
+                }
+                Loaded::Unreadable(_) => {
+                    let title = self.store.instance(&id).told_title();
+                    taken.extend(title.and_then(|title| Title::new(&title).ok()));
+                }
+                Loaded::Known { .. } => {}
+            }
+        }
+        Ok(taken)
+    }
+
+    /// The wanted title, or else the first free one of `title-2`, `title-3` and so on.
+    pub(in crate::engine) fn free_title(&self, wanted: &Title) -> Result<Title, Error> {
+        let taken = self.taken_titles()?;
+        if !taken.contains(wanted) {
+            return Ok(wanted.clone());
+        }
+        for number in 2..=taken.len() + 2 {
+            let title = Title::new(&format!("{wanted}-{number}"))?;
+            if !taken.contains(&title) {
+                return Ok(title);
+            }
+        }
+        Err(Error::TitleTaken {
+            title: wanted.clone(),
+        })
+    }
+
+    /// The living instance that stands on this branch of a repository, paused ones too: while one is
+    /// away, its branch may be checked out by its user, but not be given to another instance.
+    pub(in crate::engine) fn holder_of_branch(
+        &self,
+        common_dir: &Path,
+        name: &str,
+    ) -> Result<Option<InstanceRecord>, Error> {
+        let stands = |record: &InstanceRecord| {
+            record.repository.common_dir == common_dir
+                && record
+                    .branch
+                    .as_ref()
+                    .is_some_and(|branch| branch.name == name)
+        };
+        for id in self.store.ids()? {
+            let record = match self.store.instance(&id).load() {
+                Loaded::Known { record, .. } if record.state != Resting::Killed => Some(*record),
+                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD),
+                Loaded::Known { .. } | Loaded::Unreadable(_) => None,
+            };
+            if let Some(record) = record.filter(stands) {
+                return Ok(Some(record));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses a branch that another living instance stands on.
+    pub(in crate::engine) fn require_branch_free(
+        &self,
+        common_dir: &Path,
+        name: &str,
+    ) -> Result<(), Error> {
+        match self.holder_of_branch(common_dir, name)? {
+            None => Ok(()),
+            Some(holder) => Err(Error::BranchHeld {
+                branch: name.to_owned(),
+                title: holder.title,
+                id: holder.id,
+            }),
+        }
+    }
+
+    fn invent_title(&self, taken: &[Title]) -> Result<Title, Error> {
+        // The id ends the search where all readable names are taken, which has yet to be seen.
+        let invented = (0..100)
+            .filter_map(|_| petname::petname(2, "-"))
+            .chain([InstanceId::random().as_str().to_owned()]);
+        for name in invented {
+            let title = Title::new(&name)?;
+            if !taken.contains(&title) {
+                return Ok(title);
+            }
+        }
+        Ok(Title::new(InstanceId::random().as_str())?)
+    }
+
+    /// A branch after the title; with a piece of the id where that one is taken.
+    pub(in crate::engine) fn choose_branch(
+        &self,
+        repository: &Repo,
+        title: &Title,
+        id: &InstanceId,
+    ) -> Result<String, Error> {
+        let prefix = &self.settings().new.branch_prefix;
+        let plain = slug(title.as_str());
+        let long = format!("{prefix}{}", with_id(&plain, id));
+        if plain.is_empty() {
+            return free_branch(repository, long);
+        }
+        let short = format!("{prefix}{plain}");
+        match repository.validate_branch_name(&short) {
+            Ok(())
+                if self
+                    .holder_of_branch(repository.common_dir(), &short)?
+                    .is_none() =>
+            {
+                Ok(short)
+            }
+            // It was deleted under an instance that is paused, and will be made again for that one.
+            Ok(()) => free_branch(repository, long),
+            Err(GitError::BranchExists { .. } | GitError::BranchPrefix { .. }) => {
+                free_branch(repository, long)
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A directory that is free: `<worktrees>/<repository>/<title>-<piece of the id>`.
+    pub(in crate::engine) fn choose_directory(
+        &self,
+        repository: &Repo,
+        title: &Title,
+        id: &InstanceId,
+    ) -> PathBuf {
+        let repository = repository
+            .root()
+            .file_name()
+            .map(|name| slug(name.to_string_lossy().trim_end_matches(".git")))
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "repository".to_owned());
+        self.home
+            .worktrees
+            .join(repository)
+            .join(with_id(&slug(title.as_str()), id))
+    }
+}
+
+fn free_branch(repository: &Repo, name: String) -> Result<String, Error> {
+    repository.validate_branch_name(&name)?;
+    Ok(name)
+}
+
+fn with_id(slug: &str, id: &InstanceId) -> String {
+    let id = id.as_str();
+    if slug.is_empty() {
+        id.to_owned()
+    } else {
+        format!("{slug}-{}", id.get(..5).unwrap_or(id))
+    }
+}

@@ -1,0 +1,143 @@
+//! An operation from its first line in the journal to its end.
+
+use crate::engine::base::{Core, Error, Progress, now};
+use crate::engine::operate::steps::work::{Foresight, Work};
+use crate::engine::typing::lock::await_no_hands;
+use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
+use crate::model::{InstanceRecord, OperationId};
+use crate::process::Identity;
+use crate::store::{InstanceDir, Lock};
+
+impl Core {
+    /// Writes the plan down and carries it out, under the instance's lock.
+    pub(in crate::engine) fn operate(
+        &self,
+        lock: &Lock,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        plan: Plan,
+        asked: Facts,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        let journal = self.begin_journal(dir, plan, asked)?;
+        self.carry_out(lock, dir, journal, record, progress)
+    }
+
+    /// Writes the plan down, which is when the operation begins for everyone else.
+    pub(in crate::engine) fn begin_journal(
+        &self,
+        dir: &InstanceDir,
+        plan: Plan,
+        asked: Facts,
+    ) -> Result<Journal, Error> {
+        let (journal, entry) = Journal::begun(
+            OperationId::random(),
+            now(),
+            Identity::of_this_process(),
+            plan,
+            asked,
+        );
+        dir.journal().begin(&entry)?;
+        Ok(journal)
+    }
+
+    pub(in crate::engine) fn carry_out(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        journal: Journal,
+        record: InstanceRecord,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        self.carry(dir, journal, Work::fresh(self, dir, record, progress))
+    }
+
+    /// As [`Self::carry_out`], for one who has looked ahead.
+    pub(in crate::engine) fn carry_out_foreseen(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        journal: Journal,
+        record: InstanceRecord,
+        foresight: Foresight,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        let work = Work::fresh(self, dir, record, progress).foreseeing(foresight);
+        self.carry(dir, journal, work)
+    }
+
+    /// Takes up an operation whose process is gone: before its line it is taken back, after it
+    /// carried on.
+    pub(in crate::engine) fn take_up(
+        &self,
+        _lock: &Lock,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        mut entries: Journal,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceRecord, Error> {
+        if let Some(turn) = entries.on_abandoned() {
+            dir.journal().append(&turn)?;
+            entries = match dir.journal().read()? {
+                Some(journal) => journal,
+                None => return Ok(record),
+            };
+        }
+        self.carry(dir, entries, Work::recovering(self, dir, record, progress))
+    }
+
+    fn carry(
+        &self,
+        dir: &InstanceDir,
+        mut journal: Journal,
+        mut work: Work<'_>,
+    ) -> Result<InstanceRecord, Error> {
+        let operation = journal.plan.operation;
+        work.operation = operation;
+        let span = tracing::info_span!(
+            "operation",
+            name = operation.name(),
+            instance = %work.record.id,
+            recovering = work.is_recovering(),
+        );
+        let _entered = span.enter();
+        if !operation.makes_instance() {
+            await_no_hands(dir);
+        }
+        let outcome = drive(&mut journal, &mut work);
+        // Only now is it at rest for everyone who looks.
+        self.ring(Some(&work.record.id));
+        let outcome = outcome?;
+        let title = work.record.title.clone();
+        match outcome {
+            Outcome::Committed => match work.refusal {
+                None => Ok(work.record),
+                Some(refusal) => Err(refusal),
+            },
+            Outcome::TakenBack(turned_by) => {
+                tracing::warn!("taken back");
+                // What never came to be leaves no trace.
+                if operation.makes_instance() {
+                    dir.forget()?;
+                }
+                match turned_by {
+                    None => Ok(work.record),
+                    Some((_, source)) => Err(Error::TakenBack {
+                        operation,
+                        title,
+                        source: Box::new(source),
+                    }),
+                }
+            }
+            Outcome::Stuck(step, source) => {
+                tracing::error!(step = step.name(), "stuck");
+                Err(Error::Stuck {
+                    operation,
+                    step,
+                    title,
+                    source: Box::new(source),
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The screen of an agent as text, and the difference it has made.
+
+use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::watch::archive::Saving;
+use crate::engine::watch::live::save_live;
+use crate::git::{self, DiffOutput, Repo};
+use crate::model::{InstanceId, Resting, last_lines, printable};
+use crate::store::Loaded;
+use crate::vault;
+
+impl Core {
+    /// The last lines of an agent's screen; of one that does not run, from what was saved.
+    pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let server = self.server_of(&found.record);
+        let text = match server.pane_of(&found.record.id)? {
+            // Enough above the screen: wrapped lines are joined, empty ones cut off.
+            Some(pane) => server.tail(&pane.id, lines, true)?,
+            None => {
+                let path = crate::engine::watch::archive::scrollback(&found.dir);
+                match std::fs::read(&path) {
+                    Ok(saved) => String::from_utf8_lossy(&saved).into_owned(),
+                    Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+                    Err(error) => return Err(Error::files("read", &path)(error)),
+                }
+            }
+        };
+        let text = last_lines(text.trim_end(), lines);
+        Ok(if colours {
+            text.to_owned()
+        } else {
+            plain(text)
+        })
+    }
+
+    /// Saves the screen of a running agent, so that something is left of it when its server goes away.
+    pub(crate) fn save_screen(&self, id: &InstanceId, at_rest: bool) -> Result<(), Error> {
+        let dir = self.store.instance(id);
+        let Loaded::Known { record, journal } = dir.load() else {
+            return Ok(());
+        };
+        let under_way = journal.is_some_and(|journal| !journal.is_closed());
+        let Some(seat) = record
+            .seat
+            .as_ref()
+            .filter(|_| record.state == Resting::Running && !under_way)
+        else {
+            return Ok(());
+        };
+        let found = self.server_of(&record).pane_and_text(&seat.pane)?;
+        let Some((pane, text)) =
+            found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
+        else {
+            return Ok(());
+        };
+        let saving = if at_rest {
+            Saving::AtRest
+        } else {
+            Saving::WhileBusy
+        };
+        save_live(&dir, pane, &text, now(), saving)
+    }
+
+    /// What the instance changed against its base, committed or not.
+    pub(crate) fn diff(
+        &self,
+        given: &str,
+        output: DiffOutput,
+        coloured: bool,
+    ) -> Result<Vec<u8>, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let record = found.record;
+        let base = record.base.commit.as_deref();
+        let repository = Repo::discover(&record.repository.root)?;
+        if record.state == Resting::Paused
+            && let Some(snapshot) = crate::engine::base::saved::SavedWork::of(&record)?.snapshot
+        {
+            return Ok(vault::snapshot_diff_text(
+                &repository,
+                &snapshot,
+                base,
+                output,
+                coloured,
+            )?);
+        }
+        Ok(git::diff_text(
+            &repository,
+            &record.worktree.path,
+            base,
+            output,
+            coloured,
+        )?)
+    }
+}
+
+/// Without colours, and without anything else that a terminal would obey.
+fn plain(text: &str) -> String {
+    printable(&anstream::adapter::strip_str(text).to_string())
+}

@@ -1,0 +1,369 @@
+//! Every command first brings to rest what a crash, an exit or a dead server has left behind.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::engine::base::resolve::{Found, Unread};
+use crate::engine::base::{Core, Error, Scope, Silent, now, pace};
+use crate::model::{EventKind, InstanceRecord, Resting, RunState, Timestamp};
+use crate::store::{InstanceDir, Loaded, Lock, StoreError};
+use crate::tmux::Pane;
+
+/// An instance under its lock.
+#[derive(Debug)]
+pub(in crate::engine) struct Held {
+    pub dir: InstanceDir,
+    pub record: InstanceRecord,
+    pub lock: Lock,
+}
+
+/// What was found out of order and could not be mended now.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    pub title: String,
+    pub error: Error,
+}
+
+impl Core {
+    /// The instance that is meant, at rest: an abandoned operation has been taken up, an agent that
+    /// has ended is recorded as such.
+    pub(in crate::engine) fn settled(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        self.take_up_unborn();
+        let found = self.find(given, scope)?;
+        let found = self.take_up_abandoned(found)?;
+        let pane = match found.record.state {
+            Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
+            Resting::Paused
+            | Resting::Completed
+            | Resting::Failed
+            | Resting::Interrupted
+            | Resting::Killed => None,
+        };
+        let mut found = self.settle(found, pane.as_ref())?;
+        self.follow(&mut found);
+        Ok(found)
+    }
+
+    /// The instance that is meant, at rest and held: nobody else changes it until the lock goes.
+    pub(in crate::engine) fn hold(
+        &self,
+        given: &str,
+        scope: Scope,
+        purpose: &str,
+    ) -> Result<Held, Error> {
+        let permit = pace::permit();
+        self.take_up_unborn();
+        let Found { dir, record, .. } = self.find(given, scope)?;
+        drop(permit);
+        // Waits for another process, and takes up what a crash has left.
+        let lock = self.lock(&dir, &record, purpose)?;
+        let _permit = pace::permit();
+        let mut record = dir.record()?;
+        if record.state == Resting::Running {
+            let pane = self.server_of(&record).pane_of(&record.id)?;
+            if pane.as_ref().is_none_or(|pane| pane.death.is_some()) {
+                self.write_end(&dir, &mut record, pane.as_ref())?;
+            }
+        }
+        Ok(Held { dir, record, lock })
+    }
+
+    /// Takes up every abandoned operation of this home, as far as that goes now.
+    pub(crate) fn take_up_all(&self) -> Result<Vec<Unfinished>, Error> {
+        self.take_up_unborn();
+        self.store.sweep_forgotten();
+        let mut unfinished = Vec::new();
+        for found in self.all(Scope::WithKilled)?.0 {
+            let title = found.record.title.to_string();
+            if let Err(error) = self.take_up_abandoned(found) {
+                unfinished.push(Unfinished { title, error });
+            }
+        }
+        Ok(unfinished)
+    }
+
+    /// Brings everyone to rest: abandoned operations are taken up, agents that have ended are written
+    /// down. tmux is asked once. Gives back, in words, what could not be mended now.
+    pub(crate) fn settle_everyone(&self) -> Result<Vec<String>, Error> {
+        let unfinished = self.take_up_all()?;
+        let running: Vec<Found> = self
+            .all(Scope::Living)?
+            .0
+            .into_iter()
+            .filter(|found| found.record.state == Resting::Running)
+            .collect();
+        if !running.is_empty() {
+            let panes = self.server().panes()?;
+            for found in running {
+                let pane = panes
+                    .iter()
+                    .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
+                self.settle(found, pane)?;
+            }
+        }
+        Ok(unfinished
+            .into_iter()
+            .map(|unfinished| format!("{}: {}", unfinished.title, unfinished.error))
+            .collect())
+    }
+
+    /// All living instances, at rest as far as that goes now; each is read once.
+    pub(in crate::engine) fn all_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        self.take_up_unborn();
+        let (found, unreadable) = self.all(Scope::WithKilled)?;
+        let mut living = Vec::new();
+        for found in found {
+            let found = match &found.journal {
+                None => found,
+                Some(_) => {
+                    let id = found.record.id.clone();
+                    match self.take_up_abandoned(found) {
+                        Ok(found) => found,
+                        // Stuck, or gone: shown as it is on disk now.
+                        Err(_) => match self.find(id.as_str(), Scope::WithKilled) {
+                            Ok(found) => found,
+                            Err(_) => continue,
+                        },
+                    }
+                }
+            };
+            if found.record.state != Resting::Killed {
+                living.push(found);
+            }
+        }
+        Ok((living, unreadable))
+    }
+
+    /// Creations that were cut off before they had a record: taken back without a trace.
+    fn take_up_unborn(&self) {
+        for id in self.store.ids().unwrap_or_default() {
+            let dir = self.store.instance(&id);
+            if dir.has_record() {
+                continue;
+            }
+            // Whoever is just making it holds the lock.
+            let Ok(lock) = dir.try_lock_operation("recovery") else {
+                continue;
+            };
+            match dir.load() {
+                Loaded::Unborn { journal } => {
+                    if let Some(record) = journal
+                        .facts
+                        .read::<InstanceRecord>(crate::engine::operate::steps::fact::RECORD)
+                    {
+                        // What cannot be taken back now is tried again by the next command.
+                        drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
+                    }
+                }
+                // Claimed and never written into: by someone who died, or who has come no further
+                // yet. Whoever is between the claim and the journal holds the names.
+                Loaded::Unreadable(error) if is_empty(&error) => {
+                    if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
+                        && let Loaded::Unreadable(error) = dir.load()
+                        && is_empty(&error)
+                    {
+                        drop(dir.forget());
+                    }
+                }
+                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+            }
+        }
+    }
+
+    fn take_up_abandoned(&self, found: Found) -> Result<Found, Error> {
+        let Some(journal) = found.journal.filter(|journal| !journal.is_closed()) else {
+            return Ok(Found {
+                journal: None,
+                ..found
+            });
+        };
+        let lock = match found.dir.try_lock_operation("recovery") {
+            Ok(lock) => lock,
+            // Not abandoned: it is under way.
+            Err(StoreError::Busy { .. }) => {
+                return Ok(Found {
+                    journal: Some(journal),
+                    ..found
+                });
+            }
+            Err(_) if !found.dir.path.exists() => return Err(gone(&found.record)),
+            Err(error) => return Err(error.into()),
+        };
+        // It may have come to its end between the look and the lock.
+        let Some(journal) = found
+            .dir
+            .journal()
+            .read()?
+            .filter(|journal| !journal.is_closed())
+        else {
+            return Ok(Found {
+                record: found.dir.record()?,
+                dir: found.dir,
+                journal: None,
+            });
+        };
+        let operation = journal.plan.operation;
+        let record = found.dir.record()?;
+        let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
+        if operation.makes_instance() && !found.dir.has_record() {
+            return Err(gone(&record));
+        }
+        Ok(Found {
+            dir: found.dir,
+            record,
+            journal: None,
+        })
+    }
+
+    /// Writes down that an agent has ended, with its exit status and its last screen: the server
+    /// that remembers both may be gone tomorrow.
+    pub(in crate::engine) fn settle(
+        &self,
+        found: Found,
+        pane: Option<&Pane>,
+    ) -> Result<Found, Error> {
+        let Found {
+            dir,
+            mut record,
+            journal,
+        } = found;
+        let alive = pane.is_some_and(|pane| pane.death.is_none());
+        if journal.is_some() || record.state != Resting::Running || alive {
+            return Ok(Found {
+                dir,
+                record,
+                journal,
+            });
+        }
+        // Busy or read-only: what is shown is right all the same, and the next command writes it.
+        let lock = dir.try_lock_operation("settle");
+        if let Ok(_lock) = &lock
+            && let Ok(on_disk) = dir.record()
+            && on_disk.state == Resting::Running
+        {
+            record = on_disk;
+            drop(self.write_end(&dir, &mut record, pane));
+        }
+        record.state = end_of(pane).0;
+        Ok(Found {
+            dir,
+            record,
+            journal,
+        })
+    }
+
+    fn write_end(
+        &self,
+        dir: &InstanceDir,
+        record: &mut InstanceRecord,
+        pane: Option<&Pane>,
+    ) -> Result<(), Error> {
+        let (state, exit_code) = end_of(pane);
+        record.state = state;
+        if let Some(at) = pane.and_then(|pane| Timestamp::from_epoch(pane.active_at)) {
+            record.last_active_at = record.last_active_at.max(at);
+        }
+        let mut farewell = None;
+        let mut last_words = None;
+        if pane.is_none() {
+            let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
+            let saved = crate::engine::watch::live::keep_live(dir, history)?;
+            let active = saved.and_then(|saved| Timestamp::from_epoch(saved.active_at));
+            record.last_active_at = record
+                .last_active_at
+                .max(active.unwrap_or(record.created_at));
+        }
+        if let Some(pane) = pane {
+            let server = self.server_of(record);
+            crate::engine::watch::archive::archive(
+                &server,
+                pane,
+                dir,
+                self.scrollback_lines(pane),
+            )?;
+            last_words = Some(crate::engine::watch::look::last_words(&server, &pane.id));
+            farewell = self
+                .provider_of(record)?
+                .farewell(last_words.as_deref().unwrap_or_default());
+        }
+        // The conversation that it was in last: `/clear` or `/new` may have changed it unseen.
+        if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
+            record.session_ref = Some(reference);
+        }
+        record.updated_at = now();
+        if record.state == Resting::Interrupted {
+            record.interrupted_at = Some(record.updated_at);
+        }
+        dir.save(record)?;
+        let (run_state, kind) = match record.state {
+            Resting::Completed => (RunState::Completed, EventKind::Completed),
+            Resting::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
+            _ => (RunState::Failed, EventKind::Failed),
+        };
+        let mut run = dir.run(&record.run)?;
+        run.state = run_state;
+        run.exit_code = exit_code;
+        run.provider_session_ref.clone_from(&record.session_ref);
+        run.resumable = self.is_resumable(record);
+        run.updated_at = record.updated_at;
+        dir.save_run(&run)?;
+        let data = match record.state {
+            Resting::Interrupted => json!({}),
+            _ => json!({ "exit_code": exit_code, "last_words": last_words }),
+        };
+        self.emit(kind, record, data);
+        Ok(())
+    }
+
+    /// The lock under which an instance is changed, with words for whoever finds it taken.
+    pub(in crate::engine) fn lock(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        purpose: &str,
+    ) -> Result<Lock, Error> {
+        let lock = dir.lock_operation(purpose).map_err(|error| match error {
+            StoreError::Busy { holder, .. } => Error::Busy {
+                title: record.title.clone(),
+                holder,
+            },
+            StoreError::Io { .. } if !dir.path.exists() => gone(record),
+            other => other.into(),
+        })?;
+        // Under the lock an open journal can only be an abandoned one.
+        match dir.journal().read()? {
+            Some(journal) if !journal.is_closed() => {
+                self.take_up(&lock, dir, dir.record()?, journal, &mut Silent)?;
+            }
+            _ => {}
+        }
+        // Every operation ends with a line in it; one that cannot be read is found out before anything is done.
+        dir.run(&dir.record()?.run)?;
+        Ok(lock)
+    }
+}
+
+/// An instance that never came to be, and was removed since it was found.
+fn gone(record: &InstanceRecord) -> Error {
+    Error::NoSuchInstance {
+        given: record.title.to_string(),
+    }
+}
+
+/// Whether a directory has neither record nor journal.
+fn is_empty(error: &StoreError) -> bool {
+    error.is_missing_file()
+}
+
+/// How an agent ended whose pane looks like this. Panes outlive their programs: one that is gone was
+/// taken away with its session, its server or its machine, and nothing of the agent's own failed.
+fn end_of(pane: Option<&Pane>) -> (Resting, Option<i32>) {
+    let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
+    let state = match exit_code {
+        Some(0) => Resting::Completed,
+        Some(_) => Resting::Failed,
+        None => Resting::Interrupted,
+    };
+    (state, exit_code)
+}

@@ -1,0 +1,49 @@
+//! How an agent that ran before is launched again.
+
+use crate::agents::{Strategy, Turnless};
+use crate::engine::base::{Core, Error};
+use crate::engine::operate::options::Launch;
+use crate::model::InstanceRecord;
+
+impl Core {
+    /// How this agent can be brought back, or why it cannot.
+    pub(in crate::engine) fn choose_launch(
+        &self,
+        record: &InstanceRecord,
+        untouched: bool,
+    ) -> Result<Launch, Error> {
+        let provider = self.provider_of(record)?;
+        let (program, path) = provider.program(&record.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        let refused = |reason: &str| Error::CannotResume {
+            title: record.title.clone(),
+            run: record.run.clone(),
+            provider: record.agent.clone(),
+            reference: record.session_ref.clone(),
+            reason: reason.to_owned(),
+        };
+        match (provider.strategy(), &record.session_ref) {
+            (Strategy::Replay, _) => Ok(Launch::Fresh),
+            (Strategy::None, _) => Err(refused("this agent cannot resume a conversation")),
+            (Strategy::Native, None) if untouched => Ok(Launch::Fresh),
+            (Strategy::Native, None) => Err(refused("no session reference is known")),
+            (Strategy::Native, Some(reference)) => {
+                // An agent that was paused before its first turn has kept nothing under its
+                // reference. Where that cannot be told, it is asked for it.
+                if self.has_turns(record, reference) != Some(false) {
+                    return Ok(Launch::Native);
+                }
+                match provider.turnless() {
+                    Turnless::SameReference => Ok(Launch::SameReference),
+                    Turnless::NewReference => Ok(Launch::Fresh),
+                    Turnless::Resume => Ok(Launch::Native),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! One process at a time makes or removes worktrees of a repository.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::base::{Core, Error};
+use crate::model::InstanceRecord;
+use crate::store::Lock;
+
+/// Worktrees of one repository are made one after another: git's own `worktree add` races with itself.
+const REPOSITORY_WAIT: Duration = Duration::from_secs(60);
+
+impl Core {
+    /// Held while worktrees of the instance's repository come or go.
+    pub(in crate::engine) fn lock_repository(
+        &self,
+        record: &InstanceRecord,
+        purpose: &str,
+    ) -> Result<Lock, Error> {
+        let name = repository_lock(&record.repository.common_dir);
+        Ok(self.store.lock(&name, REPOSITORY_WAIT, purpose)?)
+    }
+}
+
+/// A file name for a repository: what FNV makes of its path is plenty for telling locks apart.
+fn repository_lock(common_dir: &Path) -> String {
+    use std::os::unix::ffi::OsStrExt;
+    let hash = common_dir
+        .as_os_str()
+        .as_bytes()
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("repo-{hash:016x}")
+}

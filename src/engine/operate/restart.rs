@@ -1,0 +1,53 @@
+//! A fresh attempt at the same task, in the same worktree.
+
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, Progress, Scope};
+use crate::engine::operate::options::{Launch, OnConflict};
+use crate::engine::operate::recover::Held;
+use crate::engine::operate::steps::fact;
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Resting, RunId};
+
+impl Core {
+    /// Saves the work, then starts a new agent session with the original prompt, as a new run.
+    pub(crate) fn restart(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<InstanceView, Error> {
+        self.prepare()?;
+        let Held {
+            dir,
+            mut record,
+            lock,
+        } = self.hold(given, Scope::Living, "restart")?;
+        if record.state == Resting::Killed {
+            return Err(Error::WrongState {
+                verb: "restart",
+                title: record.title,
+                state: record.state.into(),
+            });
+        }
+        self.require_repository(&dir, &mut record, progress)?;
+        let provider = self.provider_of(&record)?;
+        let (program, path) = provider.program(&record.agent_args, &self.host);
+        if path.is_none() {
+            return Err(Error::AgentMissing {
+                agent: provider.display().to_owned(),
+                program,
+            });
+        }
+        let snapshot = SavedWork::of(&record)?.snapshot;
+        let facts = Facts::none()
+            .with(fact::RELEASE, &snapshot)
+            .with(fact::LAUNCH, &Launch::Fresh)
+            .with(fact::ON_CONFLICT, &OnConflict::Stop)
+            .with(fact::NEW_RUN, &RunId::random())
+            .with(fact::PROMPT, &record.prompt);
+        let record = self.operate(&lock, &dir, record, Plan::restart(), facts, progress)?;
+        drop(lock);
+        self.end_camp_pause(&record.id, progress);
+        self.show(record.id.as_str())
+    }
+}

@@ -1,0 +1,115 @@
+//! Looking at instances: each is brought to rest first.
+
+use std::path::Path;
+
+use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
+use crate::engine::base::{Core, Error, Scope};
+use crate::git::Repo;
+use crate::model::{Resting, State};
+use crate::tmux::TmuxError;
+
+impl Core {
+    /// All living instances, or those that were killed; newest activity first.
+    pub(crate) fn list(
+        &self,
+        state: Option<State>,
+        repository: Option<&Path>,
+    ) -> Result<Listing, Error> {
+        let (found, unreadable) = match state {
+            Some(State::Killed) => self.all(Scope::Killed)?,
+            _ => self.all_settled()?,
+        };
+        let running = || {
+            found
+                .iter()
+                .filter(|found| found.record.state == Resting::Running)
+        };
+        let seats: Vec<&str> = running()
+            .filter_map(|found| Some(found.record.seat.as_ref()?.pane.as_str()))
+            .collect();
+        let (panes, shots) = match running().next() {
+            Some(_) => seen(self.server().panes_and_shots(&seats))?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let repository = repository
+            .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
+            .transpose()?;
+        let mut instances = Vec::new();
+        for found in found {
+            if repository
+                .as_ref()
+                .is_some_and(|wanted| *wanted != found.record.repository.common_dir)
+            {
+                continue;
+            }
+            let pane = panes
+                .iter()
+                .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
+            let shot = pane.and_then(|pane| shots.iter().find(|shot| shot.pane == pane.id));
+            let found = self.settle(found, pane)?;
+            let view = self.view(&found, pane, shot);
+            if state.is_none_or(|wanted| wanted == view.state) {
+                instances.push(view);
+            }
+        }
+        instances.sort_by(|a, b| {
+            b.last_active_at
+                .cmp(&a.last_active_at)
+                .then_with(|| a.title.cmp(&b.title))
+        });
+        let unreadable = unreadable
+            .into_iter()
+            .map(|(id, error)| Unreadable {
+                title: self.store.instance(&id).told_title(),
+                id,
+                reason: error.to_string(),
+            })
+            .collect();
+        Ok(Listing {
+            instances,
+            unreadable,
+            camp: self.camp().ok(),
+        })
+    }
+
+    /// One instance, killed ones too.
+    pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
+        let (found, stuck) = match self.settled(given, Scope::Living) {
+            Ok(found) => (found, None),
+            Err(Error::NoSuchInstance { .. }) => (self.settled(given, Scope::WithKilled)?, None),
+            // What cannot come to rest is what one wants to look at most.
+            Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
+                (self.find(given, Scope::Living)?, Some(error.told()))
+            }
+            Err(error) => return Err(error),
+        };
+        let server = self.server_of(&found.record);
+        let pane = seen(server.pane_of(&found.record.id))?;
+        let shot = match &pane {
+            Some(pane) => server.look(&[&pane.id])?.into_iter().next(),
+            None => None,
+        };
+        Ok(InstanceView {
+            stuck,
+            ..self.view(&found, pane.as_ref(), shot.as_ref())
+        })
+    }
+
+    /// The history of an instance, oldest run first.
+    pub(crate) fn runs(&self, given: &str) -> Result<RunHistory, Error> {
+        let found = self.settled(given, Scope::WithKilled)?;
+        let (runs, unreadable) = found.dir.runs()?;
+        Ok(RunHistory {
+            runs,
+            unreadable: unreadable.iter().map(ToString::to_string).collect(),
+        })
+    }
+}
+
+/// Without tmux there are no panes; that is a matter for `doctor`, not for looking.
+fn seen<T: Default>(answer: Result<T, TmuxError>) -> Result<T, Error> {
+    match answer {
+        Err(TmuxError::Missing | TmuxError::NoServer) => Ok(T::default()),
+        other => Ok(other?),
+    }
+}

@@ -1,0 +1,276 @@
+//! The agent itself: started, told its first prompt, stopped.
+
+use std::time::{Duration, Instant};
+
+use crate::agents::{Readiness, StopBy, Strategy};
+use crate::detect::Rest;
+use crate::engine::base::{Error, now};
+use crate::engine::operate::first_sign::{Sign, first_sign};
+use crate::engine::operate::options::Launch;
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::{Work, look_at_tree};
+use crate::engine::typing::delivery::type_in;
+use crate::engine::typing::ready::{Patience, await_ready, died};
+use crate::engine::watch::look::{Found, Watched};
+use crate::lifecycle::{Facts, Operation};
+use crate::model::{Resting, Seat, printable_line};
+use crate::process::workers_in;
+use crate::tmux::Server;
+
+/// How long a step that nobody asked for again may wait for an agent.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
+/// A launcher whose master is gone ends at once; one that lives longer has become the agent.
+const LAUNCHER_END: Duration = Duration::from_secs(1);
+
+impl Work<'_> {
+    pub(super) fn start_agent(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.go()?;
+            return Ok(Facts::none());
+        }
+        // Taken up after a crash. Whether "go" was said is known only by looking.
+        let seat: Option<Seat> = facts.read(fact::SEAT);
+        if seat.is_some_and(|seat| outlives_its_launcher(&seat)) {
+            return Ok(Facts::none());
+        }
+        let reopened = self.open_session(facts)?;
+        if let Some(waiting) = self.waiting.take() {
+            waiting.go()?;
+        }
+        Ok(reopened)
+    }
+
+    /// A prompt whose delivery was begun before a crash may have arrived: it is not sent twice.
+    pub(super) fn intend_send_prompt(&self, facts: &Facts) -> Facts {
+        if facts.read::<bool>(fact::PROMPT_BEGUN).is_some() {
+            Facts::none().with(fact::PROMPT_UNSURE, &true)
+        } else {
+            Facts::none().with(fact::PROMPT_BEGUN, &true)
+        }
+    }
+
+    pub(super) fn send_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let prompt: Option<String> = facts.read(fact::PROMPT).unwrap_or(None);
+        let (Some(prompt), Some(seat)) = (prompt, self.record.seat.clone()) else {
+            return Ok(Facts::none());
+        };
+        if facts.read::<String>(fact::NOT_RESUMED).is_some() {
+            return Ok(Facts::none());
+        }
+        if facts.read::<bool>(fact::PROMPT_UNSURE).is_some() {
+            self.progress
+                .note("the first prompt may not have been sent: look, and send it again if not");
+            return Ok(Facts::none());
+        }
+        let ready = if self.recovering {
+            RECOVERY_PATIENCE
+        } else {
+            self.core.settings().launch.ready
+        };
+        let server = self.core.server_of(&self.record);
+        let _typing = self.dir.lock_typing(ready)?;
+        let patience = Patience {
+            starting: ready,
+            busy: Some(ready),
+        };
+        let agent = self.watched(&server, &seat)?;
+        let last = || self.core.last_prompt(&self.dir, &self.record);
+        let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
+            let noted = self.core.note_prompt(&self.dir, &prompt);
+            match type_in(&agent, &prompt, &last) {
+                // One that has gone since was told to, as far as anyone can know.
+                Ok(_) => Ok(noted),
+                Err(error) => {
+                    if let Ok(at) = noted {
+                        drop(self.core.forget_prompt(&self.dir, at, &prompt));
+                    }
+                    Err(error)
+                }
+            }
+        });
+        match delivered {
+            Ok(noted) => {
+                let recorded = noted
+                    .and_then(|at| self.core.record_sent(&self.dir, &self.record, &prompt, at));
+                // It has arrived; that it is not in the log is no reason to send it again.
+                if let Err(error) = recorded {
+                    self.progress
+                        .note(&format!("the prompt was not recorded: {error}"));
+                }
+                Ok(Facts::none())
+            }
+            // The agent's own affair, which trying again would not mend: the instance is there, and
+            // whoever asked is told.
+            Err(
+                error @ (Error::AgentDied { .. }
+                | Error::NeedsPerson { .. }
+                | Error::NotReady { .. }
+                | Error::DraftInTheWay
+                | Error::NotSubmitted),
+            ) => {
+                self.refusal = Some(Error::PromptNotSent {
+                    title: self.record.title.clone(),
+                    source: Box::new(error),
+                });
+                Ok(Facts::none())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn watched<'a>(&'a self, server: &'a Server, seat: &'a Seat) -> Result<Watched<'a>, Error> {
+        Ok(Watched {
+            server,
+            pane: &seat.pane,
+            provider: self.provider()?,
+            dir: &self.dir,
+            host: &self.core.host,
+            leader: Some(&seat.agent),
+            since: None,
+        })
+    }
+
+    /// Ends the whole process tree: the pane's session, its descendants, and whoever carries the
+    /// instance's mark, wherever it has gone.
+    pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
+        let grace = self.core.settings().pause.stop;
+        look_at_tree(&mut self.tree, &self.record);
+        self.ask_to_exit(grace)?;
+        if let Some(tree) = self.tree.take() {
+            tree.stop(grace)?;
+        }
+        self.name_strangers();
+        Ok(Facts::none())
+    }
+
+    /// A process in the worktree that may be the agent's, and may be the user's: it is named, and left
+    /// alone.
+    fn name_strangers(&mut self) {
+        let Some(agent) = self.record.seat.as_ref().map(|seat| &seat.agent) else {
+            return;
+        };
+        for (process, name) in workers_in(&self.record.worktree.path, agent) {
+            self.progress.note(&format!(
+                "warning: process {} ({}) still works in the worktree; it is not proved to be the agent's and was left alone",
+                process.pid,
+                printable_line(&name)
+            ));
+        }
+    }
+
+    /// Some agents put more in order when they are told to go than when they are ended.
+    fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
+        let provider = self.provider()?;
+        let Some(seat) = self
+            .record
+            .seat
+            .as_ref()
+            .filter(|seat| seat.agent.is_alive())
+        else {
+            return Ok(());
+        };
+        if provider.stop_by() == StopBy::Signal {
+            return Ok(());
+        }
+        crate::engine::operate::steps::quiesce::press(
+            &self.core.server_of(&self.record),
+            &seat.pane,
+            provider.exit_keys(),
+        )?;
+        let deadline = Instant::now() + grace;
+        while seat.agent.is_alive() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// An agent that was stopped for something that is taken back goes on where it was, by its own
+    /// resume. One that was to be killed stays dead.
+    pub(super) fn undo_stop_agent(&mut self) -> Result<(), Error> {
+        let was_running = self.record.state == Resting::Running;
+        let alive = self
+            .record
+            .seat
+            .as_ref()
+            .is_some_and(|seat| seat.agent.is_alive());
+        if self.operation == Operation::Kill || !was_running || alive {
+            return Ok(());
+        }
+        let reference = self.record.session_ref.clone();
+        // One that cannot be resumed is at least there again, as it was at first.
+        let launch = self
+            .core
+            .choose_launch(&self.record, false)
+            .unwrap_or(Launch::Fresh);
+        self.core.server().close_session(&self.record.id)?;
+        self.stop_survivors()?;
+        let opened = self.open(launch, reference.as_deref())?;
+        if let Some(waiting) = self.waiting.take() {
+            waiting.go()?;
+        }
+        self.record.seat = opened.read(fact::SEAT).unwrap_or(None);
+        self.record.updated_at = now();
+        Ok(self.dir.save(&mut self.record)?)
+    }
+
+    /// Waits until a resumed agent is there. One that ends at once was not resumed; one that asks
+    /// something (to be trusted, to log in) is there and needs its person; one that takes longer than
+    /// `resume.ready` is there, too.
+    pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(seat) = facts.read::<Option<Seat>>(fact::SEAT).flatten() else {
+            return Ok(Facts::none());
+        };
+        let ready = if self.recovering {
+            RECOVERY_PATIENCE
+        } else {
+            self.core.settings().resume.ready
+        };
+        let server = self.core.server();
+        let provider = self.provider()?;
+        let agent = self.watched(&server, &seat)?;
+        match await_back(&agent, ready) {
+            Ok(()) => Ok(Facts::none()),
+            // A plain command may well be done by now.
+            Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {
+                Ok(Facts::none())
+            }
+            Err(Error::AgentDied { code, last_words }) => {
+                let why = if provider.says_unknown_session(&last_words) {
+                    format!("the agent does not know this session any more: {last_words}")
+                } else {
+                    format!("the agent ended with exit status {code}: {last_words}")
+                };
+                Ok(Facts::none().with(fact::NOT_RESUMED, &why))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Waits until a resumed agent shows something that it is known by; one without rules is back when it
+/// lives.
+fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
+    let dead = match (agent.provider.readiness(), agent.leader) {
+        (Readiness::Quiet(_), Some(leader)) => first_sign(leader) == Sign::Death,
+        (Readiness::Quiet(_), None) => false,
+        (Readiness::Rules, _) => matches!(
+            agent.until_shown(ready)?,
+            Found::Gone | Found::AtRest(Rest::Exited)
+        ),
+    };
+    if dead {
+        return Err(died(agent.server, agent.pane)?);
+    }
+    Ok(())
+}
+
+fn outlives_its_launcher(seat: &Seat) -> bool {
+    let deadline = Instant::now() + LAUNCHER_END;
+    while Instant::now() < deadline {
+        if !seat.agent.is_alive() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}

@@ -1,0 +1,353 @@
+//! The last word of an operation: the record says what is now.
+
+use serde_json::json;
+
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::{Error, now};
+use crate::engine::operate::options::{KillOrder, PauseOptions};
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::quiesce::Quiesced;
+use crate::engine::operate::steps::work::Work;
+use crate::engine::watch::archive::SavedTerminal;
+use crate::lifecycle::{Facts, Operation};
+use crate::model::{
+    Branch, EventKind, Pause, PauseReason, Resting, RunId, RunRecord, RunState, Timestamp,
+};
+use crate::process::stop_tree;
+use crate::vault::{Kept, MergeFact, SnapshotFact};
+
+impl Work<'_> {
+    pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        match self.operation {
+            Operation::Create => self.record_created(facts),
+            Operation::Import => self.record_imported(),
+            Operation::Pause => self.record_paused(facts),
+            Operation::Resume => self.record_resumed(facts),
+            Operation::Restart => self.record_restarted(facts),
+            Operation::Kill => self.record_killed(facts),
+            Operation::UndoKill => Ok(Facts::none()),
+        }
+    }
+
+    /// Records once more what an operation that has ended had to record.
+    pub(in crate::engine) fn record_again(
+        mut self,
+        operation: Operation,
+        facts: &Facts,
+    ) -> Result<(), Error> {
+        self.operation = operation;
+        self.record_result(facts).map(drop)
+    }
+
+    fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        self.seat(facts);
+        self.record.session_ref = facts.read(fact::SESSION_REF);
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
+        run.updated_at = self.record.updated_at;
+        self.dir.save_run(&run)?;
+        self.core.emit(
+            EventKind::Created,
+            &self.record,
+            json!({ "agent": self.record.agent }),
+        );
+        self.core.emit(EventKind::Running, &self.record, json!({}));
+        Ok(Facts::none())
+    }
+
+    /// What was taken over rests: whether its agent goes on is for the user to say.
+    fn record_imported(&mut self) -> Result<Facts, Error> {
+        let at = now();
+        self.record.state = Resting::Paused;
+        self.record.pause = Some(Pause {
+            at,
+            reason: PauseReason::User,
+            snapshot: None,
+            scrollback_lines: 0,
+            last_action: None,
+            pending_tasks: Vec::new(),
+            summary: None,
+            forced: false,
+        });
+        self.record.paused_at = Some(at);
+        self.record.updated_at = at;
+        self.dir.save(&mut self.record)?;
+        self.rest_run(at, PauseReason::User)?;
+        self.core.emit(
+            EventKind::Created,
+            &self.record,
+            json!({ "agent": self.record.agent }),
+        );
+        self.core.emit(
+            EventKind::Paused,
+            &self.record,
+            json!({ "reason": PauseReason::User, "imported": true }),
+        );
+        Ok(Facts::none())
+    }
+
+    /// The run of an instance that rests from now on.
+    fn rest_run(&self, at: Timestamp, reason: PauseReason) -> Result<(), Error> {
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Paused;
+        run.paused_at = Some(at);
+        run.pause_reason = Some(reason);
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        run.resumable = self.is_resumable();
+        run.updated_at = at;
+        Ok(self.dir.save_run(&run)?)
+    }
+
+    fn record_paused(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(options) = facts.read::<PauseOptions>(fact::PAUSE) else {
+            return Ok(Facts::none());
+        };
+        let at = now();
+        let quiesced: Quiesced = facts.read(fact::QUIESCED).unwrap_or_default();
+        let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
+        let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT);
+        self.take_found_reference(facts);
+        self.import_conversation();
+        let outlook = self.core.outlook(&self.dir, &self.record);
+        self.was_active(terminal.as_ref());
+        self.record.pause = Some(Pause {
+            at,
+            reason: options.reason,
+            snapshot: snapshot.as_ref().map(|snapshot| snapshot.reference.clone()),
+            scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
+            // What it was asking when it was dismissed says more than what it did before.
+            last_action: quiesced.asked.or(outlook.last_action),
+            pending_tasks: outlook.pending_tasks,
+            summary: outlook.summary,
+            forced: quiesced.forced,
+        });
+        self.put_away(snapshot, facts);
+        self.record.state = Resting::Paused;
+        self.record.paused_at = Some(at);
+        self.record.updated_at = at;
+        self.dir.save(&mut self.record)?;
+        self.rest_run(at, options.reason)?;
+        self.core.emit(
+            EventKind::Paused,
+            &self.record,
+            json!({ "reason": options.reason, "forced": quiesced.forced }),
+        );
+        Ok(Facts::none())
+    }
+
+    /// Back, or not: an agent that did not come up leaves a paused instance, with its worktree in
+    /// place and the snapshot kept.
+    fn record_resumed(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+            self.record.branch = Some(Branch {
+                name: kept.branch,
+                made_by_us: true,
+            });
+        }
+        if let Some(reason) = facts.read::<String>(fact::NOT_RESUMED) {
+            self.core.server().close_session(&self.record.id)?;
+            stop_tree(None, &self.record.marker(), self.core.settings().pause.stop)?;
+            let snapshot = facts.read::<Option<SnapshotFact>>(fact::RELEASE).flatten();
+            self.record.vault = serde_json::to_value(SavedWork {
+                snapshot,
+                ..SavedWork::default()
+            })
+            .ok();
+            // One that was interrupted still is, so that the next `resume --all` tries it again.
+            if self.record.state != Resting::Interrupted {
+                self.record.state = Resting::Paused;
+            }
+            self.record.updated_at = now();
+            self.dir.save(&mut self.record)?;
+            self.refusal = Some(Error::CannotResume {
+                title: self.record.title.clone(),
+                run: self.record.run.clone(),
+                provider: self.record.agent.clone(),
+                reference: self.record.session_ref.clone(),
+                reason,
+            });
+            return Ok(Facts::none());
+        }
+        self.seat(facts);
+        let reference = facts.read::<String>(fact::SESSION_REF);
+        let renewed = reference.is_some() && reference != self.record.session_ref;
+        self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
+        self.record.resumed_at = Some(self.record.updated_at);
+        self.record.pause = None;
+        self.record.vault = None;
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Running;
+        run.exit_code = None;
+        run.provider_session_ref
+            .clone_from(&self.record.session_ref);
+        if renewed {
+            run.resumed_from_run_id = Some(run.run_id.clone());
+        }
+        run.updated_at = self.record.updated_at;
+        self.dir.save_run(&run)?;
+        let aside: Vec<serde_json::Value> = facts
+            .read::<MergeFact>(fact::MERGE)
+            .map_or_else(Vec::new, |merge| merge.aside)
+            .iter()
+            .map(|aside| {
+                json!({
+                    "path": aside.path().to_string_lossy(),
+                    "to": aside.to().to_string_lossy(),
+                })
+            })
+            .collect();
+        let kept = facts.read::<Kept>(fact::KEPT);
+        let mut data = json!({});
+        if !aside.is_empty() {
+            data["moved_aside"] = aside.into();
+        }
+        if let Some(kept) = kept {
+            data["kept_on"] = kept.branch.into();
+        }
+        self.core.emit(EventKind::Resumed, &self.record, data);
+        Ok(Facts::none())
+    }
+
+    fn record_restarted(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(new_run) = facts.read::<RunId>(fact::NEW_RUN) else {
+            return Ok(Facts::none());
+        };
+        self.seat(facts);
+        let mut old = self.dir.run(&self.record.run)?;
+        // Written twice after a crash: then the record names the new run already.
+        if old.run_id != new_run {
+            old.state = RunState::Superseded;
+            old.superseded_by_run_id = Some(new_run.clone());
+            old.updated_at = self.record.updated_at;
+            self.dir.save_run(&old)?;
+        }
+        self.take_found_reference(facts);
+        // The last words of the run that ends here, while its reference is still known.
+        if old.run_id == self.record.run {
+            self.import_conversation();
+        }
+        self.record.session_ref = facts.read(fact::SESSION_REF);
+        self.dir.save_run(&RunRecord {
+            run_id: new_run.clone(),
+            state: RunState::Running,
+            provider_session_ref: self.record.session_ref.clone(),
+            resumable: self.is_resumable(),
+            created_at: self.record.updated_at,
+            updated_at: self.record.updated_at,
+            paused_at: None,
+            pause_reason: None,
+            resumed_from_run_id: None,
+            restart_of_run_id: Some(old.run_id.clone()).filter(|id| *id != new_run),
+            superseded_by_run_id: None,
+            exit_code: None,
+            ..old
+        })?;
+        self.record.run = new_run;
+        self.record.pause = None;
+        self.record.vault = None;
+        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+            self.record.snapshots = number;
+        }
+        self.dir.save(&mut self.record)?;
+        self.core.emit(
+            EventKind::Running,
+            &self.record,
+            json!({ "restarted": true }),
+        );
+        Ok(Facts::none())
+    }
+
+    /// Where the agent sits from now on.
+    fn seat(&mut self, facts: &Facts) {
+        self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
+        self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
+        self.record.state = Resting::Running;
+        self.record.interrupted_at = None;
+        self.record.updated_at = now();
+        self.record.last_active_at = self.record.updated_at;
+    }
+
+    /// The reference that was learnt when the conversation was saved; after a crash only the journal
+    /// knows it.
+    fn take_found_reference(&mut self, facts: &Facts) {
+        if let Some(reference) = facts.read(fact::FOUND_REF) {
+            self.record.session_ref = Some(reference);
+        }
+    }
+
+    fn is_resumable(&self) -> bool {
+        self.core.is_resumable(&self.record)
+    }
+
+    /// A list by activity is in the same order before and after.
+    fn was_active(&mut self, terminal: Option<&SavedTerminal>) {
+        let at = terminal.and_then(|terminal| Timestamp::from_epoch(terminal.active_at));
+        self.record.last_active_at = at.map_or(self.record.last_active_at, |at| {
+            at.max(self.record.last_active_at)
+        });
+    }
+
+    /// Where the work is from now on.
+    fn put_away(&mut self, snapshot: Option<SnapshotFact>, facts: &Facts) {
+        let vault = SavedWork {
+            snapshot,
+            parking: facts.read(fact::PARKING),
+            left: facts.read(fact::LEFT).unwrap_or_default(),
+        };
+        self.record.vault = serde_json::to_value(vault).ok();
+        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+            self.record.snapshots = number;
+        }
+    }
+
+    fn record_killed(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let at = now();
+        let exit_code: Option<i32> = facts.read(fact::EXIT_CODE).unwrap_or(None);
+        self.take_found_reference(facts);
+        self.import_conversation();
+        // A paused instance keeps what it had; a running one has just been put away.
+        if let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) {
+            let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
+            let order: Option<KillOrder> = facts.read(fact::KILL);
+            let outlook = self.core.outlook(&self.dir, &self.record);
+            self.was_active(terminal.as_ref());
+            // What `undo-kill` brings it back as.
+            self.record.pause = Some(Pause {
+                at,
+                reason: PauseReason::User,
+                snapshot: Some(snapshot.reference.clone()),
+                scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
+                last_action: outlook.last_action,
+                pending_tasks: outlook.pending_tasks,
+                summary: outlook.summary,
+                forced: order.is_some_and(|order| order.busy),
+            });
+            self.put_away(Some(snapshot), facts);
+        }
+        if facts.read::<bool>(fact::GIVEN_BACK).is_some() {
+            let vault = SavedWork::of(&self.record)?;
+            self.record.vault = serde_json::to_value(SavedWork {
+                parking: None,
+                left: Vec::new(),
+                ..vault
+            })
+            .ok();
+        }
+        self.record.state = Resting::Killed;
+        self.record.killed_at = Some(at);
+        self.record.updated_at = at;
+        self.dir.save(&mut self.record)?;
+        let mut run = self.dir.run(&self.record.run)?;
+        run.state = RunState::Killed;
+        run.updated_at = at;
+        run.exit_code = run.exit_code.or(exit_code);
+        self.dir.save_run(&run)?;
+        self.core.emit(EventKind::Killed, &self.record, json!({}));
+        Ok(Facts::none())
+    }
+}

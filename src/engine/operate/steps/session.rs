@@ -1,0 +1,152 @@
+//! The tmux session: opened with a launcher in it, closed.
+
+use std::path::Path;
+
+use crate::agents::{LaunchContext, LaunchKind, Provider};
+use crate::engine::base::Error;
+use crate::engine::operate::environment;
+use crate::engine::operate::launch::{Gate, Orders};
+use crate::engine::operate::options::Launch;
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::Work;
+use crate::lifecycle::{Facts, Operation};
+use crate::model::{Resting, Seat, printable_line};
+use crate::process::Identity;
+use crate::store::{ensure_private, replace_file};
+use crate::tmux::SessionOptions;
+
+impl Work<'_> {
+    /// The reference of the conversation is chosen before the agent exists, where it can be.
+    pub(super) fn intend_open_session(&self, facts: &Facts) -> Result<Facts, Error> {
+        let provider = self.core.provider_of(&self.record)?;
+        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
+        let chosen = facts.read::<String>(fact::SESSION_REF).is_some();
+        if !provider.mints_session() || launch != Launch::Fresh || chosen {
+            return Ok(Facts::none());
+        }
+        Ok(Facts::none().with(fact::SESSION_REF, &uuid::Uuid::new_v4().to_string()))
+    }
+
+    pub(super) fn open_session(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let server = self.core.server();
+        // One that an earlier attempt has left behind is ours to replace. A pause has closed the session and
+        // seen the last process of its agent end: nothing is left of those to look for.
+        let put_to_rest =
+            self.record.state == Resting::Paused || self.operation == Operation::Create;
+        if self.recovering || !put_to_rest {
+            server.close_session(&self.record.id)?;
+            self.stop_survivors()?;
+        }
+        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
+        let reference = match launch {
+            Launch::Fresh => facts.read::<String>(fact::SESSION_REF),
+            Launch::SameReference | Launch::Native => self.record.session_ref.clone(),
+        };
+        self.open(launch, reference.as_deref())
+    }
+
+    /// Opens a session with a launcher in it that waits for "go".
+    pub(super) fn open(&mut self, launch: Launch, reference: Option<&str>) -> Result<Facts, Error> {
+        let server = self.core.server();
+        let kind = match (launch, reference) {
+            (Launch::Native, Some(session)) => LaunchKind::Resume { session },
+            (_, session) => LaunchKind::Fresh { session },
+        };
+        self.core.require_version(self.provider()?);
+        let plan = self.provider()?.launch(&LaunchContext {
+            host: &self.core.host,
+            cwd: &self.record.worktree.path,
+            kind,
+            extra_args: &self.record.agent_args,
+        })?;
+        for (path, text) in &plan.files {
+            provide(path, text)?;
+        }
+        let stage = self.stage()?;
+        self.dir.forget_heard();
+        let gate = Gate::open(&self.core.home.run, &self.record.id)?;
+        let branch = self.record.branch.as_ref();
+        let session = server.open_session(&SessionOptions {
+            instance: &self.record.id,
+            columns: stage.columns,
+            rows: stage.rows,
+            title: &printable_line(self.record.title.as_str()),
+            branch: &branch.map_or_else(String::new, |branch| printable_line(&branch.name)),
+            argv: &gate.launcher(&self.core.host.biv),
+        })?;
+        let environment =
+            environment::of_agent(&self.record.id, &self.record.worktree.path, &plan.env);
+        self.compare_environment(&environment);
+        let orders = Orders {
+            environment,
+            directory: self.record.worktree.path.clone(),
+            argv: plan.argv.clone(),
+            replay: stage.replay,
+            banner: stage.banner,
+        };
+        let agent = Identity::of_pid(session.pane_pid);
+        self.waiting = Some(gate.admit(session.pane_pid, &orders)?);
+        let seat = agent.map(|agent| Seat {
+            socket: server.socket().to_owned(),
+            server: session.server,
+            session: self.record.session_name().as_str().to_owned(),
+            pane: session.pane,
+            agent,
+            guarded: plan.guarded,
+        });
+        Ok(Facts::none()
+            .with(fact::SEAT, &seat)
+            .with(fact::COMMAND, &plan.shown))
+    }
+
+    /// Says which variables an agent had that this process cannot give it, and remembers the names.
+    fn compare_environment(&mut self, environment: &[(Vec<u8>, Vec<u8>)]) {
+        let mut names = environment::names(environment);
+        let before = self.dir.environment_names();
+        // A new run starts with what there is.
+        let again = !matches!(self.operation, Operation::Create | Operation::Restart);
+        if again {
+            let missed = environment::missed(&before, &names);
+            if !missed.is_empty() {
+                self.progress.note(&format!(
+                    "warning: the agent was started with {} before, and gets none of it now: set it and resume again if the agent needs it",
+                    missed.join(", ")
+                ));
+            }
+            // Still missed by the next resume.
+            names.extend(missed);
+        }
+        if names != before {
+            // A hint for later: nothing fails without it.
+            drop(self.dir.save_environment_names(&names));
+        }
+    }
+
+    pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {
+        // The launcher ends when its gate is gone; the session goes with it.
+        self.waiting = None;
+        Gate::remove(&self.core.home.run, &self.record.id);
+        Ok(self.core.server().close_session(&self.record.id)?)
+    }
+
+    pub(super) fn close_session(&mut self) -> Result<Facts, Error> {
+        let server = self.core.server_of(&self.record);
+        server.close_session(&self.record.id)?;
+        Ok(Facts::none())
+    }
+
+    pub(super) fn provider(&self) -> Result<&Provider, Error> {
+        self.core.provider_of(&self.record)
+    }
+}
+
+/// Many instances share such a file: it is written only where it is not there as it should be.
+fn provide(path: &Path, text: &str) -> Result<(), Error> {
+    if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    if let Some(directory) = path.parent() {
+        ensure_private(directory)?;
+    }
+    Ok(replace_file(path, text.as_bytes())?)
+}

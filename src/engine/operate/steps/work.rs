@@ -1,0 +1,137 @@
+//! One operation at work on one instance: what all its steps share.
+
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::{Core, Error, Progress};
+use crate::engine::operate::launch::Waiting;
+use crate::engine::operate::options::KillOrder;
+use crate::engine::operate::steps::fact;
+use crate::git::Repo;
+use crate::lifecycle::{Facts, Operation};
+use crate::model::InstanceRecord;
+use crate::process::{Tree, stop_tree};
+use crate::store::{InstanceDir, Lock};
+use crate::vault::{self, ParkState, ReadAhead, Seen};
+
+/// One operation at work on one instance.
+pub(in crate::engine) struct Work<'a> {
+    pub core: &'a Core,
+    pub dir: InstanceDir,
+    /// As it was when the operation began, and as it is once the step `record` has written it.
+    pub record: InstanceRecord,
+    pub operation: Operation,
+    pub progress: &'a mut dyn Progress,
+    /// A launcher that stands ready. Lost with the process: recovery starts another.
+    pub(super) waiting: Option<Waiting>,
+    /// Asked of git once for the whole operation.
+    pub(super) repository: std::cell::OnceCell<Repo>,
+    /// The snapshot, as far as it was read before the operation began.
+    pub(super) ahead: Option<ReadAhead>,
+    /// The worktree as the snapshot has seen it.
+    pub(super) seen: Option<Seen>,
+    /// The agent's processes, as they were before anything was done to it.
+    pub(super) tree: Option<Tree>,
+    /// Why the wish behind the operation could not be met, though it came to its end.
+    pub(in crate::engine) refusal: Option<Error>,
+    /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
+    pub(super) recovering: bool,
+}
+
+/// What a look at the worktree gave before anything was done to it.
+pub(in crate::engine) struct Foresight {
+    pub repository: Repo,
+    pub ahead: Option<ReadAhead>,
+}
+
+impl<'a> Work<'a> {
+    pub(in crate::engine) fn fresh(
+        core: &'a Core,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            core,
+            dir: dir.clone(),
+            record,
+            operation: Operation::Create,
+            progress,
+            waiting: None,
+            refusal: None,
+            repository: std::cell::OnceCell::new(),
+            ahead: None,
+            seen: None,
+            tree: None,
+            recovering: false,
+        }
+    }
+
+    /// With what was found out before the operation began.
+    pub(in crate::engine) fn foreseeing(self, foresight: Foresight) -> Self {
+        Self {
+            repository: foresight.repository.into(),
+            ahead: foresight.ahead,
+            ..self
+        }
+    }
+
+    pub(in crate::engine) fn recovering(
+        core: &'a Core,
+        dir: &InstanceDir,
+        record: InstanceRecord,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        Self {
+            recovering: true,
+            ..Self::fresh(core, dir, record, progress)
+        }
+    }
+}
+
+impl Work<'_> {
+    /// The repository of the instance, asked of git once.
+    pub(super) fn repository(&self) -> Result<Repo, Error> {
+        if let Some(known) = self.repository.get() {
+            return Ok(known.clone());
+        }
+        let found = Repo::discover(&self.record.repository.root)?;
+        Ok(self.repository.get_or_init(|| found).clone())
+    }
+
+    /// Whether the worktree is not at its place; another directory may be there instead.
+    pub(super) fn is_put_away(&self) -> Result<bool, Error> {
+        let parked = match &SavedWork::of(&self.record)?.parking {
+            Some(place) => vault::park_state(place)? != ParkState::InPlace,
+            None => false,
+        };
+        Ok(parked || !self.record.worktree.path.is_dir())
+    }
+
+    /// Held while worktrees of the repository come or go.
+    pub(super) fn lock_repository(&self) -> Result<Lock, Error> {
+        self.core
+            .lock_repository(&self.record, self.operation.name())
+    }
+
+    /// An agent that has outlived its tmux server still works in the worktree: before another one is
+    /// started, it is ended.
+    pub(super) fn stop_survivors(&self) -> Result<(), Error> {
+        let grace = self.core.settings().pause.stop;
+        Ok(stop_tree(None, &self.record.marker(), grace)?)
+    }
+}
+
+/// Looks at the agent's processes while the agent still runs: with it goes what ties its children to it.
+pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
+    let leader = record.seat.as_ref().map(|seat| &seat.agent);
+    match known {
+        Some(tree) => tree.look_again(leader),
+        None => *known = Some(Tree::of(leader, &record.marker())),
+    }
+}
+
+/// Whether the worktree of an instance that is killed stays because its repository is away.
+pub(super) fn leaves_worktree(facts: &Facts) -> bool {
+    facts
+        .read::<KillOrder>(fact::KILL)
+        .is_some_and(|order| order.leave_worktree)
+}

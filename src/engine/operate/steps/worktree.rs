@@ -1,0 +1,270 @@
+//! The worktree: made, set up, moved aside.
+
+use std::path::Path;
+
+use crate::config::WorktreeOnPause;
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::{Error, now};
+use crate::engine::operate::options::{KillOrder, PauseOptions};
+use crate::engine::operate::setup;
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::{Work, leaves_worktree};
+use crate::git::{self, AddWorktree, GitError, MadeWorktree, Repo};
+use crate::lifecycle::Facts;
+use crate::vault::{self, BranchStanding, Left, ParkingPlace, SnapshotFact};
+
+impl Work<'_> {
+    pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(Facts::none());
+        };
+        let plan = AddWorktree {
+            resume_partial: self.recovering,
+            ..plan
+        };
+        Ok(Facts::none().with(fact::WORKTREE_PLAN, &plan))
+    }
+
+    pub(super) fn add_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        // An adopted worktree is there already.
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(Facts::none());
+        };
+        if let Some(known) = facts.read::<Repo>(fact::REPOSITORY) {
+            self.repository.get_or_init(|| known);
+        }
+        let repository = self.repository()?;
+        if let Some(parent) = plan.path.parent() {
+            std::fs::create_dir_all(parent).map_err(Error::files("make", parent))?;
+        }
+        let _lock = self.lock_repository()?;
+        let made = repository.add_worktree(&plan)?;
+        Ok(Facts::none().with(fact::WORKTREE, &made))
+    }
+
+    pub(super) fn undo_add_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
+        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+            return Ok(());
+        };
+        let made = facts.read::<MadeWorktree>(fact::WORKTREE);
+        let _lock = self.lock_repository()?;
+        match self.repository()?.undo_add_worktree(&plan, made.as_ref())? {
+            git::Undone::Removed => {}
+            git::Undone::MovedAside { to } => self.progress.note(&format!(
+                "the unfinished worktree held files and was moved to {}",
+                to.display()
+            )),
+            git::Undone::LeftAlone => self.progress.note(&format!(
+                "{} was not made by biv and was left alone",
+                plan.path.display()
+            )),
+        }
+        Ok(())
+    }
+
+    pub(super) fn setup_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+            let grace = self.core.settings().pause.stop;
+            setup::perform(&wanted, &self.record, grace, self.progress)?;
+        }
+        Ok(Facts::none())
+    }
+
+    /// Ends what the set-up has left running, before its directory goes, and takes back what was brought
+    /// over, so that nothing but work is left.
+    pub(super) fn undo_setup_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
+        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+            self.stop_survivors()?;
+            setup::take_back(&wanted, &self.record);
+        }
+        Ok(())
+    }
+
+    pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
+        let stays = self.worktree_wish(facts) == WorktreeOnPause::Keep;
+        // A paused instance that is killed has been put away already.
+        if stays || self.is_put_away()? || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
+            return Ok(Facts::none());
+        }
+        let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
+        let place = vault::choose_parking(
+            &self.repository()?,
+            &self.record.worktree.path,
+            &self.record.id,
+            number,
+        )?;
+        Ok(Facts::none().with(fact::PARKING, &place))
+    }
+
+    pub(super) fn free_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
+            self.deregister_lost(facts)?;
+            return self.give_back(facts);
+        };
+        {
+            let _lock = self.lock_repository()?;
+            vault::park(&place)?;
+        }
+        self.save_late_changes(&place, facts)
+    }
+
+    /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
+    /// is killed, that ends.
+    fn deregister_lost(&self, facts: &Facts) -> Result<(), Error> {
+        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        let path = &self.record.worktree.path;
+        if killed && !path.exists() && SavedWork::of(&self.record)?.parking.is_none() {
+            let _lock = self.lock_repository()?;
+            self.repository()?.deregister_missing(path)?;
+        }
+        Ok(())
+    }
+
+    /// An adopted worktree that a pause has put away goes back to its owner when its instance is
+    /// killed. Where something stands in its way, it stays where it is kept.
+    fn give_back(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        if !killed || !self.record.worktree.adopted {
+            return Ok(Facts::none());
+        }
+        let SavedWork {
+            snapshot: Some(snapshot),
+            parking: Some(place),
+            ..
+        } = SavedWork::of(&self.record)?
+        else {
+            return Ok(Facts::none());
+        };
+        match self.put_in_place(&place, &snapshot) {
+            Ok(()) => Ok(Facts::none().with(fact::GIVEN_BACK, &true)),
+            Err(error) => {
+                self.progress.note(&format!(
+                    "{} stays put away: {error}",
+                    place.worktree.display()
+                ));
+                Ok(Facts::none())
+            }
+        }
+    }
+
+    fn put_in_place(&self, place: &ParkingPlace, snapshot: &SnapshotFact) -> Result<(), Error> {
+        let repository = self.repository()?;
+        let _lock = self.lock_repository()?;
+        match vault::branch_standing(&repository, snapshot)? {
+            BranchStanding::Elsewhere { branch, path } if path != place.worktree => {
+                return Err(GitError::BranchInUse { name: branch, path }.into());
+            }
+            BranchStanding::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
+            // Moved: its files show as changes against where the branch is now; nothing is written.
+            BranchStanding::Elsewhere { .. }
+            | BranchStanding::Same
+            | BranchStanding::Moved { .. } => {}
+        }
+        vault::check_unpark(place)?;
+        vault::refill(&repository, place)?;
+        vault::unpark(place)?;
+        vault::bring_objects_back(&repository, snapshot)?;
+        Ok(vault::settle_refill(&repository, &place.live_checkout())?)
+    }
+
+    /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
+    /// its own: once files are deleted, nobody may take what is left for the work and save that.
+    pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        if facts.read::<bool>(fact::UNSETTLED).is_some() {
+            self.progress
+                .note("the disk is not freed while somebody writes; `biv gc` can do it later");
+            return Ok(Facts::none());
+        }
+        let place = facts.read::<ParkingPlace>(fact::PARKING);
+        let snapshot = facts.read::<SnapshotFact>(fact::SNAPSHOT);
+        let (Some(place), Some(snapshot), WorktreeOnPause::Remove) =
+            (place, snapshot, self.worktree_wish(facts))
+        else {
+            return Ok(Facts::none());
+        };
+        let policy = self.core.thin_policy();
+        let report = self.repository().and_then(|repository| {
+            Ok(vault::thin(&repository, &place, &snapshot, &policy, now())?)
+        });
+        let left = match report {
+            Ok(report) => {
+                for (path, bytes) in &report.dropped {
+                    self.progress.note(&format!(
+                        "{} ({bytes} bytes) was let go to free the disk",
+                        path.display()
+                    ));
+                }
+                report.left
+            }
+            // The work is put away already, whole: an instance is not held up for its disk space.
+            Err(error) => vec![Left::new(Path::new("."), error.to_string())],
+        };
+        if left.is_empty() {
+            return Ok(Facts::none());
+        }
+        self.progress.note(&left_on_disk(&left));
+        Ok(Facts::none().with(fact::LEFT, &left))
+    }
+
+    /// What is to become of the worktree. An adopted one is somebody else's: killing the instance
+    /// leaves it.
+    fn worktree_wish(&self, facts: &Facts) -> WorktreeOnPause {
+        match facts.read::<PauseOptions>(fact::PAUSE) {
+            Some(options) => options.worktree,
+            None if self.record.worktree.adopted || leaves_worktree(facts) => WorktreeOnPause::Keep,
+            None => WorktreeOnPause::Park,
+        }
+    }
+
+    /// Only a branch that biv made, only on request, and only where it still stands on the commit that
+    /// the snapshot holds: commits that somebody made on it since are nowhere else.
+    pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let wanted = facts
+            .read::<KillOrder>(fact::KILL)
+            .is_some_and(|order| order.delete_branch && !order.leave_worktree);
+        let branch = self
+            .record
+            .branch
+            .clone()
+            .filter(|branch| branch.made_by_us);
+        let (true, Some(branch)) = (wanted, branch) else {
+            return Ok(Facts::none());
+        };
+        let saved = match facts.read::<SnapshotFact>(fact::SNAPSHOT) {
+            Some(snapshot) => Some(snapshot),
+            None => SavedWork::of(&self.record)?.snapshot,
+        };
+        let repository = self.repository()?;
+        match (
+            repository.branch_commit(&branch.name)?,
+            saved.and_then(|saved| saved.head),
+        ) {
+            (None, _) => {}
+            (Some(commit), Some(head)) if commit == head => {
+                repository.delete_branch(&branch.name, &commit)?;
+            }
+            (Some(_), _) => self.progress.note(&format!(
+                "the branch {} was moved meanwhile and is kept",
+                branch.name
+            )),
+        }
+        Ok(Facts::none())
+    }
+}
+
+/// What could not be deleted, in one sentence.
+fn left_on_disk(left: &[Left]) -> String {
+    const NAMED: usize = 5;
+    let mut named: Vec<String> = left
+        .iter()
+        .take(NAMED)
+        .map(|left| format!("{} ({})", left.path, left.why))
+        .collect();
+    if left.len() > NAMED {
+        named.push(format!("{} more", left.len() - NAMED));
+    }
+    format!(
+        "not all of the disk is freed: {}; `biv gc` tries again",
+        named.join(", ")
+    )
+}

@@ -1,0 +1,112 @@
+//! Putting an idle agent to sleep, by a timer and never by a person.
+
+use serde_json::json;
+
+use crate::config::WorktreeOnPause;
+use crate::engine::base::{Core, Error, Silent};
+use crate::engine::operate::options::PauseOptions;
+use crate::engine::operate::steps::fact;
+use crate::engine::typing::delivery::holds_a_draft;
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Activity, EventKind, InstanceId, PauseReason, Resting};
+
+/// What came of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Suspended {
+    Done,
+    /// Somebody is here or has left half a sentence, or it is not idle any more.
+    NotNow,
+}
+
+impl Core {
+    /// Pauses an instance that is idle, with its worktree kept. A person always wins: whoever is
+    /// attached, types or sends holds the presence lock, which is only ever tried for here. It is let
+    /// go of as soon as the pause is in the journal; a message that comes then waits for the pause to
+    /// be done and wakes the instance again.
+    pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
+        self.prepare()?;
+        let dir = self.store.instance(id);
+        let Ok(absence) = dir.absence("idle timer") else {
+            return Ok(Suspended::NotNow);
+        };
+        let Ok(lock) = dir.try_lock_operation("idle suspend") else {
+            return Ok(Suspended::NotNow);
+        };
+        let open = dir
+            .journal()
+            .read()?
+            .is_some_and(|journal| !journal.is_closed());
+        let mut record = dir.record()?;
+        if open || record.state != Resting::Running || dir.queue()?.counts().is_open() {
+            return Ok(Suspended::NotNow);
+        }
+        let server = self.server_of(&record);
+        let Some(pane) = server
+            .pane_of(id)?
+            .filter(|pane| pane.death.is_none() && pane.clients == 0)
+        else {
+            return Ok(Suspended::NotNow);
+        };
+        let shot = crate::engine::watch::look::look(&server, &pane.id)?;
+        if self.verdict(&record, shot.as_ref(), Some(&pane)).activity != Activity::Idle {
+            return Ok(Suspended::NotNow);
+        }
+        // What a person has left half typed would go with the agent.
+        if let Some(seat) = &record.seat {
+            let agent = self.watched(&server, &dir, &record, seat)?;
+            if holds_a_draft(&agent, &|| self.last_prompt(&dir, &record))? {
+                return Ok(Suspended::NotNow);
+            }
+        }
+        let options = PauseOptions {
+            wait: Some(std::time::Duration::ZERO),
+            worktree: WorktreeOnPause::Keep,
+            reason,
+        };
+        let repository = self.require_repository(&dir, &mut record, &mut Silent)?;
+        let foresight =
+            self.refuse_what_cannot_be_kept(repository, &record, &options, &mut Silent)?;
+        self.withdraw_cancellation(&dir);
+        let facts = Facts::none().with(fact::PAUSE, &options);
+        let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
+        drop(absence);
+        self.emit(EventKind::Pausing, &record, json!({ "reason": reason }));
+        self.carry_out_foreseen(&lock, &dir, journal, record, foresight, &mut Silent)?;
+        Ok(Suspended::Done)
+    }
+
+    /// Sets how long an instance may be idle before it is paused; None: never; or takes the setting
+    /// back, so that the configuration decides.
+    pub(crate) fn set_idle_timeout(
+        &self,
+        given: &str,
+        timeout: IdleTimeout,
+    ) -> Result<crate::engine::base::view::InstanceView, Error> {
+        self.prepare()?;
+        let held = self.hold(given, crate::engine::base::Scope::Living, "timeout")?;
+        let mut record = held.record;
+        record.idle_timeout_s = timeout.stored();
+        record.updated_at = crate::engine::base::now();
+        held.dir.save(&mut record)?;
+        drop(held.lock);
+        self.ring(Some(&record.id));
+        self.show(record.id.as_str())
+    }
+}
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdleTimeout {
+    Off,
+    After(u64),
+}
+
+impl IdleTimeout {
+    /// In a record, nothing means "as configured", and zero "never".
+    pub(crate) fn stored(self) -> Option<u64> {
+        match self {
+            Self::Off => Some(0),
+            Self::After(seconds) => Some(seconds),
+        }
+    }
+}

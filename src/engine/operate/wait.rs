@@ -1,0 +1,89 @@
+//! Waiting for an instance to do or need something.
+
+use std::time::{Duration, Instant};
+
+use crate::config::brief_duration;
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
+use crate::engine::operate::options::{PauseOptions, ResumeOptions};
+use crate::engine::operate::steps::fact;
+use crate::lifecycle::Journal;
+use crate::model::{InstanceRecord, PauseReason, Resting, Timestamp};
+
+const INTERVAL: Duration = Duration::from_millis(100);
+/// How long a pause by a timer may take: what it waits for is the agent's end.
+const TIMER: Duration = Duration::from_secs(60);
+
+impl Core {
+    /// Looks again and again until the instance is as wanted; gives the last look either way.
+    pub(crate) fn wait_until(
+        &self,
+        given: &str,
+        limit: Duration,
+        wanted: impl Fn(&InstanceView) -> bool,
+    ) -> Result<(InstanceView, bool), Error> {
+        let started = Instant::now();
+        loop {
+            let view = self.show(given)?;
+            if wanted(&view) {
+                return Ok((view, true));
+            }
+            if started.elapsed() >= limit {
+                return Ok((view, false));
+            }
+            std::thread::sleep(INTERVAL);
+        }
+    }
+
+    /// The instance, awake: an operation on it is waited for, a paused one is resumed first.
+    pub(in crate::engine) fn awake(
+        &self,
+        given: &str,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Found, Error> {
+        let mut found = self.settled(given, Scope::Living)?;
+        if found.journal.is_some() {
+            // Whoever holds it is given five seconds; then we say who it is. A timer is given the time
+            // that it needs: nobody has asked for that pause, and the message must not be refused.
+            let by_timer = found.journal.as_ref().is_some_and(is_by_timer);
+            let deadline = Instant::now() + if by_timer { TIMER } else { Duration::ZERO };
+            loop {
+                match self.lock(&found.dir, &found.record, "wait") {
+                    Err(Error::Busy { .. }) if Instant::now() < deadline => {}
+                    other => break drop(other?),
+                }
+            }
+            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        }
+        if let Some((word, since)) = asleep_since(&found.record) {
+            progress.note(&format!(
+                "Resuming ({word} {} ago)…",
+                brief_duration(since.until(now()))
+            ));
+            self.resume(found.record.id.as_str(), options, progress)?;
+            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+        }
+        Ok(found)
+    }
+}
+
+/// Since when an instance waits for a message or a visit to bring it back, and what happened to it.
+fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
+    match record.state {
+        Resting::Paused => Some(("paused", record.paused_at.unwrap_or(record.updated_at))),
+        Resting::Interrupted => Some((
+            "interrupted",
+            record.interrupted_at.unwrap_or(record.updated_at),
+        )),
+        Resting::Running | Resting::Completed | Resting::Failed | Resting::Killed => None,
+    }
+}
+
+/// Whether this is a pause that nobody has asked for.
+fn is_by_timer(journal: &Journal) -> bool {
+    journal
+        .facts
+        .read::<PauseOptions>(fact::PAUSE)
+        .is_some_and(|options| matches!(options.reason, PauseReason::Idle | PauseReason::Resource))
+}

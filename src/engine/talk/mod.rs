@@ -1,0 +1,4 @@
+//! Prompts for an agent: sent now, or queued until it can take them.
+
+pub(in crate::engine) mod queue;
+pub(in crate::engine) mod send;

@@ -1,0 +1,306 @@
+//! A prompt on its way into an agent's input box, and out of it again.
+
+use std::time::{Duration, Instant};
+
+use crate::agents::{Readiness, Verify};
+use crate::detect::{Draft, Key, Screen};
+use crate::engine::base::Error;
+use crate::engine::watch::archive::BANNER;
+use crate::engine::watch::look::{Watched, screen_of};
+use crate::model::{Activity, squeezed};
+use crate::tmux::{Shot, TmuxError};
+
+/// How long a pasted prompt may take to show in the input box.
+const ECHO: Duration = Duration::from_secs(10);
+/// A text in the box that is not known for ours, but stays: agents show some characters otherwise.
+const SOME_TEXT: Duration = Duration::from_secs(1);
+/// A text that stands in the box for this long is not on its way out of it.
+const STANDS: Duration = Duration::from_millis(400);
+/// How long it may take to empty the input box.
+const EMPTYING: Duration = Duration::from_secs(10);
+/// How long a submitted prompt may take to leave the input box.
+const SUBMISSION: Duration = Duration::from_secs(10);
+/// A prompt must be gone for this long: an agent that draws itself anew hides its box for a moment.
+const GONE: Duration = Duration::from_millis(300);
+/// When nothing has moved for this long Enter is pressed once more: a busy machine can swallow the first.
+const SECOND_ENTER: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
+
+/// What is known of a prompt that was submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Receipt {
+    Taken,
+    /// The agent is gone: it may have been told to go, or have gone before it read anything.
+    Gone,
+}
+
+/// What the agent was asked last, if that is known.
+pub(in crate::engine) type LastPrompt<'a> = &'a dyn Fn() -> Option<String>;
+
+/// Whether a prompt can be typed: nothing of a person's stands in the input box.
+pub(in crate::engine) fn find_the_box_free(
+    agent: &Watched<'_>,
+    last: LastPrompt<'_>,
+) -> Result<(), Error> {
+    Delivery { agent }.empty_the_box(last)
+}
+
+/// Whether a person has left something in the input box.
+pub(in crate::engine) fn holds_a_draft(
+    agent: &Watched<'_>,
+    last: LastPrompt<'_>,
+) -> Result<bool, Error> {
+    let delivery = Delivery { agent };
+    let screen = delivery.coloured()?;
+    let typed = matches!(agent.provider.draft(&screen), Some(Draft::Text(_)));
+    Ok(typed && !delivery.was_put_back(&screen, last))
+}
+
+/// Pastes the prompt into an agent that is ready, submits it and sees it go. After an error the agent
+/// has not got it.
+pub(in crate::engine) fn type_in(
+    agent: &Watched<'_>,
+    prompt: &str,
+    last: LastPrompt<'_>,
+) -> Result<Receipt, Error> {
+    let delivery = Delivery { agent };
+    delivery.await_terminal()?;
+    delivery.empty_the_box(last)?;
+    let text = typeable(prompt);
+    agent.server.paste(agent.pane, &text)?;
+    delivery.await_echo(&text)?;
+    // Several agents take an Enter that follows too closely for a part of the paste.
+    std::thread::sleep(agent.provider.settle_before_submit());
+    let before = delivery.shot()?;
+    delivery.submit()?;
+    let seen = match agent.provider.verify() {
+        Verify::Draft => delivery.await_submission(&before),
+        // Keys that go to an agent that has ended are swallowed without a word.
+        Verify::None => delivery.shot().map(drop),
+    };
+    match seen {
+        Ok(()) => Ok(Receipt::Taken),
+        Err(Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)) => Ok(Receipt::Gone),
+        Err(error) => Err(error),
+    }
+}
+
+struct Delivery<'a> {
+    agent: &'a Watched<'a>,
+}
+
+impl Delivery<'_> {
+    /// Some agents draw their input box before they read from it. A plain command may never take its
+    /// terminal over, and needs not.
+    fn await_terminal(&self) -> Result<(), Error> {
+        let since = Instant::now();
+        while self.agent.provider.readiness() == Readiness::Rules
+            && since.elapsed() < ECHO
+            && !self.agent.server.reads_keys_itself(self.agent.pane)?
+        {
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
+    /// What stands in the box would be sent along. A prompt that was interrupted before its answer is put
+    /// back there by the agent, and is known from the conversation: it makes room. Half a sentence of a
+    /// person is nowhere else, and stays. Colours tell what was typed from a placeholder.
+    fn empty_the_box(&self, last: LastPrompt<'_>) -> Result<(), Error> {
+        let keys: Vec<String> = self
+            .agent
+            .provider
+            .clear_keys()
+            .iter()
+            .map(|key| key.name())
+            .collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let since = Instant::now();
+        let mut first_seen: Option<(Draft, Instant)> = None;
+        let mut pressed: Option<(Screen, Instant)> = None;
+        while since.elapsed() < EMPTYING {
+            let screen = self.coloured()?;
+            let draft = match self.agent.provider.draft(&screen) {
+                Some(draft @ Draft::Text(_)) => draft,
+                _ => return Ok(()),
+            };
+            if pressed.is_none() && (keys.is_empty() || !self.was_put_back(&screen, last)) {
+                // An agent that draws itself anew shows many things for a moment.
+                let known = first_seen.take_if(|(seen, _)| *seen == draft);
+                let (draft, at) = known.unwrap_or_else(|| (draft, Instant::now()));
+                if at.elapsed() > STANDS || since.elapsed() > SECOND_ENTER {
+                    return Err(Error::DraftInTheWay);
+                }
+                first_seen = Some((draft, at));
+                std::thread::sleep(BETWEEN_LOOKS);
+                continue;
+            }
+            // Once for each line, and again where it was not taken in.
+            let again = pressed
+                .as_ref()
+                .is_none_or(|(seen, at)| *seen != screen || at.elapsed() > SECOND_ENTER);
+            if again {
+                self.agent.server.press(self.agent.pane, &keys)?;
+                pressed = Some((screen, Instant::now()));
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Error::DraftInTheWay)
+    }
+
+    /// Whether the box holds nothing but what the agent was asked last, or the beginning of it.
+    fn was_put_back(&self, screen: &Screen, last: LastPrompt<'_>) -> bool {
+        let shown = self.agent.provider.whole_draft(screen);
+        let shown = shown.map(|shown| squeezed(&shown));
+        shown
+            .filter(|shown| !shown.is_empty())
+            .is_some_and(|shown| last().is_some_and(|last| squeezed(&last).starts_with(&shown)))
+    }
+
+    /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.
+    /// A text that begins with an empty line does not show, so nothing is waited for then.
+    fn await_echo(&self, text: &str) -> Result<(), Error> {
+        let first = text.lines().next().unwrap_or_default();
+        if self.agent.provider.verify() == Verify::None || first.trim().is_empty() {
+            return Ok(());
+        }
+        let since = Instant::now();
+        let mut other: Option<(Draft, Instant)> = None;
+        while since.elapsed() < ECHO {
+            match self.drafted()? {
+                Some(Draft::Text(shown)) if is_beginning(&shown, first) => break,
+                Some(draft @ Draft::Text(_)) => match &other {
+                    Some((known, since)) if *known == draft => {
+                        if since.elapsed() > SOME_TEXT {
+                            break;
+                        }
+                    }
+                    _ => other = Some((draft, Instant::now())),
+                },
+                _ => other = None,
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
+    fn await_submission(&self, before: &Shot) -> Result<(), Error> {
+        let provider = self.agent.provider;
+        let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
+        let draft = drafted(before);
+        // Where the box does not show what is in it, anything that the agent does about it must do.
+        let shows = matches!(draft, Some(Draft::Text(_)));
+        let submitted_at = Instant::now();
+        let mut pressed_again = false;
+        let mut gone: Option<Instant> = None;
+        let mut still = (before.text.clone(), submitted_at);
+        while submitted_at.elapsed() < SUBMISSION {
+            let shot = self.shot()?;
+            if shot.text != still.0 {
+                still = (shot.text.clone(), Instant::now());
+            }
+            let activity = provider
+                .judge(&screen_of(&shot), Some(&shot.title))
+                .activity;
+            // A dialog in the place of the box: what looks like the draft is its echo further up.
+            let moved = if shows {
+                drafted(&shot) != draft
+            } else {
+                shot.text != before.text
+            };
+            if moved || needs_a_person(activity) {
+                if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
+                    return Ok(());
+                }
+            } else {
+                gone = None;
+                // Only at a prompt that stands still: an Enter is an answer to whatever comes up.
+                let waits = activity == Activity::Idle && still.1.elapsed() >= SECOND_ENTER;
+                if waits && !pressed_again {
+                    self.submit()?;
+                    pressed_again = true;
+                }
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Error::NotSubmitted)
+    }
+
+    fn submit(&self) -> Result<(), Error> {
+        let keys: Vec<String> = self
+            .agent
+            .provider
+            .submit_keys()
+            .iter()
+            .map(|key| Key::name(*key))
+            .collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        Ok(self.agent.server.press(self.agent.pane, &keys)?)
+    }
+
+    /// The screen as it is drawn: only colours tell what was typed from a placeholder.
+    fn coloured(&self) -> Result<Screen, Error> {
+        let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
+        Ok(Screen::new(&coloured).below(BANNER))
+    }
+
+    fn drafted(&self) -> Result<Option<Draft>, Error> {
+        Ok(self.agent.provider.draft(&screen_of(&self.shot()?)))
+    }
+
+    /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
+    /// another reason than having read it.
+    fn shot(&self) -> Result<Shot, Error> {
+        let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
+        self.agent
+            .look()?
+            .filter(|shot| !shot.dead)
+            .ok_or_else(gone)
+    }
+}
+
+fn needs_a_person(activity: Activity) -> bool {
+    matches!(
+        activity,
+        Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited
+    )
+}
+
+/// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
+/// shown as `[Pasted …`.
+fn is_beginning(shown: &str, first: &str) -> bool {
+    shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
+}
+
+/// What can be typed of a text: everything but what would steer the terminal or break out of the
+/// paste. Line ends become newlines.
+fn typeable(text: &str) -> String {
+    text.replace("\r\n", "\n")
+        .replace('\r', "\n")
+        .chars()
+        .filter(|character| matches!(character, '\n' | '\t') || !character.is_control())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_shows_the_beginning_or_that_something_was_pasted() {
+        assert!(is_beginning("the tent", "the tent is blue"));
+        assert!(is_beginning("a    b", "a\tb"));
+        assert!(is_beginning("[Pasted text #7 +102 lines]", "begin"));
+        assert!(!is_beginning("an earlier prompt", "the tent is blue"));
+    }
+
+    #[test]
+    fn what_would_break_out_of_the_paste_is_left_out() {
+        assert_eq!(
+            typeable("a\x1b[201~rm\x07\r\nb\tc\u{9b}d\x7f"),
+            "a[201~rm\nb\tcd"
+        );
+        let exact = "'quotes' \"; $HOME `x` \\ \n\té 日本 👩‍💻 -dash;";
+        assert_eq!(typeable(exact), exact);
+    }
+}

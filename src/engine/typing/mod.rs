@@ -1,0 +1,5 @@
+//! Typing into an agent: one caller at a time, each prompt whole.
+
+pub(in crate::engine) mod delivery;
+pub(in crate::engine) mod lock;
+pub(in crate::engine) mod ready;

@@ -1,0 +1,60 @@
+//! Waiting until an agent can take a prompt.
+
+use std::time::Duration;
+
+use crate::detect::Rest;
+use crate::engine::base::Error;
+use crate::engine::watch::look::{self, Watched, last_words};
+use crate::model::{Activity, Title};
+use crate::tmux::Server;
+
+/// How long to wait for an agent to become ready.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Patience {
+    /// For one that shows nothing that is known yet.
+    pub starting: Duration,
+    /// For one that works; None: as long as it does.
+    pub busy: Option<Duration>,
+}
+
+/// Waits until the agent is at rest, as long as the patience lasts.
+pub(in crate::engine) fn await_ready(
+    agent: &Watched<'_>,
+    title: &Title,
+    patience: Patience,
+) -> Result<(), Error> {
+    let mut moving_since = Duration::ZERO;
+    let quiet = agent.provider.readiness().quiet();
+    let found = agent.until_rest(quiet, |elapsed, activity| {
+        if activity == Activity::Busy {
+            moving_since = elapsed;
+            patience.busy.is_none_or(|limit| elapsed < limit)
+        } else {
+            elapsed.saturating_sub(moving_since) < patience.starting
+        }
+    })?;
+    match found {
+        look::Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
+        look::Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
+            title: title.clone(),
+            activity,
+        }),
+        look::Found::StillMoving(_) => Err(Error::NotReady {
+            seconds: patience.starting.as_secs(),
+        }),
+        look::Found::AtRest(Rest::Exited) | look::Found::Gone => {
+            Err(died(agent.server, agent.pane)?)
+        }
+    }
+}
+
+/// The error for an agent that has ended: its exit status and its last words.
+pub(in crate::engine) fn died(server: &Server, pane: &str) -> Result<Error, Error> {
+    let code = server
+        .death_of(pane)?
+        .map_or(128, crate::tmux::Death::exit_code);
+    Ok(Error::AgentDied {
+        code,
+        last_words: last_words(server, pane),
+    })
+}

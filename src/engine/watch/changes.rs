@@ -1,0 +1,110 @@
+//! How much an instance has changed, counted only when something may have.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::base::now;
+use crate::git::{self, Repo};
+use crate::model::{DiffStat, InstanceRecord};
+use crate::store::{InstanceDir, replace_file};
+use crate::tmux::Pane;
+use crate::vault::{self, SnapshotFact};
+
+/// Files that an agent writes together with its last output may be a moment later than that.
+const AFTERGLOW: i64 = 2;
+
+/// A count, and what the world looked like when it was made.
+#[derive(Debug, Serialize, Deserialize)]
+struct Counted {
+    evidence: Evidence,
+    stat: DiffStat,
+}
+
+/// Cheap signs that something may have changed: the agent said something, or git's index or the top
+/// of the worktree was touched.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Evidence {
+    active_at: i64,
+    index: (i64, i64),
+    top: (i64, i64),
+}
+
+/// What a saved worktree is counted by: its snapshot never changes.
+#[derive(Debug, Serialize, Deserialize)]
+struct CountedSnapshot {
+    commit: String,
+    stat: DiffStat,
+}
+
+/// The difference of a saved worktree against its base, counted once.
+pub(in crate::engine) fn count_saved(
+    dir: &InstanceDir,
+    record: &InstanceRecord,
+    snapshot: &SnapshotFact,
+) -> Option<DiffStat> {
+    let path = dir.path.join("diff-saved.json");
+    let known = std::fs::read(&path)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<CountedSnapshot>(&text).ok());
+    if let Some(known) = known.filter(|known| known.commit == snapshot.commit) {
+        return Some(known.stat);
+    }
+    let repository = Repo::discover(&record.repository.root).ok()?;
+    let base = record.base.commit.as_deref();
+    let stat = vault::snapshot_diff_stat(&repository, snapshot, base).ok()?;
+    let counted = CountedSnapshot {
+        commit: snapshot.commit.clone(),
+        stat,
+    };
+    if let Ok(text) = serde_json::to_vec(&counted) {
+        // Only a cache, too.
+        drop(replace_file(&path, &text));
+    }
+    Some(stat)
+}
+
+/// The difference of a live worktree against its base.
+pub(in crate::engine) fn count(
+    dir: &InstanceDir,
+    record: &InstanceRecord,
+    pane: Option<&Pane>,
+) -> Option<DiffStat> {
+    let path = dir.path.join("diff.json");
+    let worktree = &record.worktree.path;
+    let evidence = Evidence {
+        active_at: pane.map_or(0, |pane| pane.active_at),
+        index: touched(&index_of(worktree)?),
+        top: touched(worktree),
+    };
+    let known = std::fs::read(&path)
+        .ok()
+        .and_then(|text| serde_json::from_slice::<Counted>(&text).ok());
+    if let Some(known) = known.filter(|known| known.evidence == evidence) {
+        return Some(known.stat);
+    }
+    let repository = Repo::discover(&record.repository.root).ok()?;
+    let stat = git::diff_stat(&repository, worktree, record.base.commit.as_deref()).ok()?;
+    let settled = now().seconds_since_epoch() - evidence.active_at > AFTERGLOW;
+    if settled && let Ok(text) = serde_json::to_vec(&Counted { evidence, stat }) {
+        // Only a cache: without it the next look counts again.
+        drop(replace_file(&path, &text));
+    }
+    Some(stat)
+}
+
+/// The index of a worktree, by the file that says where its git directory is.
+fn index_of(worktree: &Path) -> Option<std::path::PathBuf> {
+    let dot_git = worktree.join(".git");
+    if dot_git.is_dir() {
+        return Some(dot_git.join("index"));
+    }
+    let text = std::fs::read_to_string(dot_git).ok()?;
+    let directory = text.trim().strip_prefix("gitdir: ")?;
+    Some(worktree.join(directory).join("index"))
+}
+
+fn touched(path: &Path) -> (i64, i64) {
+    std::fs::metadata(path).map_or((0, 0), |metadata| (metadata.mtime(), metadata.mtime_nsec()))
+}

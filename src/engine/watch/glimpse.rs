@@ -1,0 +1,71 @@
+//! One agent's screen for whoever looks again and again: one record read, tmux asked once.
+
+use std::path::{Path, PathBuf};
+
+use crate::engine::base::{Core, Error};
+use crate::engine::watch::watcher::Watcher;
+use crate::git::Repo;
+use crate::model::{InstanceId, Resting};
+use crate::tmux::{TmuxError, harmless};
+
+/// What is shown of one that does not run, at the most.
+const SAVED: usize = 5_000;
+
+/// A screen with colours, and nothing else that a terminal would obey.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Glimpse {
+    pub text: String,
+    /// It is on a terminal now, as opposed to having been saved from one.
+    pub live: bool,
+}
+
+impl Watcher {
+    /// The screen of an instance as it is now, without starting a process; None where it has none.
+    pub(crate) fn glimpse(&self, id: &InstanceId) -> Option<Glimpse> {
+        let shot = self.picture(id, true)?;
+        Some(Glimpse {
+            text: harmless(&shot.text),
+            live: true,
+        })
+    }
+}
+
+impl Core {
+    /// The screen of an instance, with so many lines of what has scrolled away above it.
+    pub(crate) fn glimpse(&self, id: &InstanceId, above: usize) -> Result<Glimpse, Error> {
+        let dir = self.store.instance(id);
+        let record = dir.record()?;
+        if let (Resting::Running | Resting::Completed | Resting::Failed, Some(seat)) =
+            (record.state, &record.seat)
+        {
+            match self.server_of(&record).glimpse(&seat.pane, id, above) {
+                Ok(Some(text)) => {
+                    return Ok(Glimpse {
+                        text: harmless(&text),
+                        live: true,
+                    });
+                }
+                Ok(None) | Err(TmuxError::Missing | TmuxError::NoServer | TmuxError::NoPane(_)) => {
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        let path = crate::engine::watch::archive::scrollback(&dir);
+        let saved = match std::fs::read(&path) {
+            Ok(saved) => String::from_utf8_lossy(&saved).into_owned(),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+            Err(error) => return Err(Error::files("read", &path)(error)),
+        };
+        let lines: Vec<&str> = saved.trim_end().lines().collect();
+        let start = lines.len().saturating_sub(SAVED);
+        Ok(Glimpse {
+            text: harmless(&lines[start..].join("\n")),
+            live: false,
+        })
+    }
+
+    /// The repository that a directory belongs to.
+    pub(crate) fn repository_at(&self, directory: &Path) -> Result<PathBuf, Error> {
+        Ok(Repo::discover(directory)?.root().to_owned())
+    }
+}

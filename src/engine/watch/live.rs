@@ -1,0 +1,102 @@
+//! The screen of a running agent, saved now and then: what is left of it when its server goes away.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::base::Error;
+use crate::engine::watch::archive::{
+    SavedTerminal, Saving, combined, forget_live, remember, scrollback,
+};
+use crate::model::{Timestamp, last_lines};
+use crate::store::{InstanceDir, replace_file, replace_unsynced};
+use crate::tmux::{Pane, harmless};
+
+/// No more than this is kept, however long its lines are.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+
+/// The first line of such a file; the text follows.
+#[derive(Debug, Serialize, Deserialize)]
+struct Head {
+    at: Timestamp,
+    terminal: SavedTerminal,
+}
+
+/// Saves what a pane shows.
+pub(in crate::engine) fn save_live(
+    dir: &InstanceDir,
+    pane: Pane,
+    text: &str,
+    at: Timestamp,
+    saving: Saving,
+) -> Result<(), Error> {
+    let text = bounded(text.trim_end());
+    let terminal = SavedTerminal::of(pane, text.lines().count());
+    let head = serde_json::to_string(&Head { at, terminal }).unwrap_or_default();
+    let content = format!("{head}\n{}", harmless(text));
+    let path = saving.path(dir);
+    let replaced = match saving {
+        Saving::AtRest => replace_file(&path, content.as_bytes()),
+        Saving::WhileBusy => replace_unsynced(&path, content.as_bytes()),
+    };
+    Ok(replaced?)
+}
+
+/// Makes what was saved last the scrollback of an agent that is gone with its server. Gives back what is
+/// known of its terminal.
+pub(in crate::engine) fn keep_live(
+    dir: &InstanceDir,
+    history: usize,
+) -> Result<Option<SavedTerminal>, Error> {
+    let saved = [Saving::AtRest, Saving::WhileBusy]
+        .into_iter()
+        .filter_map(|saving| read(&std::fs::read_to_string(saving.path(dir)).ok()?))
+        .max_by_key(|(head, _)| head.at);
+    let Some((head, text)) = saved else {
+        return Ok(None);
+    };
+    let most = history.saturating_add(head.terminal.rows.into());
+    let text = combined(dir, text, most);
+    let terminal = SavedTerminal {
+        lines: text.lines().count() as u64,
+        ..head.terminal
+    };
+    if !text.is_empty() {
+        replace_file(&scrollback(dir), text.as_bytes())?;
+    }
+    remember(dir, &terminal)?;
+    forget_live(dir);
+    Ok(Some(terminal))
+}
+
+/// One that a power cut has left empty or torn is none.
+fn read(content: &str) -> Option<(Head, String)> {
+    let (head, text) = content.split_once('\n')?;
+    Some((serde_json::from_str(head).ok()?, text.to_owned()))
+}
+
+/// The end of a text, from the beginning of a line on.
+fn bounded(text: &str) -> &str {
+    let mut lines = text.lines().count();
+    let mut kept = text;
+    while kept.len() > MOST_BYTES && lines > 1 {
+        lines /= 2;
+        kept = last_lines(text, lines);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_file_is_none_and_a_long_text_is_cut_at_a_line() {
+        assert!(read("").is_none());
+        assert!(read("{\"at\":\"2026").is_none());
+        assert!(read("\0\0\0\0\n").is_none());
+        let line = "x".repeat(1023) + "\n";
+        let long = line.repeat(MOST_BYTES / 512);
+        let kept = bounded(&long);
+        assert!(kept.len() <= MOST_BYTES && kept.starts_with('x'));
+        assert_eq!(bounded("short\ntext"), "short\ntext");
+    }
+}

@@ -1,0 +1,186 @@
+//! Looking at one agent until it comes to rest.
+
+use std::time::{Duration, Instant};
+
+use crate::agents::{Host, Provider};
+use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
+use crate::engine::base::pace::Waiting;
+use crate::engine::base::{Core, Error, now, pace};
+use crate::engine::watch::archive::BANNER;
+use crate::engine::watch::word::word;
+use crate::model::{Activity, InstanceRecord, Seat, Timestamp, printable};
+use crate::process::Identity;
+use crate::store::InstanceDir;
+use crate::tmux::{Server, Shot};
+
+/// Between two looks: short against a person's patience, long against the cost of one look.
+const INTERVAL: Duration = Duration::from_millis(40);
+
+/// After a start the next look follows sooner: most agents draw themselves within milliseconds.
+const FIRST_INTERVAL: Duration = Duration::from_millis(2);
+
+/// How long an agent counts as one that was just started.
+const YOUTH: Duration = Duration::from_secs(60);
+
+/// How a wait ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::engine) enum Found {
+    AtRest(Rest),
+    /// Patience ran out; this is what the agent did last.
+    StillMoving(Activity),
+    Gone,
+}
+
+/// One agent in its pane, and where it leaves its word.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::engine) struct Watched<'a> {
+    pub server: &'a Server,
+    pub pane: &'a str,
+    pub provider: &'a Provider,
+    pub dir: &'a InstanceDir,
+    pub host: &'a Host,
+    pub leader: Option<&'a Identity>,
+    /// When it was started; None: just now.
+    pub since: Option<Timestamp>,
+}
+
+impl Core {
+    /// An agent that has sat in its pane for a while.
+    pub(in crate::engine) fn watched<'a>(
+        &'a self,
+        server: &'a Server,
+        dir: &'a InstanceDir,
+        record: &'a InstanceRecord,
+        seat: &'a Seat,
+    ) -> Result<Watched<'a>, Error> {
+        Ok(Watched {
+            server,
+            pane: &seat.pane,
+            provider: self.provider_of(record)?,
+            dir,
+            host: &self.host,
+            leader: Some(&seat.agent),
+            since: Some(record.resumed_at.unwrap_or(record.created_at)),
+        })
+    }
+}
+
+impl Watched<'_> {
+    /// Looks at the pane until the agent is at rest, is gone, or `goes_on` (time so far, what the
+    /// agent does) says that it was long enough.
+    pub(in crate::engine) fn until_rest(
+        &self,
+        quiet: Quiet,
+        mut goes_on: impl FnMut(Duration, Activity) -> bool,
+    ) -> Result<Found, Error> {
+        let started = Instant::now();
+        let waiting = Waiting::begin();
+        let mut settle = Settle::new(quiet).holding(self.hold());
+        let mut drawn = (String::new(), started);
+        loop {
+            let Some(shot) = self.look()? else {
+                return Ok(Found::Gone);
+            };
+            if shot.dead {
+                return Ok(Found::AtRest(Rest::Exited));
+            }
+            if shot.text != drawn.0 {
+                drawn = (shot.text.clone(), Instant::now());
+            }
+            let screen = screen_of(&shot);
+            let verdict = self.verdict(&screen, &shot.title, drawn.1.elapsed());
+            if let Some(rest) = settle.observe(started.elapsed(), &screen, &verdict) {
+                return Ok(Found::AtRest(rest));
+            }
+            if !goes_on(started.elapsed(), verdict.activity) {
+                return Ok(Found::StillMoving(verdict.activity));
+            }
+            std::thread::sleep(waiting.interval(INTERVAL));
+        }
+    }
+
+    /// Looks at the pane until the agent shows something that its rules know (its prompt, a dialog, an
+    /// obstacle), is gone, or `patience` is over. Whether it stays so is not waited for, except for agents
+    /// that look ready before they are.
+    pub(in crate::engine) fn until_shown(&self, patience: Duration) -> Result<Found, Error> {
+        if self.hold().is_some() {
+            return self.until_rest(Quiet::Ignored, |elapsed, _| elapsed < patience);
+        }
+        let started = Instant::now();
+        let mut interval = FIRST_INTERVAL;
+        loop {
+            let Some(shot) = self.look()? else {
+                return Ok(Found::Gone);
+            };
+            if shot.dead {
+                return Ok(Found::AtRest(Rest::Exited));
+            }
+            let verdict = self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
+            match verdict.activity {
+                Activity::Idle => return Ok(Found::AtRest(Rest::Idle)),
+                waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
+                    return Ok(Found::AtRest(Rest::Waiting(waiting)));
+                }
+                Activity::Exited => return Ok(Found::AtRest(Rest::Exited)),
+                moving @ (Activity::Busy | Activity::Unknown) => {
+                    if started.elapsed() > patience {
+                        return Ok(Found::StillMoving(moving));
+                    }
+                }
+            }
+            std::thread::sleep(interval);
+            interval = INTERVAL.min(interval * 2);
+        }
+    }
+
+    /// Some agents look ready before they are.
+    fn hold(&self) -> Option<Duration> {
+        let young = self.since.is_none_or(|since| since.until(now()) < YOUTH);
+        self.provider.hold_at_start().filter(|_| young)
+    }
+
+    /// What the agent does, by all that is known; `silent` is how long nothing was drawn.
+    pub(in crate::engine) fn verdict(
+        &self,
+        screen: &Screen,
+        title: &str,
+        silent: Duration,
+    ) -> Verdict {
+        let seen = self.provider.judge(screen, Some(title));
+        let word = word(self.provider, self.dir, self.host, self.leader);
+        weigh(seen, word.as_ref(), silent)
+    }
+
+    pub(in crate::engine) fn look(&self) -> Result<Option<Shot>, Error> {
+        look(self.server, self.pane)
+    }
+}
+
+pub(in crate::engine) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+    let _permit = pace::permit();
+    Ok(server.look(&[pane])?.into_iter().next())
+}
+
+/// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
+/// what it does now.
+pub(in crate::engine) fn screen_of(shot: &Shot) -> Screen {
+    Screen::new(&shot.text)
+        .with_cursor(shot.cursor)
+        .below(BANNER)
+}
+
+/// Lines that are shown of an agent that has ended.
+const LAST_WORDS: usize = 15;
+
+/// What an agent that has ended said last; not what stood above it from an earlier life.
+pub(in crate::engine) fn last_words(server: &Server, pane: &str) -> String {
+    let screen = server.tail(pane, LAST_WORDS, false).unwrap_or_default();
+    let words: Vec<&str> = screen
+        .lines()
+        .filter(|line| !line.trim().is_empty() && !line.starts_with("Pane is dead"))
+        .collect();
+    let own = words.iter().rposition(|line| line.starts_with(BANNER));
+    let words = &words[own.map_or(0, |at| at + 1)..];
+    let start = words.len().saturating_sub(LAST_WORDS);
+    printable(&words[start..].join("\n"))
+}

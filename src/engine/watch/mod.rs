@@ -1,0 +1,12 @@
+//! What agents do now: one screen, all of them, and the events that wake a watcher.
+
+pub(in crate::engine) mod archive;
+pub(in crate::engine) mod changes;
+pub(in crate::engine) mod glimpse;
+pub(in crate::engine) mod live;
+pub(in crate::engine) mod look;
+pub(in crate::engine) mod notify;
+pub(in crate::engine) mod observe;
+pub(in crate::engine) mod roster;
+pub(in crate::engine) mod watcher;
+pub(in crate::engine) mod word;

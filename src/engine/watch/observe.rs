@@ -1,0 +1,250 @@
+//! What all instances are doing, asked of tmux as few times as can be.
+
+use std::time::Duration;
+
+use crate::detect::{Source, Verdict, Version, by_output, weigh};
+use crate::engine::base::core::Learned;
+use crate::engine::base::resolve::state_of;
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::view::{AgentView, InstanceView, PauseView};
+use crate::engine::base::{Core, Error, Found, now};
+use crate::engine::watch::changes;
+use crate::engine::watch::look::screen_of;
+use crate::engine::watch::word::word;
+use crate::model::{
+    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, Resting, Timestamp, printable_line,
+};
+use crate::tmux::{Pane, Shot};
+
+impl Core {
+    /// The agents that are known, with what is installed of them.
+    pub(crate) fn agents(&self) -> Result<Vec<AgentView>, Error> {
+        let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
+        let default = self
+            .catalog
+            .default_agent(configured, &self.host)?
+            .name()
+            .to_owned();
+        // Each is asked for its version, and some take seconds to say it.
+        let providers: Vec<_> = self.catalog.iter().collect();
+        let answers: Vec<Option<(Version, Option<Learned>)>> = std::thread::scope(|scope| {
+            let asked: Vec<_> = providers
+                .iter()
+                .map(|provider| scope.spawn(|| self.learn_version(provider)))
+                .collect();
+            asked
+                .into_iter()
+                .map(|thread| thread.join().unwrap_or(None))
+                .collect()
+        });
+        let mut versions = Vec::new();
+        let mut learned = Vec::new();
+        for (provider, answer) in providers.iter().zip(answers) {
+            let (version, new) = answer.unzip();
+            learned.extend(new.flatten().map(|new| (provider.name().to_owned(), new)));
+            versions.push(version.map(|version| version.to_string()));
+        }
+        self.remember_versions(learned);
+        Ok(providers
+            .into_iter()
+            .zip(versions)
+            .map(|(provider, version)| {
+                let path = provider.installed(&self.host);
+                let capabilities = provider.capabilities();
+                AgentView {
+                    name: provider.name().to_owned(),
+                    display: provider.display().to_owned(),
+                    about: provider.about().map(str::to_owned),
+                    installed: path.is_some(),
+                    path,
+                    version,
+                    native_resume: capabilities.native_resume,
+                    hooks: capabilities.hooks,
+                    transcript: capabilities.transcript,
+                    limits: provider.limits().to_vec(),
+                    default: provider.name() == default,
+                }
+            })
+            .collect())
+    }
+
+    /// What an agent's screen shows, by the rules of that agent.
+    pub(crate) fn detect(
+        &self,
+        agent: &str,
+        capture: &str,
+        title: Option<&str>,
+    ) -> Result<Verdict, Error> {
+        let provider = self.catalog.require(agent)?;
+        Ok(crate::detect::explain(provider.rules(), capture, title))
+    }
+
+    /// What the agent of a running instance is doing, by the best source there is.
+    pub(in crate::engine) fn verdict(
+        &self,
+        record: &InstanceRecord,
+        shot: Option<&Shot>,
+        pane: Option<&Pane>,
+    ) -> Verdict {
+        let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
+            let provider = self.provider(&record.agent).ok()?;
+            let seen = provider.judge(&screen_of(shot), Some(&shot.title));
+            let dir = self.store.instance(&record.id);
+            let leader = record.seat.as_ref().map(|seat| &seat.agent);
+            let word = word(provider, &dir, &self.host, leader);
+            let silent = pane
+                .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+                .map_or(Duration::ZERO, |active| active.until(now()));
+            let verdict = weigh(seen, word.as_ref(), silent);
+            Some(match !provider.rules().tell_rest() && pane.is_some() {
+                true => by_output(verdict, silent),
+                false => verdict,
+            })
+        });
+        judged.unwrap_or_else(Verdict::unknown)
+    }
+
+    /// An instance that was just put to rest, or started. What it has changed is not counted and what it
+    /// shows is not looked at: that takes longer than much of what was done to it, and [`Self::show`] does
+    /// both for those who ask.
+    pub(in crate::engine) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
+        let found = Found {
+            dir: self.store.instance(&record.id),
+            record: record.clone(),
+            journal: None,
+        };
+        self.view_without_changes(&found, None, None)
+    }
+
+    /// A view with its changes counted, for those that come without.
+    pub(crate) fn with_changes(&self, view: InstanceView) -> InstanceView {
+        let dir = self.store.instance(&view.id);
+        let Ok(record) = dir.record() else {
+            return view;
+        };
+        let found = Found {
+            dir,
+            record,
+            journal: None,
+        };
+        InstanceView {
+            diff: self.difference(&found, None),
+            ..view
+        }
+    }
+
+    /// What is known of an instance right now, with its changes counted.
+    pub(in crate::engine) fn view(
+        &self,
+        found: &Found,
+        pane: Option<&Pane>,
+        shot: Option<&Shot>,
+    ) -> InstanceView {
+        InstanceView {
+            diff: self.difference(found, pane),
+            ..self.view_without_changes(found, pane, shot)
+        }
+    }
+
+    fn view_without_changes(
+        &self,
+        found: &Found,
+        pane: Option<&Pane>,
+        shot: Option<&Shot>,
+    ) -> InstanceView {
+        let Found {
+            dir,
+            record,
+            journal,
+        } = found;
+        let state = state_of(record, journal.as_ref());
+        let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
+        let activity = match record.state {
+            Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
+            Resting::Completed | Resting::Failed | Resting::Interrupted => Some(Activity::Exited),
+            Resting::Paused | Resting::Killed => None,
+        };
+        let last_active_at = pane
+            .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+            .map_or(record.last_active_at, |at| at.max(record.last_active_at));
+        let run = dir.run(&record.run).ok();
+        InstanceView {
+            id: record.id.clone(),
+            title: record.title.clone(),
+            repo: record.repository.root.clone(),
+            branch: record.branch.as_ref().map(|branch| branch.name.clone()),
+            base: record.base.name.clone(),
+            base_commit: record.base.commit.clone(),
+            worktree: record.worktree.path.clone(),
+            worktree_present: record.worktree.path.is_dir(),
+            agent: record.agent.clone(),
+            command: record.command.clone(),
+            tmux_session: pane.map(|pane| pane.session.clone()),
+            state,
+            activity,
+            autoyes: self.is_autoyes(record),
+            idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
+            session_ref: record.session_ref.clone(),
+            resumable: run.as_ref().is_some_and(|run| run.resumable),
+            created_at: record.created_at,
+            updated_at: record.updated_at,
+            last_active_at,
+            paused_at: record.paused_at,
+            resumed_at: record.resumed_at,
+            interrupted_at: record
+                .interrupted_at
+                .filter(|_| record.state == Resting::Interrupted),
+            pause: shown_pause(record).map(|pause| PauseView {
+                at: pause.at,
+                reason: pause.reason,
+                snapshot: pause.snapshot.clone(),
+                scrollback_lines: pause.scrollback_lines,
+                last_action: pause.last_action.clone(),
+                pending_tasks: pause.pending_tasks.clone(),
+                forced: pause.forced,
+                left_on_disk: crate::engine::base::saved::SavedWork::of(record)
+                    .map(|vault| vault.left)
+                    .unwrap_or_default(),
+            }),
+            diff: None,
+            queue: dir
+                .queue()
+                .ok()
+                .map(|queue| queue.counts())
+                .filter(|counts| *counts != QueueCounts::default()),
+            run_id: record.run.clone(),
+            last_line: shot.and_then(|shot| {
+                screen_of(shot)
+                    .last_line()
+                    .map(|line| printable_line(line.trim()))
+            }),
+            exit_code: run.and_then(|run| run.exit_code),
+            activity_source: verdict.as_ref().and_then(spoken_by),
+            stuck: None,
+        }
+    }
+
+    fn difference(&self, found: &Found, pane: Option<&Pane>) -> Option<DiffStat> {
+        let record = &found.record;
+        if record.worktree.path.is_dir() {
+            return changes::count(&found.dir, record, pane);
+        }
+        let snapshot = SavedWork::of(record).ok()?.snapshot?;
+        changes::count_saved(&found.dir, record, &snapshot)
+    }
+}
+
+/// The pause that a user has asked for. One that was killed while it ran has another only for `undo-kill`.
+fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
+    let pause = record.pause.as_ref()?;
+    (record.killed_at != Some(pause.at)).then_some(pause)
+}
+
+/// Which source told what the agent does, and by what: `title title-busy`, `hook Stop`.
+fn spoken_by(verdict: &Verdict) -> Option<String> {
+    let source = verdict.source.name();
+    match &verdict.rule {
+        Some(rule) => Some(format!("{source} {rule}")),
+        None => (verdict.source == Source::Output).then(|| source.to_owned()),
+    }
+}

@@ -1,0 +1,119 @@
+//! Who there is, for whoever keeps watch over all of them: read again only where something changed.
+
+use std::collections::HashMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::base::Core;
+use crate::engine::base::resolve::state_of;
+use crate::model::{InstanceId, PauseReason, QueueCounts, Resting, State, Title};
+use crate::process::{memory_of, tree_of};
+use crate::store::Loaded;
+
+/// What a keeper needs to know of its instance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Standing {
+    pub id: InstanceId,
+    pub title: Title,
+    pub state: State,
+    pub autoyes: bool,
+    /// How long it may be idle before it is paused.
+    pub idle_timeout: Option<Duration>,
+    pub pause_reason: Option<PauseReason>,
+    pub queue: QueueCounts,
+    /// The queue does not go on until somebody cares.
+    pub queue_stopped: Option<String>,
+    /// By its screen it can be told when it is idle; else only by its silence.
+    pub has_rules: bool,
+}
+
+/// What the files of an instance looked like when they were read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp([(u64, i64, i64); 4]);
+
+/// Remembers what was read.
+#[derive(Debug, Default)]
+pub(crate) struct Roster {
+    stamps: HashMap<InstanceId, Stamp>,
+}
+
+impl Roster {
+    /// Those that have come, gone or changed since the last time.
+    pub(in crate::engine) fn changed(&mut self, core: &Core) -> Vec<InstanceId> {
+        let ids = core.store.ids().unwrap_or_default();
+        let mut changed: Vec<InstanceId> = self
+            .stamps
+            .keys()
+            .filter(|id| !ids.contains(id))
+            .cloned()
+            .collect();
+        self.stamps.retain(|id, _| !changed.contains(id));
+        for id in ids {
+            if self.has_changed(core, &id) {
+                changed.push(id);
+            }
+        }
+        changed
+    }
+
+    /// Whether this one has.
+    pub(in crate::engine) fn has_changed(&mut self, core: &Core, id: &InstanceId) -> bool {
+        let directory = core.store.instance(id).path;
+        let stamp = Stamp(
+            ["record.json", "journal.jsonl", "queue.json", "autoyes.json"]
+                .map(|name| touched(&directory.join(name))),
+        );
+        self.stamps.insert(id.clone(), stamp) != Some(stamp)
+    }
+}
+
+fn touched(path: &Path) -> (u64, i64, i64) {
+    std::fs::metadata(path).map_or((0, 0, 0), |file| {
+        (
+            file.ino(),
+            file.mtime(),
+            file.mtime_nsec() + file.size() as i64,
+        )
+    })
+}
+
+impl Core {
+    /// How an instance stands; None: it is killed, was never there, or cannot be read.
+    pub(crate) fn standing(&self, id: &InstanceId) -> Option<Standing> {
+        let dir = self.store.instance(id);
+        let Loaded::Known { record, journal } = dir.load() else {
+            return None;
+        };
+        if record.state == Resting::Killed {
+            return None;
+        }
+        let queue = dir.queue().unwrap_or_default();
+        Some(Standing {
+            state: state_of(&record, journal.as_deref()),
+            autoyes: self.is_autoyes(&record),
+            idle_timeout: self
+                .idle_timeout(record.idle_timeout_s)
+                .map(|seconds| crate::engine::base::haste::hurried(Duration::from_secs(seconds))),
+            pause_reason: record.pause.as_ref().map(|pause| pause.reason),
+            queue: queue.counts(),
+            queue_stopped: queue.stopped,
+            has_rules: self
+                .provider_of(&record)
+                .is_ok_and(|provider| provider.rules().tell_rest()),
+            title: record.title,
+            id: record.id,
+        })
+    }
+
+    /// How much memory everything that runs on behalf of these instances holds.
+    pub(crate) fn memory_of_all(&self, ids: &[InstanceId]) -> u64 {
+        ids.iter()
+            .filter_map(|id| self.store.instance(id).record().ok())
+            .map(|record| {
+                let leader = record.seat.as_ref().map(|seat| &seat.agent);
+                memory_of(&tree_of(leader, &record.marker()))
+            })
+            .sum()
+    }
+}

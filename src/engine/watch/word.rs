@@ -1,0 +1,43 @@
+//! What an agent says of itself, by its hooks or in its own files.
+
+use crate::agents::{Host, Provider};
+use crate::detect::{Source, Word};
+use crate::engine::base::now;
+use crate::process::Identity;
+use crate::store::InstanceDir;
+
+/// The latest word, if there is any that tells something. Costs a small file or two.
+pub(in crate::engine) fn word(
+    provider: &Provider,
+    dir: &InstanceDir,
+    host: &Host,
+    leader: Option<&Identity>,
+) -> Option<Word> {
+    let now = now();
+    let heard = provider.has_hooks().then(|| dir.heard()).flatten();
+    let hook = heard.and_then(|heard| {
+        // Behind the prompt work goes on, of which the screen tells more than the end of the turn.
+        let activity = provider
+            .told_by(&heard.event, heard.detail.as_deref())
+            .filter(|_| !heard.background)?;
+        Some(Word {
+            activity,
+            source: Source::Hook,
+            said: heard.event,
+            age: heard.at.until(now),
+        })
+    });
+    let registered = leader
+        .and_then(|leader| provider.registered(host, leader))
+        .map(|(activity, said, at)| Word {
+            activity,
+            source: Source::Registry,
+            said,
+            age: at.until(now),
+        });
+    match (hook, registered) {
+        (Some(hook), Some(registered)) if registered.age < hook.age => Some(registered),
+        (Some(hook), _) => Some(hook),
+        (None, registered) => registered,
+    }
+}
