@@ -38,21 +38,22 @@ impl Command {
         grace: Duration,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Supervised, Failure> {
+        let not_started = |source| self.not_started(source);
+        // One pipe for both: two would be read in an order that is not the program's.
+        let (output, stdout) = std::io::pipe().map_err(not_started)?;
+        let stderr = stdout.try_clone().map_err(not_started)?;
         let mut child = self
             .prepared()
             .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stdout(stdout)
+            .stderr(stderr)
             // Not hit by a Ctrl+C that this process is to answer.
             .process_group(0)
             .spawn()
             .map_err(|source| self.not_started(source))?;
         let leader = i32::try_from(child.id()).ok().and_then(Identity::of_pid);
         let said = Arc::new(Mutex::new(Vec::new()));
-        let readers = [
-            keep_end_of(child.stdout.take(), &said),
-            keep_end_of(child.stderr.take(), &said),
-        ];
+        let reader = keep_end_of(output, &said);
         let deadline = Instant::now() + self.deadline_after();
         let stop = |child: &mut Child| {
             let stopped = Tree::of(leader.as_ref(), marker).stop(grace);
@@ -74,7 +75,7 @@ impl Command {
             std::thread::sleep(PROBE);
         };
         let enough = Instant::now() + LAST_WORDS;
-        while readers.iter().any(|reader| !reader.is_finished()) && Instant::now() < enough {
+        while !reader.is_finished() && Instant::now() < enough {
             std::thread::sleep(PROBE);
         }
         let said = said.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,13 +87,12 @@ impl Command {
 }
 
 fn keep_end_of(
-    pipe: Option<impl Read + Send + 'static>,
+    mut pipe: impl Read + Send + 'static,
     said: &Arc<Mutex<Vec<u8>>>,
 ) -> std::thread::JoinHandle<()> {
     let said = Arc::clone(said);
     std::thread::spawn(move || {
         let mut piece = [0; 8192];
-        let Some(mut pipe) = pipe else { return };
         while let Ok(length @ 1..) = pipe.read(&mut piece) {
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
             said.extend_from_slice(piece.get(..length).unwrap_or_default());
@@ -108,6 +108,19 @@ mod tests {
 
     fn sh(script: &str) -> Command {
         Command::new("sh").args(["-c", script])
+    }
+
+    #[test]
+    fn output_and_errors_are_in_the_order_of_the_program() {
+        let script = "i=0; while [ $i -lt 200 ]; do echo $i; echo $((i+1)) >&2; i=$((i+2)); done";
+        let ended = sh(script)
+            .supervise("NONE=1", Duration::ZERO, &|| false)
+            .unwrap();
+        let Supervised::Ended { said, .. } = ended else {
+            panic!("{ended:?}");
+        };
+        let numbers: Vec<u32> = said.lines().map(|line| line.parse().unwrap()).collect();
+        assert_eq!(numbers, (0..200).collect::<Vec<u32>>());
     }
 
     #[test]
