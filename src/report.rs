@@ -181,7 +181,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Cancelled => ("cancelled", 1),
         Error::Interrupted => ("interrupted", 130),
         Error::Unsent => ("unsent", 1),
-        Error::Vault { .. } => ("state", 1),
+        Error::Vault { .. } | Error::Fact(_) => ("state", 1),
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),
         Error::CannotResume { .. } => ("cannot_resume", 5),
         Error::RepositoryMoved { .. } => ("repository_moved", 1),
@@ -312,7 +312,9 @@ fn hints(error: &Error) -> Vec<String> {
             "bring the directory back, or `biv kill` the instance; its branch is still there"
                 .to_owned()
         }
-        Error::Vault { .. } => "it is left alone; the biv that wrote it can read it".to_owned(),
+        Error::Vault { .. } | Error::Fact(_) => {
+            "it is left alone; the biv that wrote it can read it".to_owned()
+        }
         Error::Cancelled => "the agent goes on as before".to_owned(),
         Error::Interrupted => "everything was taken back; say it again to start anew".to_owned(),
         Error::Unsent => "send it again if it is wanted after all".to_owned(),

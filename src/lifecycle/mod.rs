@@ -12,6 +12,6 @@ mod plan;
 mod tests;
 
 pub(crate) use drive::{Outcome, World, drive};
-pub(crate) use facts::Facts;
+pub(crate) use facts::{Fact, Facts, UnreadableFact};
 pub(crate) use journal::{Entry, Journal, JournalError};
 pub(crate) use plan::{Operation, Plan, Step};

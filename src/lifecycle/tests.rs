@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::journal::Next;
-use super::{Entry, Facts, Journal, Operation, Outcome, Plan, Step, World, drive};
+use super::{Entry, Fact, Facts, Journal, Operation, Outcome, Plan, Step, World, drive};
 use crate::model::{OperationId, Timestamp};
 use crate::process::Identity;
 
@@ -75,18 +75,18 @@ impl Scripted {
     }
 }
 
+/// The step that was announced last.
+const INTENDED: Fact<String> = Fact::new("intended");
+
 impl World for Scripted {
     type Error = Trouble;
 
     fn intend(&mut self, step: Step, _: &Facts) -> Result<Facts, Trouble> {
-        Ok(Facts::none().with(&format!("{}-intended", step.name()), &true))
+        Ok(Facts::none().with(INTENDED, &step.name().to_owned()))
     }
 
     fn perform(&mut self, step: Step, facts: &Facts) -> Result<Facts, Trouble> {
-        assert_eq!(
-            facts.read::<bool>(&format!("{}-intended", step.name())),
-            Some(true)
-        );
+        assert_eq!(facts.read(INTENDED).unwrap().as_deref(), Some(step.name()));
         self.call(|model| match step {
             Step::StopAgent => model.agent = false,
             Step::Snapshot => model.snapshot = true,
@@ -100,7 +100,7 @@ impl World for Scripted {
             Step::Record => model.recorded = true,
             _ => {}
         })?;
-        Ok(Facts::none().with(step.name(), &true))
+        Ok(Facts::none().with(Fact::new(step.name()), &true))
     }
 
     fn undo(&mut self, step: Step, _: &Facts) -> Result<(), Trouble> {

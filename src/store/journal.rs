@@ -82,7 +82,7 @@ impl JournalFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lifecycle::{Facts, Plan, Step};
+    use crate::lifecycle::{Fact, Facts, Plan, Step};
     use crate::model::{OperationId, Timestamp};
     use crate::process::Identity;
 
@@ -101,7 +101,7 @@ mod tests {
         .unwrap();
         let first = std::fs::read(&file.path).unwrap().len();
         for step in [Step::Quiesce, Step::SaveConversation] {
-            let facts = Facts::none().with("a", &"b}");
+            let facts = Facts::none().with(Fact::new("a"), &"b}");
             file.append(&Entry::Done { step, facts }).unwrap();
         }
         let whole = std::fs::read(&file.path).unwrap();

@@ -7,7 +7,7 @@ use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
-use crate::lifecycle::{Operation, Step};
+use crate::lifecycle::{Operation, Step, UnreadableFact};
 use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
 use crate::process::{Failure, Survivors};
 use crate::store::StoreError;
@@ -182,6 +182,8 @@ pub(crate) enum Error {
     Key(#[from] KeyNameError),
     #[error(transparent)]
     Launch(#[from] LaunchError),
+    #[error(transparent)]
+    Fact(#[from] UnreadableFact),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

@@ -27,4 +27,15 @@ impl SavedWork {
             }),
         }
     }
+
+    /// As the record keeps it. A path that is not text cannot be kept there, and is an error.
+    pub(in crate::engine) fn written(
+        &self,
+        record: &InstanceRecord,
+    ) -> Result<serde_json::Value, Error> {
+        serde_json::to_value(self).map_err(|error| Error::Vault {
+            title: record.title.clone(),
+            message: error.to_string(),
+        })
+    }
 }

@@ -76,7 +76,7 @@ impl Core {
         self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
             let mut decided = self.decide(&asked, &repository, id, title)?;
             if let Some(wanted) = &wanted {
-                decided.facts = decided.facts.with(setup::FACT, wanted);
+                decided.facts = decided.facts.with(fact::SETUP, wanted);
             }
             Ok(decided)
         })
@@ -234,7 +234,7 @@ impl Core {
         let facts = decided
             .facts
             .with(fact::RECORD, &record)
-            .with(fact::PROMPT, &record.prompt);
+            .with_option(fact::PROMPT, &record.prompt);
         let journal = self.begin_journal(&dir, plan, facts)?;
         // The title is on disk now: the next in line can see it.
         drop(names);

@@ -264,7 +264,7 @@ fn note_left(dir: &InstanceDir, record: &mut InstanceRecord, left: &[Left]) -> R
         return Ok(());
     }
     vault.left = left.to_vec();
-    record.vault = serde_json::to_value(vault).ok().or(record.vault.take());
+    record.vault = Some(vault.written(record)?);
     Ok(dir.save(record)?)
 }
 

@@ -93,7 +93,7 @@ impl Core {
         if let Some(place) = &mut vault.parking {
             *place = place.relocated(&relocation);
             place.repoint()?;
-            record.vault = serde_json::to_value(&vault).ok();
+            record.vault = Some(vault.written(record)?);
         }
         if record.worktree.path.is_dir() {
             now.repair_worktrees(std::slice::from_ref(&record.worktree.path))?;

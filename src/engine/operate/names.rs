@@ -36,7 +36,7 @@ impl Core {
                     taken.push(record.title);
                 }
                 Loaded::Unborn { journal } => {
-                    let record = journal.facts.read::<InstanceRecord>(fact::RECORD);
+                    let record = journal.facts.read(fact::RECORD)?;
                     taken.extend(record.map(|record| record.title));
                 }
                 Loaded::Unreadable(_) => {
@@ -83,7 +83,7 @@ impl Core {
         for id in self.store.ids()? {
             let record = match self.store.instance(&id).load() {
                 Loaded::Known { record, .. } if record.state != Resting::Killed => Some(*record),
-                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD),
+                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD)?,
                 Loaded::Known { .. } | Loaded::Unreadable(_) => None,
             };
             if let Some(record) = record.filter(stands) {

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::engine::base::resolve::{Found, Unread};
 use crate::engine::base::{Core, Error, Scope, Silent, now, pace};
+use crate::engine::operate::steps::fact;
 use crate::model::{EventKind, InstanceRecord, Resting, RunState, Timestamp};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
@@ -148,10 +149,7 @@ impl Core {
             };
             match dir.load() {
                 Loaded::Unborn { journal } => {
-                    if let Some(record) = journal
-                        .facts
-                        .read::<InstanceRecord>(crate::engine::operate::steps::fact::RECORD)
-                    {
+                    if let Ok(Some(record)) = journal.facts.read(fact::RECORD) {
                         // What cannot be taken back now is tried again by the next command.
                         drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
                     }

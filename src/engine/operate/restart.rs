@@ -40,11 +40,11 @@ impl Core {
         }
         let snapshot = SavedWork::of(&record)?.snapshot;
         let facts = Facts::none()
-            .with(fact::RELEASE, &snapshot)
+            .with_option(fact::RELEASE, &snapshot)
             .with(fact::LAUNCH, &Launch::Fresh)
             .with(fact::ON_CONFLICT, &OnConflict::Stop)
             .with(fact::NEW_RUN, &RunId::random())
-            .with(fact::PROMPT, &record.prompt);
+            .with_option(fact::PROMPT, &record.prompt);
         let record = self.operate(&lock, &dir, record, Plan::restart(), facts, progress)?;
         drop(lock);
         self.end_camp_pause(&record.id, progress);

@@ -68,10 +68,10 @@ impl Core {
         self.emit(EventKind::Resuming, &record, json!({}));
         let snapshot = SavedWork::of(&record)?.snapshot;
         let facts = Facts::none()
-            .with(fact::RELEASE, &snapshot)
+            .with_option(fact::RELEASE, &snapshot)
             .with(fact::LAUNCH, &launch)
             .with(fact::ON_CONFLICT, &options.on_conflict)
-            .with(fact::PROMPT, &prompt);
+            .with_option(fact::PROMPT, &prompt);
         let journal = self.begin_journal(&dir, Plan::resume(), facts)?;
         let known = Foresight {
             repository,

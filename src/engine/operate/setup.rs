@@ -14,7 +14,6 @@ use crate::model::{InstanceRecord, Timestamp};
 use crate::process::{Command, Supervised};
 use crate::store::{Tail, append_line, read_lines};
 
-pub(in crate::engine) const FACT: &str = "setup";
 /// Installing what a project needs can take its time.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SHOWN_LINES: usize = 20;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::config::brief_duration;
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
-use crate::engine::operate::options::{PauseOptions, ResumeOptions};
+use crate::engine::operate::options::ResumeOptions;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::Journal;
 use crate::model::{InstanceRecord, PauseReason, Resting, Timestamp};
@@ -82,8 +82,7 @@ fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
 
 /// Whether this is a pause that nobody has asked for.
 fn is_by_timer(journal: &Journal) -> bool {
-    journal
-        .facts
-        .read::<PauseOptions>(fact::PAUSE)
+    let options = journal.facts.read(fact::PAUSE).ok().flatten();
+    options
         .is_some_and(|options| matches!(options.reason, PauseReason::Idle | PauseReason::Resource))
 }

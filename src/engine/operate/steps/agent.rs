@@ -29,7 +29,7 @@ impl Work<'_> {
             return Ok(Facts::none());
         }
         // Taken up after a crash. Whether "go" was said is known only by looking.
-        let seat: Option<Seat> = facts.read(fact::SEAT);
+        let seat: Option<Seat> = facts.read(fact::SEAT)?;
         if seat.is_some_and(|seat| outlives_its_launcher(&seat)) {
             return Ok(Facts::none());
         }
@@ -42,7 +42,7 @@ impl Work<'_> {
 
     /// A prompt whose delivery was begun before a crash may have arrived: it is not sent twice.
     pub(super) fn intend_send_prompt(&self, facts: &Facts) -> Facts {
-        if facts.read::<bool>(fact::PROMPT_BEGUN).is_some() {
+        if facts.has(fact::PROMPT_BEGUN) {
             Facts::none().with(fact::PROMPT_UNSURE, &true)
         } else {
             Facts::none().with(fact::PROMPT_BEGUN, &true)
@@ -50,14 +50,14 @@ impl Work<'_> {
     }
 
     pub(super) fn send_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let prompt: Option<String> = facts.read(fact::PROMPT).unwrap_or(None);
+        let prompt: Option<String> = facts.read(fact::PROMPT)?;
         let (Some(prompt), Some(seat)) = (prompt, self.record.seat.clone()) else {
             return Ok(Facts::none());
         };
-        if facts.read::<String>(fact::NOT_RESUMED).is_some() {
+        if facts.has(fact::NOT_RESUMED) {
             return Ok(Facts::none());
         }
-        if facts.read::<bool>(fact::PROMPT_UNSURE).is_some() {
+        if facts.has(fact::PROMPT_UNSURE) {
             self.progress
                 .note("the first prompt may not have been sent: look, and send it again if not");
             return Ok(Facts::none());
@@ -208,7 +208,7 @@ impl Work<'_> {
         if let Some(waiting) = self.waiting.take() {
             waiting.go()?;
         }
-        self.record.seat = opened.read(fact::SEAT).unwrap_or(None);
+        self.record.seat = opened.read(fact::SEAT)?;
         self.record.updated_at = now();
         Ok(self.dir.save(&mut self.record)?)
     }
@@ -217,7 +217,7 @@ impl Work<'_> {
     /// something (to be trusted, to log in) is there and needs its person; one that takes longer than
     /// `resume.ready` is there, too.
     pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(seat) = facts.read::<Option<Seat>>(fact::SEAT).flatten() else {
+        let Some(seat) = facts.read(fact::SEAT)? else {
             return Ok(Facts::none());
         };
         let ready = if self.recovering {

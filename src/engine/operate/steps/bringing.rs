@@ -8,8 +8,8 @@ use crate::engine::operate::steps::work::Work;
 use crate::git::{Checkout, GitError, Repo};
 use crate::lifecycle::Facts;
 use crate::vault::{
-    self, Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, ParkState, ParkingPlace,
-    SnapshotFact, Verification,
+    self, Aside, BranchStanding, Carried, Kept, MergePlan, ParkState, ParkingPlace, SnapshotFact,
+    Verification,
 };
 
 impl Work<'_> {
@@ -41,7 +41,7 @@ impl Work<'_> {
                 Ok(Facts::none().with(fact::BRANCH_AGAIN, &(branch, was)))
             }
             BranchStanding::Moved { branch, to, .. } => {
-                let how = facts.read(fact::ON_CONFLICT).unwrap_or(OnConflict::Stop);
+                let how = facts.read(fact::ON_CONFLICT)?.unwrap_or(OnConflict::Stop);
                 let facts = self.follow_branch(&place, &snapshot, &branch, &to, how)?;
                 Ok(facts.with(fact::BROUGHT_FROM, &place))
             }
@@ -140,7 +140,7 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         let _lock = self.lock_repository()?;
-        if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN) {
+        if let Some((branch, commit)) = facts.read(fact::BRANCH_AGAIN)? {
             repository.create_branch(&branch, &commit)?;
         }
         let refilled = vault::refill(&repository, &place)?;
@@ -156,10 +156,10 @@ impl Work<'_> {
                 path.display()
             ));
         }
-        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+        if let Some(kept) = facts.read(fact::KEPT)? {
             vault::keep_on_branch(&repository, &place.checkout(), &kept)?;
         }
-        if let (Some(merge), Some(snapshot)) = (facts.read::<MergeFact>(fact::MERGE), &snapshot) {
+        if let (Some(merge), Some(snapshot)) = (facts.read(fact::MERGE)?, &snapshot) {
             vault::carry_over(&repository, &place, snapshot, &merge)?;
         }
         vault::unpark(&place)?;
@@ -167,7 +167,7 @@ impl Work<'_> {
         if let Some(snapshot) = &snapshot {
             vault::bring_objects_back(&repository, snapshot)?;
         }
-        if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
+        if let Some(merge) = facts.read(fact::MERGE)? {
             vault::bring_merged_back(&repository, &merge)?;
         }
         Ok(Facts::none())
@@ -184,13 +184,13 @@ impl Work<'_> {
         }
         vault::park(place)?;
         let repository = self.repository()?;
-        if facts.read::<MergeFact>(fact::MERGE).is_some() {
+        if facts.has(fact::MERGE) {
             self.say_changed(&vault::take_back_carry(&repository, place)?);
         }
-        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+        if let Some(kept) = facts.read(fact::KEPT)? {
             vault::take_back_kept(&repository, &place.checkout(), &kept)?;
         }
-        if let Some((branch, commit)) = facts.read::<(String, String)>(fact::BRANCH_AGAIN)
+        if let Some((branch, commit)) = facts.read(fact::BRANCH_AGAIN)?
             && repository.branch_commit(&branch)?.as_ref() == Some(&commit)
         {
             repository.delete_branch(&branch, &commit)?;
@@ -220,7 +220,7 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
-        let changed = if let Some(merge) = facts.read::<MergeFact>(fact::MERGE) {
+        let changed = if let Some(merge) = facts.read(fact::MERGE)? {
             let Carried { wrong, changed } =
                 vault::verify_carried(&repository, &checkout, &snapshot, &merge)?;
             if !wrong.is_empty() {
@@ -228,7 +228,7 @@ impl Work<'_> {
             }
             changed
         } else {
-            let kept = facts.read::<Kept>(fact::KEPT);
+            let kept = facts.read(fact::KEPT)?;
             let expected = SnapshotFact {
                 branch: kept.map_or(snapshot.branch.clone(), |kept| Some(kept.branch)),
                 ..snapshot
@@ -254,20 +254,20 @@ impl Work<'_> {
     /// Once the agent is back the snapshot is not needed any more; it is kept for a while all the same.
     pub(super) fn release_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let repository = self.repository()?;
-        let released = facts.read::<vault::SnapshotFact>(fact::RELEASE);
+        let released = facts.read(fact::RELEASE)?;
         if released.is_some() {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
             vault::settle_refill(&repository, &checkout)?;
         }
-        if let Some(place) = facts.read::<ParkingPlace>(fact::BROUGHT_FROM) {
+        if let Some(place) = facts.read(fact::BROUGHT_FROM)? {
             let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
             self.say_changed(&vault::settle_carry(&place, &checkout)?);
         }
-        if facts.read::<String>(fact::NOT_RESUMED).is_some() {
+        if facts.has(fact::NOT_RESUMED) {
             return Ok(Facts::none());
         }
         // What a restart saved for safety, it needs no longer either.
-        if let Some(snapshot) = facts.read::<vault::SnapshotFact>(fact::SNAPSHOT) {
+        if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
             vault::release_snapshot(&repository, &snapshot.reference, now())?;
         }
         if let Some(snapshot) = released {

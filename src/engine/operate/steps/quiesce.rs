@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use crate::detect::{Key, Quiet, Rest};
 use crate::engine::base::{Error, now};
-use crate::engine::operate::options::{CANCEL, PauseOptions};
-use crate::engine::operate::steps::fact;
+use crate::engine::operate::options::CANCEL;
+use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
 use crate::engine::watch::look::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
@@ -20,20 +18,11 @@ const LONG_ENOUGH: i64 = 2;
 /// Longer than a program waits for the rest of an escape sequence.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 
-/// How the agent was found, and what had to be done to it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Quiesced {
-    /// It did not come to rest and was stopped all the same.
-    pub forced: bool,
-    /// What it was asking when it was dismissed.
-    pub asked: Option<String>,
-}
-
 impl Work<'_> {
     /// Waits for the turn to end; then interrupts; then goes on whatever the agent does. A dialog is
     /// never answered, only dismissed.
     pub(super) fn quiesce(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(options) = facts.read::<PauseOptions>(fact::PAUSE) else {
+        let Some(options) = facts.read(fact::PAUSE)? else {
             return Ok(Facts::none());
         };
         let server = self.core.server_of(&self.record);

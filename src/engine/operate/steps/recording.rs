@@ -4,17 +4,16 @@ use serde_json::json;
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Error, now};
-use crate::engine::operate::options::{KillOrder, PauseOptions};
-use crate::engine::operate::steps::fact;
-use crate::engine::operate::steps::quiesce::Quiesced;
+use crate::engine::operate::options::KillOrder;
+use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::work::Work;
 use crate::engine::watch::archive::SavedTerminal;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    Branch, EventKind, Pause, PauseReason, Resting, RunId, RunRecord, RunState, Timestamp,
+    Branch, EventKind, Pause, PauseReason, Resting, RunRecord, RunState, Timestamp,
 };
 use crate::process::stop_tree;
-use crate::vault::{Kept, MergeFact, SnapshotFact};
+use crate::vault::SnapshotFact;
 
 impl Work<'_> {
     pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
@@ -40,8 +39,8 @@ impl Work<'_> {
     }
 
     fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        self.seat(facts);
-        self.record.session_ref = facts.read(fact::SESSION_REF);
+        self.seat(facts)?;
+        self.record.session_ref = facts.read(fact::SESSION_REF)?;
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
         run.provider_session_ref
@@ -103,14 +102,14 @@ impl Work<'_> {
     }
 
     fn record_paused(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(options) = facts.read::<PauseOptions>(fact::PAUSE) else {
+        let Some(options) = facts.read(fact::PAUSE)? else {
             return Ok(Facts::none());
         };
         let at = now();
-        let quiesced: Quiesced = facts.read(fact::QUIESCED).unwrap_or_default();
-        let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
-        let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT);
-        self.take_found_reference(facts);
+        let quiesced: Quiesced = facts.read(fact::QUIESCED)?.unwrap_or_default();
+        let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL)?;
+        let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT)?;
+        self.take_found_reference(facts)?;
         self.import_conversation();
         let outlook = self.core.outlook(&self.dir, &self.record);
         self.was_active(terminal.as_ref());
@@ -125,7 +124,7 @@ impl Work<'_> {
             summary: outlook.summary,
             forced: quiesced.forced,
         });
-        self.put_away(snapshot, facts);
+        self.put_away(snapshot, facts)?;
         self.record.state = Resting::Paused;
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
@@ -142,21 +141,21 @@ impl Work<'_> {
     /// Back, or not: an agent that did not come up leaves a paused instance, with its worktree in
     /// place and the snapshot kept.
     fn record_resumed(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        if let Some(kept) = facts.read::<Kept>(fact::KEPT) {
+        if let Some(kept) = facts.read(fact::KEPT)? {
             self.record.branch = Some(Branch {
                 name: kept.branch,
                 made_by_us: true,
             });
         }
-        if let Some(reason) = facts.read::<String>(fact::NOT_RESUMED) {
+        if let Some(reason) = facts.read(fact::NOT_RESUMED)? {
             self.core.server().close_session(&self.record.id)?;
             stop_tree(None, &self.record.marker(), self.core.settings().pause.stop)?;
-            let snapshot = facts.read::<Option<SnapshotFact>>(fact::RELEASE).flatten();
-            self.record.vault = serde_json::to_value(SavedWork {
+            let snapshot = facts.read(fact::RELEASE)?;
+            let saved = SavedWork {
                 snapshot,
                 ..SavedWork::default()
-            })
-            .ok();
+            };
+            self.record.vault = Some(saved.written(&self.record)?);
             // One that was interrupted still is, so that the next `resume --all` tries it again.
             if self.record.state != Resting::Interrupted {
                 self.record.state = Resting::Paused;
@@ -172,8 +171,8 @@ impl Work<'_> {
             });
             return Ok(Facts::none());
         }
-        self.seat(facts);
-        let reference = facts.read::<String>(fact::SESSION_REF);
+        self.seat(facts)?;
+        let reference = facts.read(fact::SESSION_REF)?;
         let renewed = reference.is_some() && reference != self.record.session_ref;
         self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
         self.record.resumed_at = Some(self.record.updated_at);
@@ -191,7 +190,7 @@ impl Work<'_> {
         run.updated_at = self.record.updated_at;
         self.dir.save_run(&run)?;
         let aside: Vec<serde_json::Value> = facts
-            .read::<MergeFact>(fact::MERGE)
+            .read(fact::MERGE)?
             .map_or_else(Vec::new, |merge| merge.aside)
             .iter()
             .map(|aside| {
@@ -201,7 +200,7 @@ impl Work<'_> {
                 })
             })
             .collect();
-        let kept = facts.read::<Kept>(fact::KEPT);
+        let kept = facts.read(fact::KEPT)?;
         let mut data = json!({});
         if !aside.is_empty() {
             data["moved_aside"] = aside.into();
@@ -214,10 +213,10 @@ impl Work<'_> {
     }
 
     fn record_restarted(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(new_run) = facts.read::<RunId>(fact::NEW_RUN) else {
+        let Some(new_run) = facts.read(fact::NEW_RUN)? else {
             return Ok(Facts::none());
         };
-        self.seat(facts);
+        self.seat(facts)?;
         let mut old = self.dir.run(&self.record.run)?;
         // Written twice after a crash: then the record names the new run already.
         if old.run_id != new_run {
@@ -226,12 +225,12 @@ impl Work<'_> {
             old.updated_at = self.record.updated_at;
             self.dir.save_run(&old)?;
         }
-        self.take_found_reference(facts);
+        self.take_found_reference(facts)?;
         // The last words of the run that ends here, while its reference is still known.
         if old.run_id == self.record.run {
             self.import_conversation();
         }
-        self.record.session_ref = facts.read(fact::SESSION_REF);
+        self.record.session_ref = facts.read(fact::SESSION_REF)?;
         self.dir.save_run(&RunRecord {
             run_id: new_run.clone(),
             state: RunState::Running,
@@ -250,7 +249,7 @@ impl Work<'_> {
         self.record.run = new_run;
         self.record.pause = None;
         self.record.vault = None;
-        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+        if let Some(number) = facts.read(fact::SNAPSHOT_NUMBER)? {
             self.record.snapshots = number;
         }
         self.dir.save(&mut self.record)?;
@@ -262,22 +261,24 @@ impl Work<'_> {
         Ok(Facts::none())
     }
 
-    /// Where the agent sits from now on.
-    fn seat(&mut self, facts: &Facts) {
-        self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
-        self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
+    /// Where the agent is from now on.
+    fn seat(&mut self, facts: &Facts) -> Result<(), Error> {
+        self.record.seat = facts.read(fact::SEAT)?;
+        self.record.command = facts.read(fact::COMMAND)?.unwrap_or_default();
         self.record.state = Resting::Running;
         self.record.interrupted_at = None;
         self.record.updated_at = now();
         self.record.last_active_at = self.record.updated_at;
+        Ok(())
     }
 
     /// The reference that was learnt when the conversation was saved; after a crash only the journal
     /// knows it.
-    fn take_found_reference(&mut self, facts: &Facts) {
-        if let Some(reference) = facts.read(fact::FOUND_REF) {
+    fn take_found_reference(&mut self, facts: &Facts) -> Result<(), Error> {
+        if let Some(reference) = facts.read(fact::FOUND_REF)? {
             self.record.session_ref = Some(reference);
         }
+        Ok(())
     }
 
     fn is_resumable(&self) -> bool {
@@ -293,27 +294,28 @@ impl Work<'_> {
     }
 
     /// Where the work is from now on.
-    fn put_away(&mut self, snapshot: Option<SnapshotFact>, facts: &Facts) {
+    fn put_away(&mut self, snapshot: Option<SnapshotFact>, facts: &Facts) -> Result<(), Error> {
         let vault = SavedWork {
             snapshot,
-            parking: facts.read(fact::PARKING),
-            left: facts.read(fact::LEFT).unwrap_or_default(),
+            parking: facts.read(fact::PARKING)?,
+            left: facts.read(fact::LEFT)?.unwrap_or_default(),
         };
-        self.record.vault = serde_json::to_value(vault).ok();
-        if let Some(number) = facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
+        self.record.vault = Some(vault.written(&self.record)?);
+        if let Some(number) = facts.read(fact::SNAPSHOT_NUMBER)? {
             self.record.snapshots = number;
         }
+        Ok(())
     }
 
     fn record_killed(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let at = now();
-        let exit_code: Option<i32> = facts.read(fact::EXIT_CODE).unwrap_or(None);
-        self.take_found_reference(facts);
+        let exit_code: Option<i32> = facts.read(fact::EXIT_CODE)?;
+        self.take_found_reference(facts)?;
         self.import_conversation();
         // A paused instance keeps what it had; a running one has just been put away.
-        if let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) {
-            let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL);
-            let order: Option<KillOrder> = facts.read(fact::KILL);
+        if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
+            let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL)?;
+            let order: Option<KillOrder> = facts.read(fact::KILL)?;
             let outlook = self.core.outlook(&self.dir, &self.record);
             self.was_active(terminal.as_ref());
             // What `undo-kill` brings it back as.
@@ -327,16 +329,16 @@ impl Work<'_> {
                 summary: outlook.summary,
                 forced: order.is_some_and(|order| order.busy),
             });
-            self.put_away(Some(snapshot), facts);
+            self.put_away(Some(snapshot), facts)?;
         }
-        if facts.read::<bool>(fact::GIVEN_BACK).is_some() {
+        if facts.has(fact::GIVEN_BACK) {
             let vault = SavedWork::of(&self.record)?;
-            self.record.vault = serde_json::to_value(SavedWork {
+            let saved = SavedWork {
                 parking: None,
                 left: Vec::new(),
                 ..vault
-            })
-            .ok();
+            };
+            self.record.vault = Some(saved.written(&self.record)?);
         }
         self.record.state = Resting::Killed;
         self.record.killed_at = Some(at);

@@ -9,18 +9,19 @@ use crate::vault::{self, Label, ParkingPlace, SnapshotFact, Taken, Verification}
 
 impl Work<'_> {
     pub(super) fn intend_snapshot(&self, facts: &Facts) -> Facts {
-        match facts.read::<u64>(fact::SNAPSHOT_NUMBER) {
-            Some(_) => Facts::none(),
-            None => Facts::none().with(fact::SNAPSHOT_NUMBER, &(self.record.snapshots + 1)),
+        if facts.has(fact::SNAPSHOT_NUMBER) {
+            Facts::none()
+        } else {
+            Facts::none().with(fact::SNAPSHOT_NUMBER, &(self.record.snapshots + 1))
         }
     }
 
     pub(super) fn take_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
         // One that was put away before has its snapshot.
-        if self.is_put_away()? || leaves_worktree(facts) {
+        if self.is_put_away()? || leaves_worktree(facts)? {
             return Ok(Facts::none());
         }
-        let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
+        let number = facts.read(fact::SNAPSHOT_NUMBER)?.unwrap_or(0);
         let repository = self.repository()?;
         let checkout = Checkout::live(&repository, &self.record.worktree.path)?;
         let ahead = self.ahead.take();
@@ -44,7 +45,7 @@ impl Work<'_> {
     }
 
     pub(super) fn verify_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) else {
+        let Some(snapshot) = facts.read(fact::SNAPSHOT)? else {
             return Ok(Facts::none());
         };
         let repository = self.repository()?;
@@ -94,7 +95,7 @@ impl Work<'_> {
         place: &ParkingPlace,
         facts: &Facts,
     ) -> Result<Facts, Error> {
-        let Some(snapshot) = facts.read::<SnapshotFact>(fact::SNAPSHOT) else {
+        let Some(snapshot) = facts.read(fact::SNAPSHOT)? else {
             return Ok(Facts::none());
         };
         let checkout = place.checkout();

@@ -19,8 +19,8 @@ impl Work<'_> {
     /// The reference of the conversation is chosen before the agent exists, where it can be.
     pub(super) fn intend_open_session(&self, facts: &Facts) -> Result<Facts, Error> {
         let provider = self.core.provider_of(&self.record)?;
-        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
-        let chosen = facts.read::<String>(fact::SESSION_REF).is_some();
+        let launch = facts.read(fact::LAUNCH)?.unwrap_or(Launch::Fresh);
+        let chosen = facts.has(fact::SESSION_REF);
         if !provider.mints_session() || launch != Launch::Fresh || chosen {
             return Ok(Facts::none());
         }
@@ -37,9 +37,9 @@ impl Work<'_> {
             server.close_session(&self.record.id)?;
             self.stop_survivors()?;
         }
-        let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
+        let launch = facts.read(fact::LAUNCH)?.unwrap_or(Launch::Fresh);
         let reference = match launch {
-            Launch::Fresh => facts.read::<String>(fact::SESSION_REF),
+            Launch::Fresh => facts.read(fact::SESSION_REF)?,
             Launch::SameReference | Launch::Native => self.record.session_ref.clone(),
         };
         self.open(launch, reference.as_deref())
@@ -95,7 +95,7 @@ impl Work<'_> {
             guarded: plan.guarded,
         });
         Ok(Facts::none()
-            .with(fact::SEAT, &seat)
+            .with_option(fact::SEAT, &seat)
             .with(fact::COMMAND, &plan.shown))
     }
 

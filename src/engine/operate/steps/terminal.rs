@@ -56,7 +56,7 @@ impl Work<'_> {
         remember(&self.dir, &saved)?;
         Ok(Facts::none()
             .with(fact::TERMINAL, &saved)
-            .with(fact::EXIT_CODE, &exit_code))
+            .with_option(fact::EXIT_CODE, &exit_code))
     }
 
     /// The size and the history that a session starts with.

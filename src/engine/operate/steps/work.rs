@@ -3,7 +3,6 @@
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress};
 use crate::engine::operate::launch::Waiting;
-use crate::engine::operate::options::KillOrder;
 use crate::engine::operate::steps::fact;
 use crate::git::Repo;
 use crate::lifecycle::{Facts, Operation};
@@ -130,8 +129,8 @@ pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
 }
 
 /// Whether the worktree of an instance that is killed stays because its repository is away.
-pub(super) fn leaves_worktree(facts: &Facts) -> bool {
-    facts
-        .read::<KillOrder>(fact::KILL)
-        .is_some_and(|order| order.leave_worktree)
+pub(super) fn leaves_worktree(facts: &Facts) -> Result<bool, Error> {
+    Ok(facts
+        .read(fact::KILL)?
+        .is_some_and(|order| order.leave_worktree))
 }

@@ -5,17 +5,16 @@ use std::path::Path;
 use crate::config::WorktreeOnPause;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Error, now};
-use crate::engine::operate::options::{KillOrder, PauseOptions};
 use crate::engine::operate::setup;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Work, leaves_worktree};
-use crate::git::{self, AddWorktree, GitError, MadeWorktree, Repo};
+use crate::git::{self, AddWorktree, GitError};
 use crate::lifecycle::Facts;
 use crate::vault::{self, BranchStanding, Left, ParkingPlace, SnapshotFact};
 
 impl Work<'_> {
     pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+        let Some(plan) = facts.read(fact::WORKTREE_PLAN)? else {
             return Ok(Facts::none());
         };
         let plan = AddWorktree {
@@ -27,10 +26,10 @@ impl Work<'_> {
 
     pub(super) fn add_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         // An adopted worktree is there already.
-        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+        let Some(plan) = facts.read(fact::WORKTREE_PLAN)? else {
             return Ok(Facts::none());
         };
-        if let Some(known) = facts.read::<Repo>(fact::REPOSITORY) {
+        if let Some(known) = facts.read(fact::REPOSITORY)? {
             self.repository.get_or_init(|| known);
         }
         let repository = self.repository()?;
@@ -43,10 +42,10 @@ impl Work<'_> {
     }
 
     pub(super) fn undo_add_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
-        let Some(plan) = facts.read::<AddWorktree>(fact::WORKTREE_PLAN) else {
+        let Some(plan) = facts.read(fact::WORKTREE_PLAN)? else {
             return Ok(());
         };
-        let made = facts.read::<MadeWorktree>(fact::WORKTREE);
+        let made = facts.read(fact::WORKTREE)?;
         let _lock = self.lock_repository()?;
         match self.repository()?.undo_add_worktree(&plan, made.as_ref())? {
             git::Undone::Removed => {}
@@ -63,7 +62,7 @@ impl Work<'_> {
     }
 
     pub(super) fn setup_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+        if let Some(wanted) = facts.read(fact::SETUP)? {
             let grace = self.core.settings().pause.stop;
             setup::perform(&wanted, &self.record, grace, self.progress)?;
         }
@@ -73,7 +72,7 @@ impl Work<'_> {
     /// Ends what the set-up has left running, before its directory goes, and takes back what was brought
     /// over, so that nothing but work is left.
     pub(super) fn undo_setup_worktree(&mut self, facts: &Facts) -> Result<(), Error> {
-        if let Some(wanted) = facts.read::<setup::Wanted>(setup::FACT) {
+        if let Some(wanted) = facts.read(fact::SETUP)? {
             self.stop_survivors()?;
             setup::take_back(&wanted, &self.record);
         }
@@ -81,12 +80,12 @@ impl Work<'_> {
     }
 
     pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
-        let stays = self.worktree_wish(facts) == WorktreeOnPause::Keep;
+        let stays = self.worktree_wish(facts)? == WorktreeOnPause::Keep;
         // A paused instance that is killed has been put away already.
-        if stays || self.is_put_away()? || facts.read::<ParkingPlace>(fact::PARKING).is_some() {
+        if stays || self.is_put_away()? || facts.has(fact::PARKING) {
             return Ok(Facts::none());
         }
-        let number = facts.read::<u64>(fact::SNAPSHOT_NUMBER).unwrap_or(0);
+        let number = facts.read(fact::SNAPSHOT_NUMBER)?.unwrap_or(0);
         let place = vault::choose_parking(
             &self.repository()?,
             &self.record.worktree.path,
@@ -97,7 +96,7 @@ impl Work<'_> {
     }
 
     pub(super) fn free_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(place) = facts.read::<ParkingPlace>(fact::PARKING) else {
+        let Some(place) = facts.read(fact::PARKING)? else {
             self.deregister_lost(facts)?;
             return self.give_back(facts);
         };
@@ -111,7 +110,7 @@ impl Work<'_> {
     /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
     /// is killed, that ends.
     fn deregister_lost(&self, facts: &Facts) -> Result<(), Error> {
-        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        let killed = facts.has(fact::KILL) && !leaves_worktree(facts)?;
         let path = &self.record.worktree.path;
         if killed && !path.exists() && SavedWork::of(&self.record)?.parking.is_none() {
             let _lock = self.lock_repository()?;
@@ -123,7 +122,7 @@ impl Work<'_> {
     /// An adopted worktree that a pause has put away goes back to its owner when its instance is
     /// killed. Where something stands in its way, it stays where it is kept.
     fn give_back(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let killed = facts.read::<KillOrder>(fact::KILL).is_some() && !leaves_worktree(facts);
+        let killed = facts.has(fact::KILL) && !leaves_worktree(facts)?;
         if !killed || !self.record.worktree.adopted {
             return Ok(Facts::none());
         }
@@ -170,15 +169,15 @@ impl Work<'_> {
     /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
     /// its own: once files are deleted, nobody may take what is left for the work and save that.
     pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        if facts.read::<bool>(fact::UNSETTLED).is_some() {
+        if facts.has(fact::UNSETTLED) {
             self.progress
                 .note("the disk is not freed while somebody writes; `biv gc` can do it later");
             return Ok(Facts::none());
         }
-        let place = facts.read::<ParkingPlace>(fact::PARKING);
-        let snapshot = facts.read::<SnapshotFact>(fact::SNAPSHOT);
+        let place = facts.read(fact::PARKING)?;
+        let snapshot = facts.read(fact::SNAPSHOT)?;
         let (Some(place), Some(snapshot), WorktreeOnPause::Remove) =
-            (place, snapshot, self.worktree_wish(facts))
+            (place, snapshot, self.worktree_wish(facts)?)
         else {
             return Ok(Facts::none());
         };
@@ -208,19 +207,21 @@ impl Work<'_> {
 
     /// What is to become of the worktree. An adopted one is somebody else's: killing the instance
     /// leaves it.
-    fn worktree_wish(&self, facts: &Facts) -> WorktreeOnPause {
-        match facts.read::<PauseOptions>(fact::PAUSE) {
+    fn worktree_wish(&self, facts: &Facts) -> Result<WorktreeOnPause, Error> {
+        Ok(match facts.read(fact::PAUSE)? {
             Some(options) => options.worktree,
-            None if self.record.worktree.adopted || leaves_worktree(facts) => WorktreeOnPause::Keep,
+            None if self.record.worktree.adopted || leaves_worktree(facts)? => {
+                WorktreeOnPause::Keep
+            }
             None => WorktreeOnPause::Park,
-        }
+        })
     }
 
     /// Only a branch that biv made, only on request, and only where it still stands on the commit that
     /// the snapshot holds: commits that somebody made on it since are nowhere else.
     pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let wanted = facts
-            .read::<KillOrder>(fact::KILL)
+            .read(fact::KILL)?
             .is_some_and(|order| order.delete_branch && !order.leave_worktree);
         let branch = self
             .record
@@ -230,7 +231,7 @@ impl Work<'_> {
         let (true, Some(branch)) = (wanted, branch) else {
             return Ok(Facts::none());
         };
-        let saved = match facts.read::<SnapshotFact>(fact::SNAPSHOT) {
+        let saved = match facts.read(fact::SNAPSHOT)? {
             Some(snapshot) => Some(snapshot),
             None => SavedWork::of(&self.record)?.snapshot,
         };

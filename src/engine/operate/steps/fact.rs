@@ -1,0 +1,91 @@
+//! What operations write into their journals. Each fact has one type and one writer; one that is in a
+//! journal and cannot be read stops the operation, because it would be taken for absent.
+
+use serde::{Deserialize, Serialize};
+
+use crate::engine::operate::options::{KillOrder, Launch, OnConflict, PauseOptions};
+use crate::engine::operate::setup::Wanted;
+use crate::engine::watch::archive::SavedTerminal;
+use crate::git::{AddWorktree, MadeWorktree, Repo};
+use crate::lifecycle::Fact;
+use crate::model::{InstanceRecord, RunId, Seat};
+use crate::vault::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
+
+// What was asked for, written when the operation begins.
+
+/// create, import: the record of the instance, until it is on disk.
+pub(in crate::engine) const RECORD: Fact<InstanceRecord> = Fact::new("record");
+/// create, import: the repository, as git was asked before.
+pub(in crate::engine) const REPOSITORY: Fact<Repo> = Fact::new("repository");
+/// create, import: the worktree to be made.
+pub(in crate::engine) const WORKTREE_PLAN: Fact<AddWorktree> = Fact::new("worktree-plan");
+/// create: what the repository wants done in the fresh worktree.
+pub(in crate::engine) const SETUP: Fact<Wanted> = Fact::new("setup");
+/// pause
+pub(in crate::engine) const PAUSE: Fact<PauseOptions> = Fact::new("pause");
+/// kill
+pub(in crate::engine) const KILL: Fact<KillOrder> = Fact::new("kill");
+/// resume, restart: how the agent is launched.
+pub(in crate::engine) const LAUNCH: Fact<Launch> = Fact::new("launch");
+/// resume, restart: what becomes of changes that conflict with a moved branch.
+pub(in crate::engine) const ON_CONFLICT: Fact<OnConflict> = Fact::new("on-conflict");
+/// create, resume, restart: what the agent is told when it is ready.
+pub(in crate::engine) const PROMPT: Fact<String> = Fact::new("prompt");
+/// resume, restart: the snapshot that is no longer needed afterwards.
+pub(in crate::engine) const RELEASE: Fact<SnapshotFact> = Fact::new("release");
+/// restart
+pub(in crate::engine) const NEW_RUN: Fact<RunId> = Fact::new("new-run");
+
+// What the steps have learned.
+
+/// add-worktree
+pub(in crate::engine) const WORKTREE: Fact<MadeWorktree> = Fact::new("worktree");
+/// open-session: the session reference that the agent is given.
+pub(in crate::engine) const SESSION_REF: Fact<String> = Fact::new("session-ref");
+/// open-session: the command line, as it is shown.
+pub(in crate::engine) const COMMAND: Fact<Vec<String>> = Fact::new("command");
+/// open-session: where the agent is.
+pub(in crate::engine) const SEAT: Fact<Seat> = Fact::new("seat");
+/// send-prompt: typing has begun, so that the prompt is never typed twice.
+pub(in crate::engine) const PROMPT_BEGUN: Fact<bool> = Fact::new("prompt-begun");
+/// send-prompt: whether it was delivered is not known.
+pub(in crate::engine) const PROMPT_UNSURE: Fact<bool> = Fact::new("prompt-unsure");
+/// quiesce: how the agent was brought to rest.
+pub(in crate::engine) const QUIESCED: Fact<Quiesced> = Fact::new("quiesced");
+/// save-conversation: the session reference that the agent was found to use.
+pub(in crate::engine) const FOUND_REF: Fact<String> = Fact::new("found-ref");
+/// save-terminal
+pub(in crate::engine) const TERMINAL: Fact<SavedTerminal> = Fact::new("terminal");
+/// save-terminal: of an agent that has ended before.
+pub(in crate::engine) const EXIT_CODE: Fact<i32> = Fact::new("exit-code");
+/// snapshot: chosen before it is taken.
+pub(in crate::engine) const SNAPSHOT_NUMBER: Fact<u64> = Fact::new("snapshot-number");
+/// snapshot, verify-snapshot
+pub(in crate::engine) const SNAPSHOT: Fact<SnapshotFact> = Fact::new("snapshot");
+/// verify-snapshot: another process writes into the worktree; it must not be thinned.
+pub(in crate::engine) const UNSETTLED: Fact<bool> = Fact::new("unsettled");
+/// free-worktree: chosen before anything is moved.
+pub(in crate::engine) const PARKING: Fact<ParkingPlace> = Fact::new("parking");
+/// free-worktree: an adopted worktree that was put away is at its place again.
+pub(in crate::engine) const GIVEN_BACK: Fact<bool> = Fact::new("given-back");
+/// thin-worktree: what could not be deleted.
+pub(in crate::engine) const LEFT: Fact<Vec<Left>> = Fact::new("left");
+/// bring-worktree: a branch that was deleted meanwhile, and where it was.
+pub(in crate::engine) const BRANCH_AGAIN: Fact<(String, String)> = Fact::new("branch-again");
+/// bring-worktree: how saved work is carried over to a branch that was moved meanwhile.
+pub(in crate::engine) const MERGE: Fact<MergeFact> = Fact::new("merge");
+/// bring-worktree: the branch of its own on which the work of a moved branch is kept.
+pub(in crate::engine) const KEPT: Fact<Kept> = Fact::new("kept");
+/// bring-worktree: the parking place that work for a moved branch came from.
+pub(in crate::engine) const BROUGHT_FROM: Fact<ParkingPlace> = Fact::new("brought-from");
+/// await-ready: why a relaunched agent did not come up.
+pub(in crate::engine) const NOT_RESUMED: Fact<String> = Fact::new("not-resumed");
+
+/// How the agent was found, and what had to be done to it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(in crate::engine) struct Quiesced {
+    /// It did not come to rest and was stopped all the same.
+    pub forced: bool,
+    /// What it was asking when it was dismissed.
+    pub asked: Option<String>,
+}
