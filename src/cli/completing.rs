@@ -6,7 +6,7 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use super::context::engine;
 use super::new::current_dir;
 use crate::engine::Engine;
-use crate::model::Resting;
+use crate::model::RestingState;
 
 /// Which instances a command can act on.
 #[derive(Debug, Clone, Copy)]
@@ -20,12 +20,12 @@ enum Fits {
 }
 
 impl Fits {
-    fn holds(self, state: Resting) -> bool {
+    fn holds(self, state: RestingState) -> bool {
         match self {
-            Self::Living => state != Resting::Killed,
-            Self::Running => state == Resting::Running,
-            Self::Stopped => !matches!(state, Resting::Running | Resting::Killed),
-            Self::Killed => state == Resting::Killed,
+            Self::Living => state != RestingState::Killed,
+            Self::Running => state == RestingState::Running,
+            Self::Stopped => !matches!(state, RestingState::Running | RestingState::Killed),
+            Self::Killed => state == RestingState::Killed,
             Self::Any => true,
         }
     }

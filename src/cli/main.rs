@@ -16,7 +16,7 @@ use super::{
     diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
     queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
-use crate::engine::{Engine, Reach, run_launcher, run_leashed, run_pipe};
+use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
 use crate::logging;
 
 pub(crate) fn run_command() -> ExitCode {
@@ -73,7 +73,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         }
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
-        Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
+        Some(Command::Leash { parent, words }) => Ok(run_bound_to_parent(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, help::command(), output),

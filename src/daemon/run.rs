@@ -31,7 +31,7 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
         rustix::process::setsid().ok();
     }
     let engine = Arc::new(engine);
-    let seat = engine.take_seat()?;
+    let seat = engine.lock_daemon()?;
     let (mail, mailbox) = channel();
     listen_for_signals(&mail);
     let bell = engine.hang_up_bell()?;

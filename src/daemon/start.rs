@@ -35,7 +35,7 @@ pub(crate) fn status(engine: &Engine) -> Status {
     };
     let Some(client) = Client::connect(engine) else {
         // One that does not answer is not absent: its lock tells.
-        return match engine.seat_holder() {
+        return match engine.daemon_lock_holder() {
             Some(pid) => Status {
                 running: true,
                 pid,
@@ -75,7 +75,7 @@ pub(crate) fn start(engine: &Engine) -> Result<bool, Error> {
             Some(_) if ended || Instant::now() > deadline => return Ok(true),
             Some(_) | None => {}
         }
-        if Instant::now() > deadline || (ended && !engine.seat_is_taken()) {
+        if Instant::now() > deadline || (ended && !engine.daemon_lock_is_held()) {
             return Err(Error::DaemonNotStarted {
                 log: engine.daemon_log(),
             });
@@ -95,7 +95,7 @@ pub(crate) fn ensure(engine: &Engine) -> Option<String> {
 /// Asks the daemon to stop, and waits until it has.
 pub(crate) fn stop(engine: &Engine) -> Stopped {
     let Some(client) = Client::connect(engine) else {
-        return if engine.seat_is_taken() {
+        return if engine.daemon_lock_is_held() {
             Stopped::Still
         } else {
             Stopped::NotRunning
@@ -105,7 +105,7 @@ pub(crate) fn stop(engine: &Engine) -> Stopped {
         return Stopped::Refused;
     }
     let deadline = Instant::now() + STOP;
-    while engine.seat_is_taken() {
+    while engine.daemon_lock_is_held() {
         if Instant::now() > deadline {
             return Stopped::Still;
         }

@@ -12,7 +12,7 @@ use super::resolve::Found;
 use super::{
     Asked, Bulk, Engine, Error, InstanceView, PauseOptions, Progress, ResumeOptions, Scope, pace,
 };
-use crate::model::{EventKind, InstanceId, InstanceRecord, Resting, Timestamp, Title};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, Timestamp, Title};
 use crate::store::{Document, Lock, StoreError, read_if_there, write_document};
 
 /// What became of the camp.
@@ -71,7 +71,7 @@ impl StateSnapshot {
     fn names(&self, record: &InstanceRecord) -> bool {
         let pause = record.pause.as_ref().map(|pause| pause.at);
         self.active_agents.contains(&record.id)
-            && record.state == Resting::Paused
+            && record.state == RestingState::Paused
             && self
                 .pauses
                 .get(&record.id)
@@ -266,7 +266,7 @@ impl Engine {
         // Who is gone with the server may be written down by another process just now.
         let panes = self.server().panes()?;
         let is_gone = |found: &Found| {
-            found.record.state == Resting::Running
+            found.record.state == RestingState::Running
                 && found.journal.is_none()
                 && !panes
                     .iter()
@@ -276,11 +276,11 @@ impl Engine {
         let snapshot = read_if_there::<StateSnapshot>(&self.snapshot_path())?;
         let named = |record: &InstanceRecord| match (&camp, &snapshot) {
             (Some(camp), _) if camp.state == CampState::Pausing => {
-                record.state == Resting::Paused && camp.members.contains(&record.id)
+                record.state == RestingState::Paused && camp.members.contains(&record.id)
             }
             (_, Some(snapshot)) => snapshot.names(record),
             (Some(camp), None) => {
-                record.state == Resting::Paused && camp.members.contains(&record.id)
+                record.state == RestingState::Paused && camp.members.contains(&record.id)
             }
             (None, None) => false,
         };
@@ -289,7 +289,9 @@ impl Engine {
             .0
             .into_iter()
             .filter(|found| {
-                found.record.state == Resting::Interrupted || is_gone(found) || named(&found.record)
+                found.record.state == RestingState::Interrupted
+                    || is_gone(found)
+                    || named(&found.record)
             })
             .map(|found| found.record.id)
             .collect())
@@ -301,7 +303,7 @@ impl Engine {
             .all(Scope::Living)?
             .0
             .into_iter()
-            .filter(|found| found.record.state == Resting::Running && found.journal.is_none())
+            .filter(|found| found.record.state == RestingState::Running && found.journal.is_none())
             .map(|found| found.record.id)
             .collect())
     }

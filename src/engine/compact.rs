@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Engine, Error};
 use crate::conversation::{Digest, Entry, transcript_text};
-use crate::model::{EventKind, Resting};
+use crate::model::{EventKind, RestingState};
 use crate::process::Command;
 use crate::store::{ConversationDir, Cut};
 
@@ -120,9 +120,12 @@ impl Engine {
         let found = self.find_any(given)?;
         let settings = &self.settings().compact;
         let rests = match found.record.state {
-            Resting::Running => idle.is_some_and(|idle| idle >= settings.idle),
-            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => true,
-            Resting::Killed => false,
+            RestingState::Running => idle.is_some_and(|idle| idle >= settings.idle),
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => true,
+            RestingState::Killed => false,
         };
         if !rests || !found.dir.conversation().has_more_than(settings.after)? {
             return Ok(None);

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::config::Home;
-use crate::model::{Base, InstanceId, Repository, Resting, RunId, Timestamp, Title, Worktree};
+use crate::model::{Base, InstanceId, Repository, RestingState, RunId, Timestamp, Title, Worktree};
 
 const REFERENCE: &str = "3c1f5a80-2b7e-4d0e-9a41-6f0d2c9b7e11";
 
@@ -46,13 +46,13 @@ impl Camp {
             command: Vec::new(),
             agent_args: Vec::new(),
             prompt: None,
-            state: Resting::Paused,
+            state: RestingState::Paused,
             autoyes: false,
             autoyes_until: None,
             idle_timeout_s: None,
             session_ref: Some(REFERENCE.to_owned()),
             run: RunId::random(),
-            seat: None,
+            place: None,
             pause: None,
             vault: None,
             snapshots: 0,

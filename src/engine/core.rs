@@ -77,7 +77,7 @@ impl Engine {
 
     /// The server on which an instance sits: it stays where it was started.
     pub(super) fn server_of(&self, record: &InstanceRecord) -> Server {
-        self.server_at(record.seat.as_ref().map_or(SOCKET, |seat| &seat.socket))
+        self.server_at(record.place.as_ref().map_or(SOCKET, |place| &place.socket))
     }
 
     pub(super) fn provider_of(&self, record: &InstanceRecord) -> Result<&Provider, Error> {

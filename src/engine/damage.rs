@@ -9,7 +9,7 @@ use super::core::now;
 use super::doctor::{Finding, Health};
 use super::steps::Work;
 use super::{Engine, Error, Silent};
-use crate::model::{InstanceId, InstanceRecord, Resting, RunRecord, RunState};
+use crate::model::{InstanceId, InstanceRecord, RestingState, RunRecord, RunState};
 use crate::store::{InstanceDir, Loaded, StoreError, set_aside};
 
 const CHECK: &str = "records";
@@ -165,12 +165,12 @@ impl Engine {
             run_id: record.run.clone(),
             instance_id: record.id.clone(),
             state: match record.state {
-                Resting::Running => RunState::Running,
-                Resting::Paused => RunState::Paused,
-                Resting::Completed => RunState::Completed,
-                Resting::Failed => RunState::Failed,
-                Resting::Interrupted => RunState::Interrupted,
-                Resting::Killed => RunState::Killed,
+                RestingState::Running => RunState::Running,
+                RestingState::Paused => RunState::Paused,
+                RestingState::Completed => RunState::Completed,
+                RestingState::Failed => RunState::Failed,
+                RestingState::Interrupted => RunState::Interrupted,
+                RestingState::Killed => RunState::Killed,
             },
             provider: record.agent.clone(),
             provider_session_ref: record.session_ref.clone(),

@@ -7,7 +7,7 @@ use super::watch::{Watched, screen_of};
 use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key, Screen};
 use crate::engine::steps::BANNER;
-use crate::model::{Activity, squeezed};
+use crate::model::{Activity, without_whitespace};
 use crate::tmux::{Shot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
@@ -145,10 +145,12 @@ impl Delivery<'_> {
     /// Whether the box holds nothing but what the agent was asked last, or the beginning of it.
     fn was_put_back(&self, screen: &Screen, last: LastPrompt<'_>) -> bool {
         let shown = self.agent.provider.whole_draft(screen);
-        let shown = shown.map(|shown| squeezed(&shown));
+        let shown = shown.map(|shown| without_whitespace(&shown));
         shown
             .filter(|shown| !shown.is_empty())
-            .is_some_and(|shown| last().is_some_and(|last| squeezed(&last).starts_with(&shown)))
+            .is_some_and(|shown| {
+                last().is_some_and(|last| without_whitespace(&last).starts_with(&shown))
+            })
     }
 
     /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.
@@ -263,7 +265,8 @@ fn needs_a_person(activity: Activity) -> bool {
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
 /// shown as `[Pasted …`.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
+    shown.starts_with("[Pasted ")
+        || without_whitespace(first).starts_with(&without_whitespace(shown))
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::core::now;
 use super::{Engine, Error, Scope};
 use crate::git::{self, Repo, StoredSnapshot};
-use crate::model::{InstanceId, Resting};
+use crate::model::{InstanceId, RestingState};
 use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
 
@@ -111,7 +111,7 @@ impl Engine {
         for found in found {
             checkouts.insert(found.record.repository.root);
             // What stands at the place of one that rests is somebody else's.
-            if found.record.state == Resting::Running {
+            if found.record.state == RestingState::Running {
                 checkouts.insert(found.record.worktree.path);
             }
         }
@@ -173,7 +173,7 @@ impl Engine {
         let (found, _) = self.all(Scope::Living)?;
         for found in found {
             let record = &found.record;
-            if record.state == Resting::Running && !record.worktree.path.is_dir() {
+            if record.state == RestingState::Running && !record.worktree.path.is_dir() {
                 findings.push(Finding::bad(
                     "records",
                     Health::Problem,

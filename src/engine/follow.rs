@@ -4,7 +4,7 @@ use super::Engine;
 use super::core::now;
 use super::resolve::Found;
 use crate::agents::{Following, Strategy, Trace, Traces};
-use crate::model::{InstanceRecord, Resting};
+use crate::model::{InstanceRecord, RestingState};
 use crate::process::tree_of;
 use crate::store::InstanceDir;
 
@@ -14,7 +14,7 @@ impl Engine {
         let Ok(provider) = self.provider_of(record) else {
             return Trace::Unclear;
         };
-        let leader = record.seat.as_ref().map(|seat| &seat.agent);
+        let leader = record.place.as_ref().map(|place| &place.agent);
         let cheap = provider.following(&self.host) == Some(Following::Cheap);
         let pids: Vec<i32> = match leader.filter(|leader| leader.is_alive()) {
             // Its own process is enough where that keeps the entry; it was looked at above all.
@@ -47,7 +47,7 @@ impl Engine {
             Some(Following::Dear) => record.session_ref.is_none(),
             Some(Following::Rare) | None => false,
         };
-        if record.state != Resting::Running || found.journal.is_some() || !worthwhile {
+        if record.state != RestingState::Running || found.journal.is_some() || !worthwhile {
             return;
         }
         let Trace::Found(reference) = self.trace(&found.dir, record) else {
@@ -64,7 +64,8 @@ impl Engine {
 
     fn write_reference(&self, dir: &InstanceDir, reference: &str) -> Result<(), super::Error> {
         let mut record = dir.record()?;
-        if record.state != Resting::Running || record.session_ref.as_deref() == Some(reference) {
+        if record.state != RestingState::Running || record.session_ref.as_deref() == Some(reference)
+        {
             return Ok(());
         }
         // What was said under the old one would not be found again.

@@ -13,7 +13,7 @@ use super::{Engine, Error, Scope};
 use crate::git::{
     self, Left, OnDisk, ParkState, ParkingPlace, Repo, SnapshotFact, StoredSnapshot, ThinPolicy,
 };
-use crate::model::{InstanceId, InstanceRecord, Resting, Timestamp, Title};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Timestamp, Title};
 use crate::process::crash;
 use crate::store::InstanceDir;
 
@@ -126,12 +126,15 @@ impl Engine {
         let age = |at: Option<Timestamp>| at.map_or(Duration::ZERO, |at| at.until(now()));
         let snapshots = &self.settings().snapshots;
         let parked_for = match record.state {
-            Resting::Killed if age(record.killed_at) > snapshots.keep => {
+            RestingState::Killed if age(record.killed_at) > snapshots.keep => {
                 return Ok(Some(CollectAction::Forget));
             }
-            Resting::Killed => age(record.killed_at),
-            Resting::Paused => age(record.paused_at),
-            Resting::Running | Resting::Completed | Resting::Failed | Resting::Interrupted => {
+            RestingState::Killed => age(record.killed_at),
+            RestingState::Paused => age(record.paused_at),
+            RestingState::Running
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => {
                 return Ok(None);
             }
         };

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Engine, Error, Watcher};
 use crate::git::Repo;
-use crate::model::{InstanceId, Resting};
+use crate::model::{InstanceId, RestingState};
 use crate::tmux::{TmuxError, harmless};
 
 /// What is shown of one that does not run, at the most.
@@ -34,10 +34,12 @@ impl Engine {
     pub(crate) fn glimpse(&self, id: &InstanceId, above: usize) -> Result<Glimpse, Error> {
         let dir = self.store.instance(id);
         let record = dir.record()?;
-        if let (Resting::Running | Resting::Completed | Resting::Failed, Some(seat)) =
-            (record.state, &record.seat)
+        if let (
+            RestingState::Running | RestingState::Completed | RestingState::Failed,
+            Some(place),
+        ) = (record.state, &record.place)
         {
-            match self.server_of(&record).glimpse(&seat.pane, id, above) {
+            match self.server_of(&record).glimpse(&place.pane, id, above) {
                 Ok(Some(text)) => {
                     return Ok(Glimpse {
                         text: harmless(&text),

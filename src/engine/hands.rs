@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::delivery::{Receipt, type_in};
 use super::watch::Watched;
 use super::{Engine, Error};
-use crate::model::{InstanceRecord, Resting, Seat, State};
+use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
 use crate::store::{InstanceDir, Loaded, Lock};
 
 /// How long an operation waits for hands on the keys, longer than any agent takes to take a prompt in.
@@ -42,9 +42,9 @@ pub(super) enum Laid {
 }
 
 impl Hands {
-    pub(super) fn lay_on(dir: &InstanceDir, seat: &Seat) -> Result<Laid, Error> {
+    pub(super) fn lay_on(dir: &InstanceDir, place: &AgentPlace) -> Result<Laid, Error> {
         let lock = dir.lock_keys(PATIENCE)?;
-        Ok(match whereabouts(dir, seat) {
+        Ok(match whereabouts(dir, place) {
             Whereabouts::Sits => Laid::On(Self {
                 since: Instant::now(),
                 _lock: lock,
@@ -59,7 +59,7 @@ impl Hands {
         engine: &Engine,
         agent: &Watched<'_>,
         record: &InstanceRecord,
-        seat: &Seat,
+        place: &AgentPlace,
         prompt: &str,
     ) -> Result<Typed, Error> {
         let last = || engine.last_prompt(agent.dir, record);
@@ -80,7 +80,7 @@ impl Hands {
         };
         // What an agent shows that is being stopped proves nothing.
         let in_time = self.since.elapsed() < PATIENCE;
-        if !taken || !(in_time || whereabouts(agent.dir, seat) == Whereabouts::Sits) {
+        if !taken || !(in_time || whereabouts(agent.dir, place) == Whereabouts::Sits) {
             return Err(Error::NotKnown {
                 title: record.title.clone(),
             });
@@ -110,7 +110,7 @@ pub(super) fn await_no_hands(dir: &InstanceDir) {
 }
 
 /// Where the agent is that sat here.
-pub(super) fn whereabouts(dir: &InstanceDir, seat: &Seat) -> Whereabouts {
+pub(super) fn whereabouts(dir: &InstanceDir, place: &AgentPlace) -> Whereabouts {
     match dir.load() {
         Loaded::Known { record, journal } => {
             match journal.filter(|journal| !journal.is_closed()) {
@@ -119,10 +119,10 @@ pub(super) fn whereabouts(dir: &InstanceDir, seat: &Seat) -> Whereabouts {
                     Ok(_) => Whereabouts::Moved,
                     Err(_) => Whereabouts::Leaves(journal.plan.operation.state()),
                 },
-                None if record.state != Resting::Running => {
+                None if record.state != RestingState::Running => {
                     Whereabouts::Leaves(record.state.into())
                 }
-                None if record.seat.as_ref() == Some(seat) => Whereabouts::Sits,
+                None if record.place.as_ref() == Some(place) => Whereabouts::Sits,
                 None => Whereabouts::Moved,
             }
         }

@@ -11,7 +11,7 @@ use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::git::{self, ParkState};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
-    Activity, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunState, Title,
+    Activity, EventKind, InstanceRecord, Pause, PauseReason, RestingState, RunState, Title,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Engine {
             mut record,
             lock,
         } = self.hold(given, Scope::Killed, "undo-kill")?;
-        if record.state != Resting::Killed {
+        if record.state != RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "bring back",
                 title: record.title,
@@ -109,7 +109,7 @@ impl Engine {
         let formerly = Some(before).filter(|before| *before != record.title);
         let at = now();
         let vault = Vault::of(&record)?;
-        record.state = Resting::Paused;
+        record.state = RestingState::Paused;
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
         let killed_at = record.killed_at.take().unwrap_or(at);
@@ -155,15 +155,15 @@ impl Engine {
 
     /// Whether its agent is in the middle of a turn.
     fn is_busy(&self, record: &InstanceRecord) -> bool {
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .as_ref()
-            .filter(|_| record.state == Resting::Running)
+            .filter(|_| record.state == RestingState::Running)
         else {
             return false;
         };
         // One that cannot be looked at is ended all the same.
-        let shot = super::watch::look(&self.server_of(record), &seat.pane);
+        let shot = super::watch::look(&self.server_of(record), &place.pane);
         shot.is_ok_and(|shot| self.verdict(record, shot.as_ref(), None).activity == Activity::Busy)
     }
 

@@ -219,7 +219,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
         command = command.env("TERM", term);
     }
     adopt_orphans();
-    Err(command.replace_this_process().to_string())
+    Err(command.exec().to_string())
 }
 
 /// Prints what stood above the agent in its earlier life. Missing scrollback is no reason not to start.

@@ -3,7 +3,7 @@
 use super::resolve::Found;
 use super::{Engine, Error, Scope};
 use crate::conversation::Entry;
-use crate::model::{InstanceRecord, Resting};
+use crate::model::{InstanceRecord, RestingState};
 use crate::store::{ConversationReader, InstanceDir};
 
 /// Where reading begins.
@@ -69,7 +69,7 @@ impl Log<'_> {
             .import_conversation(&self.dir, &self.record)
             .err();
         self.reader.follow()?;
-        Ok(self.record.state != Resting::Killed)
+        Ok(self.record.state != RestingState::Killed)
     }
 
     /// Lines that could not be read.

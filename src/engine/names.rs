@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::steps::fact;
 use super::{Engine, Error};
 use crate::git::{GitError, Repo};
-use crate::model::{InstanceId, InstanceRecord, Resting, Title, slug};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title, slug};
 use crate::store::Loaded;
 
 impl Engine {
@@ -27,7 +27,7 @@ impl Engine {
         let mut taken = Vec::new();
         for id in self.store.ids()? {
             match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != Resting::Killed => {
+                Loaded::Known { record, .. } if record.state != RestingState::Killed => {
                     taken.push(record.title);
                 }
                 Loaded::Unborn { journal } => {
@@ -77,7 +77,9 @@ impl Engine {
         };
         for id in self.store.ids()? {
             let record = match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != Resting::Killed => Some(*record),
+                Loaded::Known { record, .. } if record.state != RestingState::Killed => {
+                    Some(*record)
+                }
                 Loaded::Unborn { journal } => journal.facts.read(fact::RECORD),
                 Loaded::Known { .. } | Loaded::Unreadable(_) => None,
             };

@@ -17,7 +17,7 @@ use super::{
 use crate::detect::{Source, Verdict, Version, by_output, weigh};
 use crate::git::Repo;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, Resting, State, Timestamp,
+    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, State, Timestamp,
     printable_line,
 };
 use crate::tmux::{Pane, Shot, TmuxError};
@@ -36,10 +36,10 @@ impl Engine {
         let running = || {
             found
                 .iter()
-                .filter(|found| found.record.state == Resting::Running)
+                .filter(|found| found.record.state == RestingState::Running)
         };
         let seats: Vec<&str> = running()
-            .filter_map(|found| Some(found.record.seat.as_ref()?.pane.as_str()))
+            .filter_map(|found| Some(found.record.place.as_ref()?.pane.as_str()))
             .collect();
         let (panes, shots) = match running().next() {
             Some(_) => seen(self.server().panes_and_shots(&seats))?,
@@ -192,7 +192,7 @@ impl Engine {
             let provider = self.provider(&record.agent).ok()?;
             let seen = provider.judge(&screen_of(shot), Some(&shot.title));
             let dir = self.store.instance(&record.id);
-            let leader = record.seat.as_ref().map(|seat| &seat.agent);
+            let leader = record.place.as_ref().map(|place| &place.agent);
             let word = word(provider, &dir, &self.host, leader);
             let silent = pane
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
@@ -256,9 +256,13 @@ impl Engine {
         let state = state_of(record, journal.as_ref());
         let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
         let activity = match record.state {
-            Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
-            Resting::Completed | Resting::Failed | Resting::Interrupted => Some(Activity::Exited),
-            Resting::Paused | Resting::Killed => None,
+            RestingState::Running => {
+                Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity))
+            }
+            RestingState::Completed | RestingState::Failed | RestingState::Interrupted => {
+                Some(Activity::Exited)
+            }
+            RestingState::Paused | RestingState::Killed => None,
         };
         let last_active_at = pane
             .and_then(|pane| Timestamp::from_epoch(pane.active_at))
@@ -289,7 +293,7 @@ impl Engine {
             resumed_at: record.resumed_at,
             interrupted_at: record
                 .interrupted_at
-                .filter(|_| record.state == Resting::Interrupted),
+                .filter(|_| record.state == RestingState::Interrupted),
             pause: shown_pause(record).map(|pause| PauseView {
                 at: pause.at,
                 reason: pause.reason,

@@ -11,7 +11,7 @@ use super::{Engine, Error, InstanceView, Progress, Scope, pace};
 use crate::config::WorktreeOnPause;
 use crate::git::{self, Checkout, Repo, Why};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
-use crate::model::{EventKind, InstanceRecord, PauseReason, Resting};
+use crate::model::{EventKind, InstanceRecord, PauseReason, RestingState};
 
 /// What was asked of a pause.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,9 +58,14 @@ impl Engine {
             lock,
         } = self.hold(given, Scope::Living, "pause")?;
         match record.state {
-            Resting::Running => {}
-            Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
-            Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => {
+            RestingState::Running => {}
+            RestingState::Paused => {
+                return Ok(Asked::Already(Box::new(self.view_at_rest(&record))));
+            }
+            RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted
+            | RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "pause",
                     title: record.title,

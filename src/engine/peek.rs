@@ -4,7 +4,7 @@ use super::core::now;
 use super::steps::{BANNER, Saving, save_live};
 use super::{Engine, Error, Scope};
 use crate::git::{self, DiffOutput, Repo};
-use crate::model::{InstanceId, Resting, last_lines, printable};
+use crate::model::{InstanceId, RestingState, last_lines, printable};
 use crate::store::Loaded;
 use crate::tmux::Server;
 
@@ -43,14 +43,14 @@ impl Engine {
             return Ok(());
         };
         let under_way = journal.is_some_and(|journal| !journal.is_closed());
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .as_ref()
-            .filter(|_| record.state == Resting::Running && !under_way)
+            .filter(|_| record.state == RestingState::Running && !under_way)
         else {
             return Ok(());
         };
-        let found = self.server_of(&record).pane_and_text(&seat.pane)?;
+        let found = self.server_of(&record).pane_and_text(&place.pane)?;
         let Some((pane, text)) =
             found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
         else {
@@ -75,7 +75,7 @@ impl Engine {
         let record = found.record;
         let base = record.base.commit.as_deref();
         let repository = Repo::discover(&record.repository.root)?;
-        if record.state == Resting::Paused
+        if record.state == RestingState::Paused
             && let Some(snapshot) = super::steps::Vault::of(&record)?.snapshot
         {
             return Ok(git::snapshot_diff_text(

@@ -11,8 +11,8 @@ use super::hands::{Hands, Laid};
 use super::send::{Patience, await_ready};
 use super::{CampView, Engine, Error, ResumeOptions, Scope, Silent};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
-    TurnEnd,
+    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, RestingState,
+    Title, TurnEnd,
 };
 use crate::store::InstanceDir;
 
@@ -104,10 +104,10 @@ impl Engine {
             Err(error) => return self.stop_queue(&dir, &record, &error),
         };
         let record = found.record;
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .clone()
-            .filter(|_| record.state == Resting::Running && found.journal.is_none())
+            .filter(|_| record.state == RestingState::Running && found.journal.is_none())
         else {
             return Ok(Fed::NotNow);
         };
@@ -119,11 +119,11 @@ impl Engine {
             starting: READY,
             busy: Some(READY),
         };
-        let agent = self.watched(&server, &dir, &record, &seat)?;
+        let agent = self.watched(&server, &dir, &record, &place)?;
         if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }
-        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &seat) else {
+        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &place) else {
             return Ok(Fed::NotNow);
         };
         // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
@@ -136,7 +136,7 @@ impl Engine {
             return Ok(Fed::Nothing);
         };
         crate::process::crash::at("queue:feed:sending");
-        match hands.type_to(self, &agent, &record, &seat, &prompt) {
+        match hands.type_to(self, &agent, &record, &place, &prompt) {
             Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
@@ -212,9 +212,12 @@ fn may_be_fed(record: &InstanceRecord) -> bool {
         .as_ref()
         .is_some_and(|pause| matches!(pause.reason, PauseReason::Idle | PauseReason::Resource));
     match record.state {
-        Resting::Running => true,
-        Resting::Paused => asleep,
-        Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => false,
+        RestingState::Running => true,
+        RestingState::Paused => asleep,
+        RestingState::Completed
+        | RestingState::Failed
+        | RestingState::Interrupted
+        | RestingState::Killed => false,
     }
 }
 

@@ -8,7 +8,7 @@ use super::core::now;
 use super::resolve::{Found, Unread};
 use super::{Engine, Error, Scope, Silent, pace};
 use crate::lifecycle::Journal;
-use crate::model::{EventKind, InstanceRecord, Resting, RunState, Timestamp};
+use crate::model::{EventKind, InstanceRecord, RestingState, RunState, Timestamp};
 use crate::store::{InstanceDir, Loaded, Lock, StoreError};
 use crate::tmux::Pane;
 
@@ -35,12 +35,12 @@ impl Engine {
         let found = self.find(given, scope)?;
         let found = self.take_up_abandoned(found)?;
         let pane = match found.record.state {
-            Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
-            Resting::Paused
-            | Resting::Completed
-            | Resting::Failed
-            | Resting::Interrupted
-            | Resting::Killed => None,
+            RestingState::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted
+            | RestingState::Killed => None,
         };
         let mut found = self.settle(found, pane.as_ref())?;
         self.follow(&mut found);
@@ -57,7 +57,7 @@ impl Engine {
         let lock = self.lock(&dir, &record, purpose)?;
         let _permit = pace::permit();
         let mut record = dir.record()?;
-        if record.state == Resting::Running {
+        if record.state == RestingState::Running {
             let pane = self.server_of(&record).pane_of(&record.id)?;
             if pane.as_ref().is_none_or(|pane| pane.death.is_some()) {
                 self.write_end(&dir, &mut record, pane.as_ref())?;
@@ -88,7 +88,7 @@ impl Engine {
             .all(Scope::Living)?
             .0
             .into_iter()
-            .filter(|found| found.record.state == Resting::Running)
+            .filter(|found| found.record.state == RestingState::Running)
             .collect();
         if !running.is_empty() {
             let panes = self.server().panes()?;
@@ -125,7 +125,7 @@ impl Engine {
                     }
                 }
             };
-            if found.record.state != Resting::Killed {
+            if found.record.state != RestingState::Killed {
                 living.push(found);
             }
         }
@@ -222,7 +222,7 @@ impl Engine {
             journal,
         } = found;
         let alive = pane.is_some_and(|pane| pane.death.is_none());
-        if journal.is_some() || record.state != Resting::Running || alive {
+        if journal.is_some() || record.state != RestingState::Running || alive {
             return Ok(Found {
                 dir,
                 record,
@@ -233,7 +233,7 @@ impl Engine {
         let lock = dir.try_lock_operation("settle");
         if let Ok(_lock) = &lock
             && let Ok(on_disk) = dir.record()
-            && on_disk.state == Resting::Running
+            && on_disk.state == RestingState::Running
         {
             record = on_disk;
             drop(self.write_end(&dir, &mut record, pane));
@@ -280,13 +280,13 @@ impl Engine {
             record.session_ref = Some(reference);
         }
         record.updated_at = now();
-        if record.state == Resting::Interrupted {
+        if record.state == RestingState::Interrupted {
             record.interrupted_at = Some(record.updated_at);
         }
         dir.save(record)?;
         let (run_state, kind) = match record.state {
-            Resting::Completed => (RunState::Completed, EventKind::Completed),
-            Resting::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
+            RestingState::Completed => (RunState::Completed, EventKind::Completed),
+            RestingState::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
             _ => (RunState::Failed, EventKind::Failed),
         };
         let mut run = dir.run(&record.run)?;
@@ -297,7 +297,7 @@ impl Engine {
         run.updated_at = record.updated_at;
         dir.save_run(&run)?;
         let data = match record.state {
-            Resting::Interrupted => json!({}),
+            RestingState::Interrupted => json!({}),
             _ => json!({ "exit_code": exit_code, "last_words": last_words }),
         };
         self.emit(kind, record, data);
@@ -346,12 +346,12 @@ fn is_empty(error: &StoreError) -> bool {
 
 /// How an agent ended whose pane looks like this. Panes outlive their programs: one that is gone was
 /// taken away with its session, its server or its machine, and nothing of the agent's own failed.
-fn end_of(pane: Option<&Pane>) -> (Resting, Option<i32>) {
+fn end_of(pane: Option<&Pane>) -> (RestingState, Option<i32>) {
     let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
     let state = match exit_code {
-        Some(0) => Resting::Completed,
-        Some(_) => Resting::Failed,
-        None => Resting::Interrupted,
+        Some(0) => RestingState::Completed,
+        Some(_) => RestingState::Failed,
+        None => RestingState::Interrupted,
     };
     (state, exit_code)
 }

@@ -2,7 +2,7 @@
 
 use super::{Engine, Error};
 use crate::lifecycle::Journal;
-use crate::model::{InstanceId, InstanceRecord, Resting, Title};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
 use crate::store::{InstanceDir, Loaded, StoreError};
 
 /// Which instances a command can mean.
@@ -16,7 +16,7 @@ pub(crate) enum Scope {
 
 impl Scope {
     fn holds(self, record: &InstanceRecord) -> bool {
-        let killed = record.state == Resting::Killed;
+        let killed = record.state == RestingState::Killed;
         match self {
             Self::Living => !killed,
             Self::WithKilled => true,
@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Titles and ids of the living, for completion.
-    pub(crate) fn names(&self, fits: impl Fn(Resting) -> bool) -> Vec<(InstanceId, Title)> {
+    pub(crate) fn names(&self, fits: impl Fn(RestingState) -> bool) -> Vec<(InstanceId, Title)> {
         self.all(Scope::WithKilled)
             .map(|(found, _)| {
                 found

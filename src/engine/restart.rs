@@ -5,7 +5,7 @@ use super::resume::{Launch, OnConflict};
 use super::steps::{Vault, fact};
 use super::{Engine, Error, InstanceView, Progress, Scope};
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{Resting, RunId};
+use crate::model::{RestingState, RunId};
 
 impl Engine {
     /// Saves the work, then starts a new agent session with the original prompt, as a new run.
@@ -20,7 +20,7 @@ impl Engine {
             mut record,
             lock,
         } = self.hold(given, Scope::Living, "restart")?;
-        if record.state == Resting::Killed {
+        if record.state == RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "restart",
                 title: record.title,

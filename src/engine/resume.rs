@@ -11,7 +11,7 @@ use crate::agents::{Strategy, Trace, Turnless};
 use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::store::InstanceDir;
 
 /// What the resumed agent is told.
@@ -91,12 +91,15 @@ impl Engine {
             lock,
         } = self.hold(given, Scope::Living, "resume")?;
         match record.state {
-            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => {}
-            Resting::Running => {
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => {}
+            RestingState::Running => {
                 drop(lock);
                 return Ok(Asked::Already(Box::new(self.show(record.id.as_str())?)));
             }
-            Resting::Killed => {
+            RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "resume",
                     title: record.title,

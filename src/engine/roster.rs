@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Engine;
 use super::recover::state_of;
-use crate::model::{InstanceId, PauseReason, QueueCounts, Resting, State, Title};
+use crate::model::{InstanceId, PauseReason, QueueCounts, RestingState, State, Title};
 use crate::process::{memory_of, tree_of};
 use crate::store::Loaded;
 
@@ -85,7 +85,7 @@ impl Engine {
         let Loaded::Known { record, journal } = dir.load() else {
             return None;
         };
-        if record.state == Resting::Killed {
+        if record.state == RestingState::Killed {
             return None;
         }
         let queue = dir.queue().unwrap_or_default();
@@ -111,7 +111,7 @@ impl Engine {
         ids.iter()
             .filter_map(|id| self.store.instance(id).record().ok())
             .map(|record| {
-                let leader = record.seat.as_ref().map(|seat| &seat.agent);
+                let leader = record.place.as_ref().map(|place| &place.agent);
                 memory_of(&tree_of(leader, &record.marker()))
             })
             .sum()

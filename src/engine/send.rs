@@ -9,7 +9,9 @@ use super::watch::{self, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::Readiness;
 use crate::detect::Rest;
-use crate::model::{Begun, EventKind, InstanceRecord, Queue, Resting, Seat, State, Title};
+use crate::model::{
+    AgentPlace, EventKind, InstanceRecord, Queue, QueueStart, RestingState, State, Title,
+};
 use crate::store::{InstanceDir, StoreError};
 use crate::tmux::{Server, TmuxError};
 
@@ -121,15 +123,15 @@ impl Engine {
         loop {
             let Found { record, dir, .. } =
                 self.awake(record.id.as_str(), &ResumeOptions::quiet(), progress)?;
-            let seat = match (record.state, &record.seat) {
-                (Resting::Running, Some(seat)) => seat.clone(),
+            let place = match (record.state, &record.place) {
+                (RestingState::Running, Some(place)) => place.clone(),
                 (state, _) => return Err(cannot_send(&record, state.into())),
             };
             let _turn = match dir.lock_typing(deadline.saturating_duration_since(Instant::now())) {
                 Err(StoreError::Busy { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 other => other?,
             };
-            match self.hand_over(&dir, &record, &seat, how) {
+            match self.hand_over(&dir, &record, &place, how) {
                 Err(Error::NotReady { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 Err(error) => return Err(error),
                 Ok(Handed::Over(typed)) => {
@@ -154,16 +156,16 @@ impl Engine {
         &self,
         dir: &InstanceDir,
         record: &InstanceRecord,
-        seat: &Seat,
+        place: &AgentPlace,
         how: &Sending<'_>,
     ) -> Result<Handed, Error> {
         // Others were before us, and may have taken it away.
-        let there = whereabouts(dir, seat);
+        let there = whereabouts(dir, place);
         if there != Whereabouts::Sits {
             return Ok(Handed::NotThere(there));
         }
         let server = self.server_of(record);
-        let agent = self.watched(&server, dir, record, seat)?;
+        let agent = self.watched(&server, dir, record, place)?;
         // One without rules is known to rest only after a silence.
         let silence = match agent.provider.readiness() {
             Readiness::Quiet(window) => window,
@@ -174,20 +176,20 @@ impl Engine {
             busy: how.busy.map(|busy| busy + silence),
         };
         let handed = await_ready(&agent, &record.title, patience).and_then(|()| {
-            let hands = match Hands::lay_on(dir, seat)? {
+            let hands = match Hands::lay_on(dir, place)? {
                 Laid::On(hands) => hands,
                 Laid::NotThere(whereabouts) => return Ok(Handed::NotThere(whereabouts)),
             };
             if let Some(number) = how.queued {
                 // Written down before the first key: it is never typed twice.
                 match dir.change_queue(|queue| queue.begin_this(number, now()))? {
-                    Begun::Now => {}
-                    Begun::NotYet => return Ok(Handed::NotYet),
-                    Begun::ByAnother => return Ok(Handed::ByAnother),
-                    Begun::TakenOut => return Err(Error::Unsent),
+                    QueueStart::Now => {}
+                    QueueStart::NotYet => return Ok(Handed::NotYet),
+                    QueueStart::ByAnother => return Ok(Handed::ByAnother),
+                    QueueStart::Removed => return Err(Error::Unsent),
                 }
             }
-            let typed = hands.type_to(self, &agent, record, seat, how.prompt)?;
+            let typed = hands.type_to(self, &agent, record, place, how.prompt)?;
             Ok(Handed::Over(typed))
         });
         match handed {
@@ -195,7 +197,7 @@ impl Engine {
             Err(
                 error @ (Error::AgentDied { .. }
                 | Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)),
-            ) => match self.where_now(record, seat)? {
+            ) => match self.where_now(record, place)? {
                 Whereabouts::Sits => Err(error),
                 elsewhere => Ok(Handed::NotThere(elsewhere)),
             },
@@ -204,8 +206,8 @@ impl Engine {
     }
 
     /// The same as [`whereabouts`], when an agent that has ended has been written down as such.
-    fn where_now(&self, record: &InstanceRecord, seat: &Seat) -> Result<Whereabouts, Error> {
-        let there = whereabouts(&self.store.instance(&record.id), seat);
+    fn where_now(&self, record: &InstanceRecord, place: &AgentPlace) -> Result<Whereabouts, Error> {
+        let there = whereabouts(&self.store.instance(&record.id), place);
         if there != Whereabouts::Sits {
             return Ok(there);
         }

@@ -7,7 +7,7 @@ use super::steps::fact;
 use super::{Engine, Error, PauseOptions, Silent};
 use crate::config::WorktreeOnPause;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{Activity, EventKind, InstanceId, PauseReason, Resting};
+use crate::model::{Activity, EventKind, InstanceId, PauseReason, RestingState};
 
 /// What came of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +36,7 @@ impl Engine {
             .read()?
             .is_some_and(|journal| !journal.is_closed());
         let mut record = dir.record()?;
-        if open || record.state != Resting::Running || dir.queue()?.counts().is_open() {
+        if open || record.state != RestingState::Running || dir.queue()?.counts().is_open() {
             return Ok(Suspended::NotNow);
         }
         let server = self.server_of(&record);
@@ -51,8 +51,8 @@ impl Engine {
             return Ok(Suspended::NotNow);
         }
         // What a person has left half typed would go with the agent.
-        if let Some(seat) = &record.seat {
-            let agent = self.watched(&server, &dir, &record, seat)?;
+        if let Some(place) = &record.place {
+            let agent = self.watched(&server, &dir, &record, place)?;
             if holds_a_draft(&agent, &|| self.last_prompt(&dir, &record))? {
                 return Ok(Suspended::NotNow);
             }

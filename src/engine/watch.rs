@@ -9,7 +9,7 @@ use super::{Engine, Error};
 use crate::agents::{Host, Provider};
 use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
 use crate::engine::steps::BANNER;
-use crate::model::{Activity, InstanceRecord, Seat, Timestamp};
+use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Server, Shot};
@@ -52,15 +52,15 @@ impl Engine {
         server: &'a Server,
         dir: &'a InstanceDir,
         record: &'a InstanceRecord,
-        seat: &'a Seat,
+        place: &'a AgentPlace,
     ) -> Result<Watched<'a>, Error> {
         Ok(Watched {
             server,
-            pane: &seat.pane,
+            pane: &place.pane,
             provider: self.provider_of(record)?,
             dir,
             host: &self.host,
-            leader: Some(&seat.agent),
+            leader: Some(&place.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         })
     }

@@ -220,7 +220,7 @@ impl Server {
         } else if says_no_server(&output) {
             Ok(Vec::new())
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 
@@ -266,7 +266,7 @@ impl Server {
         } else if output.success() || says_no_server(&output) || said.contains("can't find") {
             Ok(true)
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 
@@ -325,7 +325,7 @@ impl Server {
         } else if says_no_server(&output) {
             Err(TmuxError::NoServer)
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 

@@ -9,7 +9,7 @@ use crate::detect::{Dialog, Screen};
 use crate::engine::core::now;
 use crate::engine::steps::BANNER;
 use crate::engine::{Engine, Error, Scope, StoreError};
-use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::policy::{
     Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
 };
@@ -91,8 +91,8 @@ impl Engine {
         use AutoyesOutcome::{NoDialog, Off, PersonHere};
         let found = self.find(given, Scope::Living)?;
         let record = found.record;
-        let seat = match (&record.seat, record.state, found.journal) {
-            (Some(seat), Resting::Running, None) => seat,
+        let place = match (&record.place, record.state, found.journal) {
+            (Some(place), RestingState::Running, None) => place,
             _ => return Ok(AutoyesAnswer::none(Off, "it does not run")),
         };
         if !self.is_autoyes(&record) {
@@ -100,7 +100,7 @@ impl Engine {
         }
         let provider = self.provider_of(&record)?;
         let server = self.server_of(&record);
-        let Some(mut look) = server.look_closely(&seat.pane)? else {
+        let Some(mut look) = server.look_closely(&place.pane)? else {
             return Ok(AutoyesAnswer::none(Off, "its pane is gone"));
         };
         let Some(dialog) = dialog_of(provider, &look) else {
@@ -109,7 +109,7 @@ impl Engine {
         let hold = provider.dialog_hold();
         if !hold.is_zero() {
             std::thread::sleep(hold);
-            match server.look_closely(&seat.pane)? {
+            match server.look_closely(&place.pane)? {
                 Some(later) if dialog_of(provider, &later).as_ref() == Some(&dialog) => {
                     look = later;
                 }
@@ -141,7 +141,7 @@ impl Engine {
         };
         let case = Case {
             fingerprint: fingerprint(&dialog),
-            pane: &seat.pane,
+            pane: &place.pane,
             record: &record,
             server,
             provider,

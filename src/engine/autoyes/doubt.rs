@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::agents::{Asked, Provider};
 use crate::detect::Dialog;
 use crate::engine::Engine;
-use crate::model::{InstanceRecord, squeezed};
+use crate::model::{InstanceRecord, without_whitespace};
 use crate::policy::is_hidden;
 
 /// What an agent writes down before it asks may take this long to be there.
@@ -29,7 +29,7 @@ impl Engine {
         record: &InstanceRecord,
         dialog: &Dialog,
     ) -> Result<Option<String>, String> {
-        let guarded = record.seat.as_ref().is_some_and(|seat| seat.guarded);
+        let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.unguarded(guarded) {
             return Err(reason);
         }
@@ -62,7 +62,7 @@ fn compare(dialog: &Dialog, asked: &Asked) -> Result<Option<String>, &'static st
         return Err(HIDDEN);
     }
     if let Some(command) = &dialog.command {
-        let same = |subject: &&String| squeezed(subject) == squeezed(command);
+        let same = |subject: &&String| without_whitespace(subject) == without_whitespace(command);
         let subject = asked.subjects.iter().find(same).ok_or(OTHERWISE)?;
         return Ok(Some(subject.clone()));
     }

@@ -13,7 +13,7 @@ use super::book::{About, PERSON_TYPES, entry, outcome, past};
 use super::policy::{off, site};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error, Scope};
-use crate::model::{EventKind, InstanceId, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
 use crate::policy::{Decision, Halt, OnReject, Request, Ruling, allowed, digest, redacted};
 
 /// What was asked, in the words of the rules.
@@ -34,7 +34,7 @@ impl Engine {
     ) -> Result<Option<Value>, Error> {
         let found = self.find(instance.as_str(), Scope::Living)?;
         let record = found.record;
-        if record.state != Resting::Running || !self.is_autoyes(&record) {
+        if record.state != RestingState::Running || !self.is_autoyes(&record) {
             return Ok(None);
         }
         let wanted = wanted(payload);
@@ -125,7 +125,7 @@ impl Engine {
     }
 
     fn somebody_types(&self, record: &InstanceRecord, idle: Duration) -> bool {
-        let pane = record.seat.as_ref().map(|seat| &seat.pane);
+        let pane = record.place.as_ref().map(|place| &place.pane);
         let look = pane.and_then(|pane| self.server_of(record).look_closely(pane).ok()?);
         look.is_some_and(|look| is_here(&look, idle))
     }

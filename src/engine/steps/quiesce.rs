@@ -48,7 +48,7 @@ impl Work<'_> {
             provider,
             dir: &self.dir,
             host: &self.engine.host,
-            leader: self.record.seat.as_ref().map(|seat| &seat.agent),
+            leader: self.record.place.as_ref().map(|place| &place.agent),
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();

@@ -13,8 +13,8 @@ use crate::engine::pause::PauseOptions;
 use crate::git::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    Branch, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunId, RunRecord, RunState,
-    Timestamp,
+    Branch, EventKind, InstanceRecord, Pause, PauseReason, RestingState, RunId, RunRecord,
+    RunState, Timestamp,
 };
 use crate::process::stop_tree;
 
@@ -65,7 +65,7 @@ impl Work<'_> {
     }
 
     fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        self.seat(facts);
+        self.place(facts);
         self.record.session_ref = facts.read(fact::SESSION_REF);
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
@@ -87,7 +87,7 @@ impl Work<'_> {
     /// What was taken over rests: whether its agent goes on is for the user to say.
     fn record_imported(&mut self) -> Result<Facts, Error> {
         let at = now();
-        self.record.state = Resting::Paused;
+        self.record.state = RestingState::Paused;
         self.record.pause = Some(Pause {
             at,
             reason: PauseReason::User,
@@ -152,7 +152,7 @@ impl Work<'_> {
             forced: quiesced.forced,
         });
         self.put_away(snapshot, facts);
-        self.record.state = Resting::Paused;
+        self.record.state = RestingState::Paused;
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;
@@ -188,8 +188,8 @@ impl Work<'_> {
             })
             .ok();
             // One that was interrupted still is, so that the next `resume --all` tries it again.
-            if self.record.state != Resting::Interrupted {
-                self.record.state = Resting::Paused;
+            if self.record.state != RestingState::Interrupted {
+                self.record.state = RestingState::Paused;
             }
             self.record.updated_at = now();
             self.dir.save(&mut self.record)?;
@@ -202,7 +202,7 @@ impl Work<'_> {
             });
             return Ok(Facts::none());
         }
-        self.seat(facts);
+        self.place(facts);
         let reference = facts.read::<String>(fact::SESSION_REF);
         let renewed = reference.is_some() && reference != self.record.session_ref;
         self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
@@ -247,7 +247,7 @@ impl Work<'_> {
         let Some(new_run) = facts.read::<RunId>(fact::NEW_RUN) else {
             return Ok(Facts::none());
         };
-        self.seat(facts);
+        self.place(facts);
         let mut old = self.dir.run(&self.record.run)?;
         // Written twice after a crash: then the record names the new run already.
         if old.run_id != new_run {
@@ -293,10 +293,10 @@ impl Work<'_> {
     }
 
     /// Where the agent sits from now on.
-    fn seat(&mut self, facts: &Facts) {
-        self.record.seat = facts.read(fact::SEAT).unwrap_or(None);
+    fn place(&mut self, facts: &Facts) {
+        self.record.place = facts.read(fact::SEAT).unwrap_or(None);
         self.record.command = facts.read(fact::COMMAND).unwrap_or_default();
-        self.record.state = Resting::Running;
+        self.record.state = RestingState::Running;
         self.record.interrupted_at = None;
         self.record.updated_at = now();
         self.record.last_active_at = self.record.updated_at;
@@ -368,7 +368,7 @@ impl Work<'_> {
             })
             .ok();
         }
-        self.record.state = Resting::Killed;
+        self.record.state = RestingState::Killed;
         self.record.killed_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;

@@ -9,7 +9,7 @@ use crate::engine::environment;
 use crate::engine::launch::{Gate, Orders};
 use crate::engine::resume::Launch;
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{Resting, Seat, printable_line};
+use crate::model::{AgentPlace, RestingState, printable_line};
 use crate::process::Identity;
 use crate::store::{ensure_private, replace_file};
 use crate::tmux::SessionOptions;
@@ -31,7 +31,7 @@ impl Work<'_> {
         // One that an earlier attempt has left behind is ours to replace. A pause has closed the session and
         // seen the last process of its agent end: nothing is left of those to look for.
         let put_to_rest =
-            self.record.state == Resting::Paused || self.operation == Operation::Create;
+            self.record.state == RestingState::Paused || self.operation == Operation::Create;
         if self.recovering || !put_to_rest {
             server.close_session(&self.record.id)?;
             self.stop_survivors()?;
@@ -85,7 +85,7 @@ impl Work<'_> {
         };
         let agent = Identity::of_pid(session.pane_pid);
         self.waiting = Some(gate.admit(session.pane_pid, &orders)?);
-        let seat = agent.map(|agent| Seat {
+        let place = agent.map(|agent| AgentPlace {
             socket: server.socket().to_owned(),
             server: session.server,
             session: self.record.session_name().as_str().to_owned(),
@@ -94,7 +94,7 @@ impl Work<'_> {
             guarded: plan.guarded,
         });
         Ok(Facts::none()
-            .with(fact::SEAT, &seat)
+            .with(fact::SEAT, &place)
             .with(fact::COMMAND, &plan.shown))
     }
 

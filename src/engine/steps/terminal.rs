@@ -10,7 +10,7 @@ use super::{Work, fact};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{InstanceRecord, Resting, last_lines};
+use crate::model::{InstanceRecord, RestingState, last_lines};
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::{Pane, Server, TmuxError, harmless};
 
@@ -181,9 +181,11 @@ fn line_below(dir: &InstanceDir) -> PathBuf {
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let at = now();
     let (what, since) = match record.state {
-        Resting::Interrupted => ("interrupted", record.interrupted_at),
-        Resting::Completed | Resting::Failed => ("ended", None),
-        Resting::Running | Resting::Paused | Resting::Killed => ("paused", record.paused_at),
+        RestingState::Interrupted => ("interrupted", record.interrupted_at),
+        RestingState::Completed | RestingState::Failed => ("ended", None),
+        RestingState::Running | RestingState::Paused | RestingState::Killed => {
+            ("paused", record.paused_at)
+        }
     };
     let since = since.unwrap_or(record.updated_at);
     let kind = if operation == Operation::Restart {

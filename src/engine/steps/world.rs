@@ -207,7 +207,7 @@ impl Work<'_> {
 
 /// Looks at the agent's processes while the agent still runs: with it goes what ties its children to it.
 pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
-    let leader = record.seat.as_ref().map(|seat| &seat.agent);
+    let leader = record.place.as_ref().map(|place| &place.agent);
     match known {
         Some(tree) => tree.look_again(leader),
         None => *known = Some(Tree::of(leader, &record.marker())),

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::line::{line, unescaped};
 use super::parser::{Notice, Parser, Word};
-use crate::process::{Companion, Identity};
+use crate::process::{Coprocess, Identity};
 use crate::tmux::pane::{self, parse_panes};
 use crate::tmux::screen::{CURSOR, parse_cursor};
 use crate::tmux::server::HUB;
@@ -37,7 +37,7 @@ const LEAKLESS: &str = "tmux 3.6";
 pub(crate) struct Client {
     server: Server,
     /// None once it is being ended.
-    companion: Option<Companion>,
+    coprocess: Option<Coprocess>,
     parser: Parser,
     unsent: Vec<u8>,
     /// What was asked, and when, in order.
@@ -111,15 +111,15 @@ impl Client {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         server.open_hub()?;
         let lock = server.lock_out_sessions(TURN).ok_or(TmuxError::NoServer)?;
-        let companion = server
+        let coprocess = server
             .client()
             .args(["-N", "-C", "attach-session", "-t", &format!("={HUB}")])
             .args(["-f", "no-output,ignore-size"])
-            .leashed(biv)
-            .companion()?;
+            .bound_to_parent(biv)
+            .coprocess()?;
         let mut client = Self {
             server: server.clone(),
-            companion: Some(companion),
+            coprocess: Some(coprocess),
             parser: Parser::default(),
             unsent: Vec::new(),
             asked: VecDeque::new(),
@@ -130,7 +130,7 @@ impl Client {
         let greeted = client.greet();
         if greeted.is_err() {
             // It goes while the sessions are still kept still; the hub can go only after that.
-            client.companion = None;
+            client.coprocess = None;
         }
         drop(lock);
         greeted.map(|()| client)
@@ -154,20 +154,20 @@ impl Client {
     }
 
     pub(crate) fn readable(&self) -> Option<BorrowedFd<'_>> {
-        self.companion.as_ref().map(Companion::readable)
+        self.coprocess.as_ref().map(Coprocess::readable)
     }
 
     /// The process that stands between us and the server.
     pub(crate) fn process(&self) -> Option<Identity> {
-        self.companion.as_ref().and_then(Companion::identity)
+        self.coprocess.as_ref().and_then(Coprocess::identity)
     }
 
     /// Where to wait for room, while something is unsent.
     pub(crate) fn writable(&self) -> Option<BorrowedFd<'_>> {
-        self.companion
+        self.coprocess
             .as_ref()
             .filter(|_| !self.unsent.is_empty())
-            .map(Companion::writable)
+            .map(Coprocess::writable)
     }
 
     /// Whether an answer has been missing for too long.
@@ -234,10 +234,10 @@ impl Client {
         let mut said = Vec::new();
         let mut bytes = [0; 64 * 1024];
         loop {
-            let Some(companion) = &mut self.companion else {
+            let Some(coprocess) = &mut self.coprocess else {
                 return Err(TmuxError::NoServer);
             };
-            let count = match companion.stdout().read(&mut bytes) {
+            let count = match coprocess.stdout().read(&mut bytes) {
                 Ok(0) => return Err(TmuxError::NoServer),
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(said),
@@ -261,10 +261,10 @@ impl Client {
     /// Sends as much as the server takes now.
     pub(crate) fn flush(&mut self) -> Result<(), TmuxError> {
         while !self.unsent.is_empty() {
-            let Some(companion) = &mut self.companion else {
+            let Some(coprocess) = &mut self.coprocess else {
                 return Err(TmuxError::NoServer);
             };
-            match companion.stdin().write(&self.unsent) {
+            match coprocess.stdin().write(&self.unsent) {
                 Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -323,7 +323,7 @@ impl Client {
 impl Drop for Client {
     fn drop(&mut self) {
         // First the client, then what it was attached to: never both at once.
-        self.companion = None;
+        self.coprocess = None;
         self.server.close_hub();
     }
 }
