@@ -54,12 +54,12 @@ mod tests {
     use super::super::launch::{LaunchContext, LaunchKind};
     use super::super::{Catalog, LaunchPlan};
     use super::*;
-    use crate::detect::Version;
+    use crate::detect::AgentVersion;
 
     fn plan(version: &str, state: &str) -> LaunchPlan {
         let catalog = Catalog::built_in();
         let gemini = catalog.require("gemini").unwrap();
-        gemini.assume_version(Version::find(version).unwrap());
+        gemini.assume_version(AgentVersion::find(version).unwrap());
         let host = Host {
             biv: "/bin/biv".into(),
             state: state.into(),

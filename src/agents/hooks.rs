@@ -229,7 +229,7 @@ mod tests {
         }
         assert!(codex.hooks_need_version());
         assert!(codex.hook_arguments(&host("/bin/biv"), &[]).is_empty());
-        codex.assume_version(crate::detect::Version::find("codex-cli 0.166.0").unwrap());
+        codex.assume_version(crate::detect::AgentVersion::find("codex-cli 0.166.0").unwrap());
         let arguments = codex.hook_arguments(&host("/bin/biv"), &["-c".to_owned()]);
         let trusted = arguments
             .iter()

@@ -7,7 +7,7 @@ use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
     Verify,
 };
-use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict, Version, VersionRange};
+use crate::detect::{AgentVersion, Draft, Key, Quiet, Rules, Screen, Verdict, VersionRange};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
@@ -15,7 +15,7 @@ pub(crate) struct Provider {
     pub(super) file: ProviderFile,
     rules: Rules,
     /// Known once it was asked for.
-    version: OnceLock<Version>,
+    version: OnceLock<AgentVersion>,
 }
 
 /// By what sign the agent is known to be ready for a prompt.
@@ -159,7 +159,7 @@ impl Provider {
         self.rules.judge(screen, title, self.version.get())
     }
 
-    pub(super) fn version(&self) -> Option<&Version> {
+    pub(super) fn version(&self) -> Option<&AgentVersion> {
         self.version.get()
     }
 
@@ -175,7 +175,7 @@ impl Provider {
     }
 
     /// Says which version is installed; the first word stands.
-    pub(crate) fn assume_version(&self, version: Version) {
+    pub(crate) fn assume_version(&self, version: AgentVersion) {
         self.version.get_or_init(|| version);
     }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use super::context::CommandResult;
 use super::output::Output;
 use super::words::{BOLD, DIM, RESET};
-use crate::engine::{Engine, Entry, Log, LogFrom, Speaker};
+use crate::engine::{ConversationEntry, Engine, Log, LogFrom, Speaker};
 use crate::model::printable;
 
 /// How often it is looked for something new.
@@ -71,7 +71,7 @@ pub(super) fn print_all(
     }
 }
 
-fn line(entry: &Entry, output: &Output) -> String {
+fn line(entry: &ConversationEntry, output: &Output) -> String {
     if output.wants_json() {
         let mut line = serde_json::to_string(entry).unwrap_or_default();
         line.push('\n');
@@ -86,7 +86,7 @@ fn line(entry: &Entry, output: &Output) -> String {
 }
 
 /// An entry as people read it: when, who, and what, indented below.
-fn told(entry: &Entry, shown: usize) -> String {
+fn told(entry: &ConversationEntry, shown: usize) -> String {
     let who = match entry.speaker {
         Speaker::User if entry.text("source") == Some("biv") => "you (biv send)".to_owned(),
         Speaker::User => "you".to_owned(),
@@ -132,12 +132,12 @@ mod tests {
     fn what_a_transcript_holds_cannot_steer_the_terminal() {
         let at = Timestamp::from_epoch(1_800_000_000).unwrap();
         let hostile = "a\x1b]0;pwned\x07\u{202e}b\r\nc";
-        let entry = Entry::new(at, Speaker::Tool, hostile)
+        let entry = ConversationEntry::new(at, Speaker::Tool, hostile)
             .with("tool", hostile)
             .with("subject", hostile);
         for entry in [
             entry.clone(),
-            Entry {
+            ConversationEntry {
                 speaker: Speaker::User,
                 ..entry
             },
@@ -156,7 +156,7 @@ mod tests {
         let at = Timestamp::from_epoch(1_800_000_000).unwrap();
         let many = "line\n".repeat(20);
         let lines = |speaker| {
-            told(&Entry::new(at, speaker, many.clone()), 3)
+            told(&ConversationEntry::new(at, speaker, many.clone()), 3)
                 .lines()
                 .count()
         };

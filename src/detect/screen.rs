@@ -1,13 +1,13 @@
-//! A captured screen: rows of text, without the sequences that drew them.
+//! A captured screen: rows of text without escape sequences.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::sgr::{self, Look};
+use super::sgr::{self, CharStyle};
 
-/// Between a question and the cursor: a space or two, which a capture does not tell of.
+/// Up to two spaces between a question and the cursor, which a capture does not show.
 const BEHIND: usize = 2;
 
-/// What `capture-pane -p` or `-pe` gave, row by row.
+/// The output of `capture-pane -p` or `-pe`, as rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Screen {
     rows: Vec<Row>,
@@ -15,7 +15,7 @@ pub(crate) struct Screen {
     cursor: Option<(usize, usize)>,
 }
 
-/// Two screens are the same when they show the same, wherever the cursor is.
+/// Two screens are equal if they show the same text, wherever the cursor is.
 impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows
@@ -26,11 +26,11 @@ impl PartialEq for Screen {
 pub(crate) struct Row {
     text: String,
     /// One for each character of the text.
-    looks: Vec<Look>,
+    looks: Vec<CharStyle>,
 }
 
 impl Screen {
-    /// Colours and other sequences may be in the text; they are taken out.
+    /// The text may have colours and other sequences; they are removed.
     pub(crate) fn new(capture: &str) -> Self {
         Self {
             rows: sgr::rows(capture),
@@ -45,8 +45,8 @@ impl Screen {
         }
     }
 
-    /// Whether the cursor stands right behind the last line, as it does where a program waits for an
-    /// answer to it; a screen of which nothing is known of the cursor may be such a one.
+    /// Whether the cursor is right after the last line, as when a program waits for an answer to it.
+    /// True also where the cursor is not known.
     pub(super) fn awaits_answer(&self) -> bool {
         let Some((column, row)) = self.cursor else {
             return true;
@@ -60,8 +60,8 @@ impl Screen {
         &self.rows
     }
 
-    /// Only what stands below the last row that starts with this text; all of it if none does.
-    /// A resumed agent starts below its old screen, which must not be judged.
+    /// The part below the last row that starts with this text; all of it if no row does. A resumed agent
+    /// starts below its old screen, which must be ignored.
     pub(crate) fn below(&self, mark: &str) -> Self {
         let start = self
             .rows
@@ -76,17 +76,17 @@ impl Screen {
         }
     }
 
-    /// The rows that show something, from the top.
+    /// The rows that are not blank, from the top.
     pub(crate) fn filled(&self) -> impl DoubleEndedIterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.is_blank())
     }
 
-    /// The last row that shows something.
+    /// The last row that is not blank.
     pub(crate) fn last_line(&self) -> Option<&str> {
         self.filled().next_back().map(Row::text)
     }
 
-    /// How many columns the widest row takes: the width of the pane wherever the agent draws a rule.
+    /// The width of the widest row: the width of the pane where the agent draws a full line.
     pub(crate) fn width(&self) -> usize {
         self.rows
             .iter()
@@ -95,7 +95,7 @@ impl Screen {
             .unwrap_or(0)
     }
 
-    /// How many characters differ from an earlier look at the same pane.
+    /// How many characters differ from an earlier capture of the same pane.
     pub(crate) fn changed_since(&self, earlier: &Self) -> usize {
         let rows = self.rows.len().max(earlier.rows.len());
         (0..rows)
@@ -122,7 +122,7 @@ impl Row {
         self.text.chars().all(char::is_whitespace)
     }
 
-    /// The text without what is drawn dim: placeholders and hints go, what was typed stays.
+    /// The text without dim characters: without placeholders and hints, with typed text.
     pub(crate) fn undimmed(&self) -> String {
         self.text
             .chars()
@@ -133,7 +133,7 @@ impl Row {
     }
 
     /// How the character at this byte is drawn.
-    pub(super) fn look_at(&self, byte: usize) -> Option<Look> {
+    pub(super) fn look_at(&self, byte: usize) -> Option<CharStyle> {
         let before = self.text.get(..byte)?.chars().count();
         self.looks.get(before).copied()
     }
@@ -142,12 +142,12 @@ impl Row {
         self.text.is_empty()
     }
 
-    pub(super) fn push(&mut self, character: char, look: Look) {
+    pub(super) fn push(&mut self, character: char, look: CharStyle) {
         self.text.push(character);
         self.looks.push(look);
     }
 
-    /// Without the spaces that fill the row. A no-break space stays: agents mark their input with it.
+    /// Without trailing spaces. A no-break space stays: agents mark their input with it.
     pub(super) fn trimmed(mut self) -> Self {
         self.text.truncate(self.text.trim_end_matches(' ').len());
         self.looks.truncate(self.text.chars().count());
@@ -179,7 +179,7 @@ mod tests {
         assert!(!screen((3, 1)).awaits_answer());
         assert!(!screen((15, 0)).awaits_answer());
         assert!(screen((16, 1)).below("log").awaits_answer());
-        assert!(Screen::new("Continue?").awaits_answer(), "nobody knows");
+        assert!(Screen::new("Continue?").awaits_answer(), "unknown cursor");
     }
 
     #[test]

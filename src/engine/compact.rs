@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::{Engine, Error};
-use crate::conversation::{Digest, Entry, transcript_text};
+use crate::conversation::{ConversationEntry, Digest, transcript_text};
 use crate::model::{EventKind, RestingState};
 use crate::process::Command;
 use crate::store::{ConversationDir, Cut};
@@ -134,7 +134,11 @@ impl Engine {
     }
 
     /// What the user's own program makes of it; None where there is none.
-    fn ask_command(&self, summary: &Entry, text: &str) -> Option<Result<String, String>> {
+    fn ask_command(
+        &self,
+        summary: &ConversationEntry,
+        text: &str,
+    ) -> Option<Result<String, String>> {
         let line = self.settings().compact.command.trim();
         if line.is_empty() {
             return None;

@@ -3,7 +3,7 @@
 use super::core::now;
 use super::{Engine, Error};
 use crate::agents::{Bookmark, Continuity, Lookup, Sought};
-use crate::conversation::{Entry, Speaker, brief, last_action, of_run, pending_tasks};
+use crate::conversation::{ConversationEntry, Speaker, brief, last_action, of_run, pending_tasks};
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
 
@@ -94,7 +94,7 @@ impl Engine {
         if !imports.write_sent(noted, prompt) {
             return Ok(());
         }
-        let entry = Entry::new(noted, Speaker::User, prompt)
+        let entry = ConversationEntry::new(noted, Speaker::User, prompt)
             .with("source", "biv")
             .with("run", record.run.as_str());
         conversation.append(&lock, &[entry])?;
@@ -193,7 +193,7 @@ impl Engine {
         let mut anything = imports.sources.contains_key(&source);
         while let Some(batch) = reading.next().map_err(Error::files("read", &path))? {
             anything |= !batch.entries.is_empty();
-            let fresh: Vec<Entry> = batch
+            let fresh: Vec<ConversationEntry> = batch
                 .entries
                 .into_iter()
                 .filter(|entry| !known.has(entry))

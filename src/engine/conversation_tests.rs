@@ -109,7 +109,7 @@ impl Camp {
 
     fn contents(&self) -> Vec<String> {
         let tailed = self.dir.conversation().tail(1000).unwrap();
-        let told = |entry: Entry| match entry.text("source") {
+        let told = |entry: ConversationEntry| match entry.text("source") {
             Some("biv") => format!("biv: {}", entry.content),
             _ => entry.content,
         };

@@ -17,7 +17,7 @@ const SOCKET: &str = "tmux.sock";
 #[derive(Debug)]
 pub(crate) struct Engine {
     pub(super) home: Home,
-    pub(super) config: config::Loaded,
+    pub(super) config: config::LoadedConfig,
     pub(super) store: Store,
     pub(super) catalog: Catalog,
     pub(super) host: Host,
@@ -54,7 +54,7 @@ impl Engine {
         Self::open(self.home.clone())
     }
 
-    pub(crate) fn config(&self) -> &config::Loaded {
+    pub(crate) fn config(&self) -> &config::LoadedConfig {
         &self.config
     }
 

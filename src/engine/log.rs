@@ -2,7 +2,7 @@
 
 use super::resolve::Found;
 use super::{Engine, Error, Scope};
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::model::{InstanceRecord, RestingState};
 use crate::store::{ConversationReader, InstanceDir};
 
@@ -57,7 +57,7 @@ impl Engine {
 
 impl Log<'_> {
     /// Some more entries; none at the end of what was said so far.
-    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, Error> {
         Ok(self.reader.next()?)
     }
 

@@ -69,7 +69,7 @@ mod watcher;
 mod word;
 
 // What a conversation consists of, for those who show it.
-pub(crate) use crate::conversation::{Entry, Speaker};
+pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.

@@ -14,7 +14,7 @@ use super::word::word;
 use super::{
     AgentView, Engine, Error, InstanceView, Listing, PauseView, RunHistory, Scope, changes,
 };
-use crate::detect::{Source, Verdict, Version, by_output, weigh};
+use crate::detect::{AgentVersion, Verdict, VerdictSource, by_output, combine};
 use crate::git::Repo;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, State, Timestamp,
@@ -129,7 +129,7 @@ impl Engine {
             .to_owned();
         // Each is asked for its version, and some take seconds to say it.
         let providers: Vec<_> = self.catalog.iter().collect();
-        let answers: Vec<Option<(Version, Option<Learned>)>> = std::thread::scope(|scope| {
+        let answers: Vec<Option<(AgentVersion, Option<Learned>)>> = std::thread::scope(|scope| {
             let asked: Vec<_> = providers
                 .iter()
                 .map(|provider| scope.spawn(|| self.learn_version(provider)))
@@ -197,7 +197,7 @@ impl Engine {
             let silent = pane
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
-            let verdict = weigh(seen, word.as_ref(), silent);
+            let verdict = combine(seen, word.as_ref(), silent);
             Some(match !provider.rules().tell_rest() && pane.is_some() {
                 true => by_output(verdict, silent),
                 false => verdict,
@@ -345,7 +345,7 @@ fn spoken_by(verdict: &Verdict) -> Option<String> {
     let source = verdict.source.name();
     match &verdict.rule {
         Some(rule) => Some(format!("{source} {rule}")),
-        None => (verdict.source == Source::Output).then(|| source.to_owned()),
+        None => (verdict.source == VerdictSource::Output).then(|| source.to_owned()),
     }
 }
 

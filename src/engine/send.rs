@@ -8,7 +8,7 @@ use super::resolve::Found;
 use super::watch::{self, Watched};
 use super::{Engine, Error, Progress, ResumeOptions, Scope};
 use crate::agents::Readiness;
-use crate::detect::Rest;
+use crate::detect::RestKind;
 use crate::model::{
     AgentPlace, EventKind, InstanceRecord, Queue, QueueStart, RestingState, State, Title,
 };
@@ -253,15 +253,15 @@ pub(super) fn await_ready(
         }
     })?;
     match found {
-        watch::Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
-        watch::Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
+        watch::Found::AtRest(RestKind::Idle | RestKind::Quiet) => Ok(()),
+        watch::Found::AtRest(RestKind::Waiting(activity)) => Err(Error::NeedsPerson {
             title: title.clone(),
             activity,
         }),
         watch::Found::StillMoving(_) => Err(Error::NotReady {
             seconds: patience.starting.as_secs(),
         }),
-        watch::Found::AtRest(Rest::Exited) | watch::Found::Gone => {
+        watch::Found::AtRest(RestKind::Exited) | watch::Found::Gone => {
             Err(died(agent.server, agent.pane)?)
         }
     }

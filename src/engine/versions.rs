@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Engine, Error};
 use crate::agents::{Provider, version};
-use crate::detect::Version;
+use crate::detect::AgentVersion;
 use crate::store::replace_file;
 
 /// What was learned, by agent.
@@ -35,15 +35,20 @@ impl Engine {
     }
 
     /// The version, from memory where the program is still the same file.
-    fn known_version(&self, provider: &Provider) -> Option<Version> {
+    fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
         let learned = self.versions().get(provider.name())?;
         let current = stamp(&learned.program).is_some_and(|stamp| stamp == learned.stamp);
-        current.then(|| Version::find(&learned.version)).flatten()
+        current
+            .then(|| AgentVersion::find(&learned.version))
+            .flatten()
     }
 
     /// The version, asked of the program unless it is remembered. Gives the version and what to
     /// remember.
-    pub(super) fn learn_version(&self, provider: &Provider) -> Option<(Version, Option<Learned>)> {
+    pub(super) fn learn_version(
+        &self,
+        provider: &Provider,
+    ) -> Option<(AgentVersion, Option<Learned>)> {
         if let Some(version) = self.known_version(provider) {
             return Some((version, None));
         }

@@ -7,7 +7,7 @@ use super::pace::{self, Waiting};
 use super::word::word;
 use super::{Engine, Error};
 use crate::agents::{Host, Provider};
-use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
+use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
 use crate::engine::steps::BANNER;
 use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp};
 use crate::process::Identity;
@@ -26,7 +26,7 @@ const YOUTH: Duration = Duration::from_secs(60);
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Found {
-    AtRest(Rest),
+    AtRest(RestKind),
     /// Patience ran out; this is what the agent did last.
     StillMoving(Activity),
     Gone,
@@ -83,7 +83,7 @@ impl Watched<'_> {
                 return Ok(Found::Gone);
             };
             if shot.dead {
-                return Ok(Found::AtRest(Rest::Exited));
+                return Ok(Found::AtRest(RestKind::Exited));
             }
             if shot.text != drawn.0 {
                 drawn = (shot.text.clone(), Instant::now());
@@ -114,15 +114,15 @@ impl Watched<'_> {
                 return Ok(Found::Gone);
             };
             if shot.dead {
-                return Ok(Found::AtRest(Rest::Exited));
+                return Ok(Found::AtRest(RestKind::Exited));
             }
             let verdict = self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
             match verdict.activity {
-                Activity::Idle => return Ok(Found::AtRest(Rest::Idle)),
+                Activity::Idle => return Ok(Found::AtRest(RestKind::Idle)),
                 waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
-                    return Ok(Found::AtRest(Rest::Waiting(waiting)));
+                    return Ok(Found::AtRest(RestKind::Waiting(waiting)));
                 }
-                Activity::Exited => return Ok(Found::AtRest(Rest::Exited)),
+                Activity::Exited => return Ok(Found::AtRest(RestKind::Exited)),
                 moving @ (Activity::Busy | Activity::Unknown) => {
                     if started.elapsed() > patience {
                         return Ok(Found::StillMoving(moving));
@@ -144,7 +144,7 @@ impl Watched<'_> {
     pub(super) fn verdict(&self, screen: &Screen, title: &str, silent: Duration) -> Verdict {
         let seen = self.provider.judge(screen, Some(title));
         let word = word(self.provider, self.dir, self.host, self.leader);
-        weigh(seen, word.as_ref(), silent)
+        combine(seen, word.as_ref(), silent)
     }
 
     pub(super) fn look(&self) -> Result<Option<Shot>, Error> {

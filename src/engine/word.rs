@@ -2,7 +2,7 @@
 
 use super::core::now;
 use crate::agents::{Host, Provider};
-use crate::detect::{Source, Word};
+use crate::detect::{SelfReport, VerdictSource};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 
@@ -12,7 +12,7 @@ pub(super) fn word(
     dir: &InstanceDir,
     host: &Host,
     leader: Option<&Identity>,
-) -> Option<Word> {
+) -> Option<SelfReport> {
     let now = now();
     let heard = provider.has_hooks().then(|| dir.heard()).flatten();
     let hook = heard.and_then(|heard| {
@@ -20,18 +20,18 @@ pub(super) fn word(
         let activity = provider
             .told_by(&heard.event, heard.detail.as_deref())
             .filter(|_| !heard.background)?;
-        Some(Word {
+        Some(SelfReport {
             activity,
-            source: Source::Hook,
+            source: VerdictSource::Hook,
             said: heard.event,
             age: heard.at.until(now),
         })
     });
     let registered = leader
         .and_then(|leader| provider.registered(host, leader))
-        .map(|(activity, said, at)| Word {
+        .map(|(activity, said, at)| SelfReport {
             activity,
-            source: Source::Registry,
+            source: VerdictSource::Registry,
             said,
             age: at.until(now),
         });

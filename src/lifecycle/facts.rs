@@ -1,11 +1,11 @@
-//! What an operation has learned on its way: names chosen, commits made, processes started.
+//! The facts of an operation: names chosen, commits made, processes started.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Facts by name. They are plain JSON here because the rooms that know their types stand above this
-/// one; each fact has exactly one writer and is read back with the type it was written with.
+/// Facts by name. They are plain JSON here, because this room may not import the rooms that define their
+/// types. Each fact has one writer and is read back with the type that it was written with.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Facts(Map<String, Value>);
@@ -15,7 +15,7 @@ impl Facts {
         Self::default()
     }
 
-    /// With one more fact; a value that cannot be JSON (it has none of ours) is left out.
+    /// With one more fact. A value that cannot be JSON is left out; no fact is such a value.
     pub(crate) fn with(mut self, name: &str, value: &impl Serialize) -> Self {
         if let Ok(value) = serde_json::to_value(value) {
             self.0.insert(name.to_owned(), value);
@@ -23,7 +23,7 @@ impl Facts {
         self
     }
 
-    /// The fact of this name, if it is known and is what the caller takes it for.
+    /// The fact of this name, if it is known and has this type.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         serde_json::from_value(self.0.get(name)?.clone()).ok()
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::journal::Next;
-use super::{Entry, Facts, Journal, Operation, Outcome, Plan, Step, World, drive};
+use super::{Facts, Journal, JournalEntry, Operation, Outcome, Plan, Step, World, drive};
 use crate::model::{OperationId, Timestamp};
 use crate::process::Identity;
 
@@ -32,7 +32,7 @@ struct Model {
 
 struct Scripted {
     model: Model,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
     calls: usize,
     script: Vec<Option<Fault>>,
     crashed: bool,
@@ -111,7 +111,7 @@ impl World for Scripted {
         })
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), Trouble> {
+    fn append(&mut self, entry: &JournalEntry) -> Result<(), Trouble> {
         if self.crashed {
             return Err(Trouble("crashed"));
         }
@@ -120,9 +120,9 @@ impl World for Scripted {
     }
 }
 
-fn begin(plan: Plan) -> Entry {
-    Entry::Begin {
-        format: Entry::FORMAT,
+fn begin(plan: Plan) -> JournalEntry {
+    JournalEntry::Begin {
+        format: JournalEntry::FORMAT,
         id: OperationId::random(),
         at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
         by: Identity::of_this_process(),
@@ -197,7 +197,7 @@ fn a_failure_before_the_line_takes_everything_back_in_reverse_order() {
         .entries
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Undone { step } => Some(*step),
+            JournalEntry::Undone { step } => Some(*step),
             _ => None,
         })
         .collect();
@@ -266,7 +266,7 @@ fn each_plan_names_each_step_once() {
 
 #[test]
 fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
-    let Entry::Begin {
+    let JournalEntry::Begin {
         id,
         at,
         by,
@@ -277,7 +277,7 @@ fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
     else {
         unreachable!();
     };
-    let newer = Entry::Begin {
+    let newer = JournalEntry::Begin {
         format: 99,
         id,
         at,
@@ -286,12 +286,12 @@ fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
         facts,
     };
     assert!(Journal::from_entries([newer]).is_err());
-    let foreign = Entry::Done {
+    let foreign = JournalEntry::Done {
         step: Step::ClaimNames,
         facts: Facts::none(),
     };
     assert!(Journal::from_entries([begin(Plan::pause()), foreign]).is_err());
-    assert!(Journal::from_entries([Entry::Crossed]).is_err());
+    assert!(Journal::from_entries([JournalEntry::Crossed]).is_err());
 }
 
 #[test]

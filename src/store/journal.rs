@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use super::{StoreError, Tail, append_line, replace_file};
-use crate::lifecycle::{Entry, Journal};
+use crate::lifecycle::{Journal, JournalEntry};
 
 #[derive(Debug, Clone)]
 pub(crate) struct JournalFile {
@@ -17,14 +17,14 @@ impl JournalFile {
     }
 
     /// Takes the place of the last operation's journal, which must be closed.
-    pub(crate) fn begin(&self, entry: &Entry) -> Result<(), StoreError> {
+    pub(crate) fn begin(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let mut line =
             serde_json::to_vec(entry).map_err(|error| self.corrupt(&error.to_string()))?;
         line.push(b'\n');
         replace_file(&self.path, &line)
     }
 
-    pub(crate) fn append(&self, entry: &Entry) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let tail = if entry.must_be_durable() {
             Tail::Durable
         } else {
@@ -48,7 +48,7 @@ impl JournalFile {
             if line.is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Entry>(&line) {
+            match serde_json::from_slice::<JournalEntry>(&line) {
                 Ok(entry) => entries.push(entry),
                 // At most one: the end of a file that was cut, or what was cut before a later line.
                 Err(error) if torn.is_none() && !line.ends_with(b"}") => torn = Some(error),
@@ -90,8 +90,8 @@ mod tests {
     fn a_journal_cut_at_any_byte_is_an_earlier_journal_never_a_wrong_one() {
         let dir = tempfile::tempdir().unwrap();
         let file = JournalFile::new(dir.path().join("journal.jsonl"));
-        file.begin(&Entry::Begin {
-            format: Entry::FORMAT,
+        file.begin(&JournalEntry::Begin {
+            format: JournalEntry::FORMAT,
             id: OperationId::random(),
             at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
             by: Identity::of_this_process(),
@@ -102,7 +102,7 @@ mod tests {
         let first = std::fs::read(&file.path).unwrap().len();
         for step in [Step::Quiesce, Step::SaveConversation] {
             let facts = Facts::none().with("a", &"b}");
-            file.append(&Entry::Done { step, facts }).unwrap();
+            file.append(&JournalEntry::Done { step, facts }).unwrap();
         }
         let whole = std::fs::read(&file.path).unwrap();
         for cut in first..=whole.len() {

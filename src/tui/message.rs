@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::input::Event;
-use crate::engine::{AgentView, Entry, Glimpse, Listing, NewInstance, RunHistory};
+use crate::engine::{AgentView, ConversationEntry, Glimpse, Listing, NewInstance, RunHistory};
 use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
@@ -60,7 +60,7 @@ pub(super) struct Visit {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Page {
     Diff(String),
-    Conversation(Vec<Entry>),
+    Conversation(Vec<ConversationEntry>),
     Runs(RunHistory),
 }
 

@@ -11,7 +11,7 @@ use super::keys::Keymap;
 use super::message::Surroundings;
 use super::theme::Theme;
 use crate::config::{Key, Settings};
-use crate::engine::{Entry, InstanceView, RunHistory};
+use crate::engine::{ConversationEntry, InstanceView, RunHistory};
 use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp};
 
 pub(super) struct State {
@@ -109,7 +109,7 @@ pub(super) struct Screen {
 pub(super) struct Pages {
     pub screen: Option<Screen>,
     pub diff: Option<(InstanceId, DiffPage)>,
-    pub conversation: Option<(InstanceId, Vec<Entry>)>,
+    pub conversation: Option<(InstanceId, Vec<ConversationEntry>)>,
     pub runs: Option<(InstanceId, RunHistory)>,
     /// What could not be read, in words.
     pub trouble: Option<(InstanceId, Tab, String)>,

@@ -9,8 +9,8 @@ use super::mailbox::Mailbox;
 use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, Wanted};
 use crate::daemon;
 use crate::engine::{
-    Asked, Bulk, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
-    PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
+    Asked, Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom,
+    OnConflict, PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason};
@@ -323,7 +323,7 @@ fn read_page(engine: &Engine, id: &InstanceId, what: Wanted) -> Result<Page, Err
         }
         Wanted::Conversation => {
             let mut log = engine.log(id.as_str(), LogFrom::Last(ENTRIES))?;
-            let mut entries: Vec<Entry> = Vec::new();
+            let mut entries: Vec<ConversationEntry> = Vec::new();
             loop {
                 let more = log.next()?;
                 if more.is_empty() {

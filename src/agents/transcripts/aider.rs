@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
-use crate::conversation::{Entry, Speaker, same_words};
+use crate::conversation::{ConversationEntry, Speaker, hash_without_whitespace};
 use crate::model::Timestamp;
 
 /// So much of the file is read before its entries are handed on.
@@ -128,7 +128,7 @@ impl Chat {
         }))
     }
 
-    fn close(&mut self, block: &Block, found: &mut Vec<Entry>) {
+    fn close(&mut self, block: &Block, found: &mut Vec<ConversationEntry>) {
         let text = block.text.trim();
         if block.kind == Kind::Head {
             let told = text.lines().next().unwrap_or_default();
@@ -146,14 +146,14 @@ impl Chat {
         }
         match block.kind {
             Kind::Prompt => self.prompt(text, last, found),
-            Kind::Answer => found.push(Entry::new(last, Speaker::Assistant, text)),
+            Kind::Answer => found.push(ConversationEntry::new(last, Speaker::Assistant, text)),
             Kind::Note => notes(text, last, found),
             Kind::Head => {}
         }
     }
 
-    fn prompt(&mut self, text: &str, last: Timestamp, found: &mut Vec<Entry>) {
-        let words = same_words(text);
+    fn prompt(&mut self, text: &str, last: Timestamp, found: &mut Vec<ConversationEntry>) {
+        let words = hash_without_whitespace(text);
         // `/ask WORDS` is followed by the words alone, which nobody has typed a second time.
         if std::mem::take(&mut self.bookmark.recent).contains(&words) {
             return;
@@ -161,29 +161,29 @@ impl Chat {
         if let Some((command, rest)) = text.split_once(' ')
             && command.starts_with('/')
         {
-            self.bookmark.recent.push(same_words(rest));
+            self.bookmark.recent.push(hash_without_whitespace(rest));
         }
         let mut typed = self.typed.iter();
         let at = typed.find(|(other, at)| *other == words && *at > last);
         let at = at.map_or(last, |(_, at)| *at);
         self.bookmark.last = Some(at);
-        found.push(Entry::new(at, Speaker::User, text));
+        found.push(ConversationEntry::new(at, Speaker::User, text));
     }
 }
 
 /// What Aider tells of its own deeds; what it only asks or counts was not said by anyone.
-fn notes(text: &str, at: Timestamp, found: &mut Vec<Entry>) {
+fn notes(text: &str, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let deed = [("Applied edit to ", "edit"), ("Running ", "shell")]
             .iter()
             .find_map(|(mark, tool)| Some((line.strip_prefix(mark)?, *tool)));
         if let Some((subject, tool)) = deed {
-            let entry = Entry::new(at, Speaker::Tool, subject);
+            let entry = ConversationEntry::new(at, Speaker::Tool, subject);
             found.push(entry.with("tool", tool).with("subject", subject));
         } else if line.starts_with("^C") {
-            found.push(Entry::new(at, Speaker::System, "interrupted"));
+            found.push(ConversationEntry::new(at, Speaker::System, "interrupted"));
         } else if !line.starts_with("Tokens: ") && !line.contains("(Y)es/(N)o") {
-            found.push(Entry::new(at, Speaker::System, line));
+            found.push(ConversationEntry::new(at, Speaker::System, line));
         }
     }
 }
@@ -233,6 +233,6 @@ fn typed_at(path: &Path) -> Vec<(u64, Timestamp)> {
     }
     typed
         .into_iter()
-        .map(|(prompt, at)| (same_words(&prompt), at))
+        .map(|(prompt, at)| (hash_without_whitespace(&prompt), at))
         .collect()
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{Entry, stable_hash};
+use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
 /// How many bytes before a bookmark must be what they were.
@@ -47,7 +47,7 @@ pub(super) struct Row {
 /// Some entries, and how far they reach.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Batch {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConversationEntry>,
     /// Lines that could not be understood.
     pub skipped: u64,
     pub bookmark: Bookmark,

@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::value::{call, joined, listed, result, starts_with_any, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 const NOT_SAID: [&str; 8] = [
@@ -20,21 +20,21 @@ const NOT_SAID: [&str; 8] = [
     "<user_shell_command>",
 ];
 
-pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let Some(payload) = line.get("payload") else {
         return;
     };
     match (text(line, "type"), text(payload, "type")) {
         (Some("response_item"), Some(kind)) => item(kind, payload, at, found),
         (Some("event_msg"), Some("turn_aborted")) => {
-            found.push(Entry::new(at, Speaker::System, "interrupted"));
+            found.push(ConversationEntry::new(at, Speaker::System, "interrupted"));
         }
         (Some("event_msg"), Some("error")) => {
             let message = text(payload, "message").unwrap_or("error");
-            found.push(Entry::new(at, Speaker::System, message).with("failed", true));
+            found.push(ConversationEntry::new(at, Speaker::System, message).with("failed", true));
         }
         (Some("compacted"), _) => {
-            found.push(Entry::new(
+            found.push(ConversationEntry::new(
                 at,
                 Speaker::System,
                 "the agent summed up its context",
@@ -44,7 +44,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let id = text(payload, "call_id");
     match kind {
         "message" => message(payload, at, found),
@@ -82,22 +82,22 @@ fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn message(payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn message(payload: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let said = payload.get("content").map(joined).unwrap_or_default();
     if said.trim().is_empty() {
         return;
     }
     match text(payload, "role") {
         Some("user") if !starts_with_any(&said, &NOT_SAID) => {
-            found.push(Entry::new(at, Speaker::User, said));
+            found.push(ConversationEntry::new(at, Speaker::User, said));
         }
-        Some("assistant") => found.push(Entry::new(at, Speaker::Assistant, said)),
+        Some("assistant") => found.push(ConversationEntry::new(at, Speaker::Assistant, said)),
         _ => {}
     }
 }
 
 /// A patch names the files it changes in its own text.
-fn patched(entry: Entry, input: &Value) -> Entry {
+fn patched(entry: ConversationEntry, input: &Value) -> ConversationEntry {
     let patch = input
         .as_str()
         .or_else(|| text(input, "input"))
@@ -114,7 +114,7 @@ fn patched(entry: Entry, input: &Value) -> Entry {
         return entry;
     }
     let files = files.join(", ");
-    Entry {
+    ConversationEntry {
         content: files.clone(),
         ..entry.with("subject", files)
     }

@@ -7,12 +7,12 @@
 use serde_json::Value;
 
 use super::value::{call, joined, listed, result, starts_with_any, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 const NOT_SAID: [&str; 2] = ["<session_context>", "<system-reminder>"];
 
-pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let Some(id) = text(line, "id") else { return };
     let said = line.get("content").map(run_on).unwrap_or_default();
     let speaker = match text(line, "type") {
@@ -24,7 +24,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     };
     if !said.trim().is_empty() {
         let failed = (speaker == Speaker::System).then_some(true);
-        let entry = Entry::new(at, speaker, said).with("id", id);
+        let entry = ConversationEntry::new(at, speaker, said).with("id", id);
         found.push(entry.with_some("failed", failed));
     }
     let calls = line.get("toolCalls").and_then(Value::as_array);
@@ -33,7 +33,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn tool(used: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn tool(used: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let at = text(used, "timestamp")
         .and_then(Timestamp::parse)
         .unwrap_or(at);

@@ -8,7 +8,7 @@ use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
 use super::{claude, codex, demo, gemini};
 use crate::agents::TranscriptFormat;
-use crate::conversation::{Entry, stable_hash};
+use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
 /// So much of the file is read before its entries are handed on.
@@ -84,7 +84,7 @@ fn understand(
     format: TranscriptFormat,
     line: &Value,
     bookmark: &mut Bookmark,
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<ConversationEntry>,
 ) {
     let told = line.get("timestamp").and_then(Value::as_str);
     bookmark.last = told.and_then(Timestamp::parse).or(bookmark.last);
@@ -106,7 +106,7 @@ fn understand(
 }
 
 impl Bookmark {
-    fn is_new(&mut self, entry: &Entry) -> bool {
+    fn is_new(&mut self, entry: &ConversationEntry) -> bool {
         let name = ["id", "call", "phase"].map(|key| entry.text(key).unwrap_or_default());
         let name = stable_hash(name.join("\n").as_bytes());
         if self.recent.contains(&name) {

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::bookmark::{Batch, Bookmark, Position, Row};
 use super::value::{call, is_true, listed, result, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 /// How long a database may be held by another writer: readers wait for none but a rebuild.
@@ -166,7 +166,7 @@ impl Session {
 
 #[derive(Debug, Default)]
 struct Found {
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
     skipped: u64,
     bytes: usize,
 }
@@ -236,7 +236,7 @@ impl Message {
         Ok(over)
     }
 
-    fn entries(&self, part: &Row, value: &Value, found: &mut Vec<Entry>) {
+    fn entries(&self, part: &Row, value: &Value, found: &mut Vec<ConversationEntry>) {
         let first = found.len();
         let at = began(value).unwrap_or(part.at);
         let Some(at) = Timestamp::from_epoch_millis(at) else {
@@ -253,11 +253,11 @@ impl Message {
                 };
                 let said = text(value, "text").unwrap_or_default();
                 if !said.trim().is_empty() {
-                    found.push(Entry::new(at, speaker, said));
+                    found.push(ConversationEntry::new(at, speaker, said));
                 }
             }
             Some("tool") => tool(value, at, found),
-            Some("compaction") => found.push(Entry::new(
+            Some("compaction") => found.push(ConversationEntry::new(
                 at,
                 Speaker::System,
                 "the agent summed up its context",
@@ -281,11 +281,11 @@ impl Message {
             return;
         };
         let entry = if text(error, "name") == Some("MessageAbortedError") {
-            Entry::new(at, Speaker::System, "interrupted")
+            ConversationEntry::new(at, Speaker::System, "interrupted")
         } else {
             let data = error.get("data").and_then(|data| text(data, "message"));
             let message = data.or_else(|| text(error, "name")).unwrap_or("error");
-            Entry::new(at, Speaker::System, message).with("failed", true)
+            ConversationEntry::new(at, Speaker::System, message).with("failed", true)
         };
         found.entries.push(entry.with("id", self.row.id.as_str()));
     }
@@ -310,7 +310,7 @@ fn began(part: &Value) -> Option<i64> {
         .as_i64()
 }
 
-fn tool(part: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn tool(part: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let nothing = Value::Null;
     let state = part.get("state").unwrap_or(&nothing);
     let input = state.get("input").unwrap_or(&nothing);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::reading::Reading;
 use super::*;
 use crate::agents::TranscriptFormat;
-use crate::conversation::{Entry, last_action, pending_tasks};
+use crate::conversation::{ConversationEntry, last_action, pending_tasks};
 use crate::model::Timestamp;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ struct Expected {
     skipped: u64,
     last_action: Option<String>,
     pending_tasks: Vec<String>,
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
 }
 
 fn now() -> Timestamp {
@@ -49,7 +49,7 @@ fn read(
     format: TranscriptFormat,
     path: &Path,
     bookmark: Option<Bookmark>,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let path = path.to_owned();
     let kept = bookmark.clone();
     let form = Form::JsonLines(format);
@@ -62,7 +62,7 @@ fn read(
 fn read_through(
     mut reading: Reading,
     kept: Option<Bookmark>,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let (mut entries, mut skipped, mut last) = (Vec::new(), 0, kept);
     while let Some(batch) = reading.next().unwrap() {
         entries.extend(batch.entries);
@@ -74,7 +74,7 @@ fn read_through(
 
 /// `BIV_BLESS=1 cargo test` writes what is read now as what is expected; read it before you keep it.
 #[track_caller]
-fn is_as_expected(path: &Path, entries: Vec<Entry>, skipped: u64) {
+fn is_as_expected(path: &Path, entries: Vec<ConversationEntry>, skipped: u64) {
     let found = Expected {
         skipped,
         last_action: last_action(&entries),
@@ -121,7 +121,7 @@ fn read_file(
     file: &TranscriptFile,
     bookmark: Option<Bookmark>,
     at: Timestamp,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let (reading, _) = file.clone().read_on(bookmark.clone(), at).unwrap();
     read_through(reading, bookmark)
 }
@@ -249,7 +249,7 @@ fn the_chats_of_a_worktree_are_read_as_they_grow() {
     std::fs::write(&path, &whole).unwrap();
     let (expected, skipped, _) = read_file(&chats(&path, began), None, later);
     // As if this were the time zone in which it was recorded.
-    let recorded_in = |entry: &Entry| Entry {
+    let recorded_in = |entry: &ConversationEntry| ConversationEntry {
         timestamp: Timestamp::parse(&(entry.timestamp.local_second().replace(' ', "T") + "Z"))
             .unwrap(),
         ..entry.clone()

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::conversation::{Entry, Speaker, Todo};
+use crate::conversation::{ConversationEntry, Speaker, Todo};
 use crate::model::Timestamp;
 
 /// Of a tool's output, so many bytes are kept; the agent's own transcript has the rest.
@@ -19,10 +19,15 @@ pub(super) fn is_true(value: &Value, key: &str) -> bool {
 }
 
 /// The call of a tool.
-pub(super) fn call(at: Timestamp, tool: &str, id: Option<&str>, input: &Value) -> Entry {
+pub(super) fn call(
+    at: Timestamp,
+    tool: &str,
+    id: Option<&str>,
+    input: &Value,
+) -> ConversationEntry {
     let subject = subject(input);
     let small = serde_json::to_string(input).is_ok_and(|text| text.len() <= KEPT_INPUT);
-    Entry::new(at, Speaker::Tool, subject.clone().unwrap_or_default())
+    ConversationEntry::new(at, Speaker::Tool, subject.clone().unwrap_or_default())
         .with("tool", tool)
         .with("phase", "call")
         .with_some("call", id)
@@ -31,10 +36,15 @@ pub(super) fn call(at: Timestamp, tool: &str, id: Option<&str>, input: &Value) -
 }
 
 /// What came back from it.
-pub(super) fn result(at: Timestamp, id: Option<&str>, output: &str, failed: bool) -> Entry {
+pub(super) fn result(
+    at: Timestamp,
+    id: Option<&str>,
+    output: &str,
+    failed: bool,
+) -> ConversationEntry {
     let kept = beginning(output, KEPT_OUTPUT);
     let cut = (kept.len() < output.len()).then_some(output.len());
-    Entry::new(at, Speaker::Tool, kept)
+    ConversationEntry::new(at, Speaker::Tool, kept)
         .with("phase", "result")
         .with_some("call", id)
         .with("failed", failed)
@@ -101,7 +111,7 @@ pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
 }
 
 /// A call that only keeps a list says what is on it.
-pub(super) fn listed(entry: Entry, todos: &[Todo]) -> Entry {
+pub(super) fn listed(entry: ConversationEntry, todos: &[Todo]) -> ConversationEntry {
     let rows: Vec<String> = todos
         .iter()
         .map(|todo| match todo.status.as_str() {
@@ -109,7 +119,7 @@ pub(super) fn listed(entry: Entry, todos: &[Todo]) -> Entry {
             _ => format!("☐ {}", todo.content),
         })
         .collect();
-    Entry {
+    ConversationEntry {
         content: rows.join("\n"),
         ..entry.with_todos(todos)
     }

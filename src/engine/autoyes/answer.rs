@@ -11,7 +11,7 @@ use crate::engine::steps::BANNER;
 use crate::engine::{Engine, Error, Scope, StoreError};
 use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::policy::{
-    Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
+    Decision, NoAnswer, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
 };
 use crate::tmux::{CloseLook, Expected, Server};
 
@@ -215,14 +215,14 @@ impl Engine {
         );
         match halt {
             Ok(()) => {}
-            Err(Halt::AnsweredAlready) => {
+            Err(NoAnswer::AnsweredAlready) => {
                 let reason = "it was answered before and still stands";
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
             }
-            Err(Halt::TooMany(reason)) => {
+            Err(NoAnswer::TooMany(reason)) => {
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::Limited, reason));
             }
-            Err(Halt::Stop(reason)) => {
+            Err(NoAnswer::Stop(reason)) => {
                 let stopped = Ruling::manual(reason);
                 note(&stopped, &[], outcome::STOPPED)?;
                 drop(alone);

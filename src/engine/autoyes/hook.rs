@@ -14,7 +14,7 @@ use super::policy::{off, site};
 use crate::engine::core::now;
 use crate::engine::{Engine, Error, Scope};
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
-use crate::policy::{Decision, Halt, OnReject, Request, Ruling, allowed, digest, redacted};
+use crate::policy::{Decision, NoAnswer, OnReject, Request, Ruling, allowed, digest, redacted};
 
 /// What was asked, in the words of the rules.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -90,9 +90,9 @@ impl Engine {
             ruling.decision,
             &policy.options,
         ) {
-            Ok(()) | Err(Halt::AnsweredAlready) => {}
-            Err(Halt::TooMany(_)) => return Ok(None),
-            Err(Halt::Stop(reason)) => {
+            Ok(()) | Err(NoAnswer::AnsweredAlready) => {}
+            Err(NoAnswer::TooMany(_)) => return Ok(None),
+            Err(NoAnswer::Stop(reason)) => {
                 log.append(entry(about, &request, &ruling, &[], outcome::STOPPED))?;
                 self.stop_autoyes(&record, reason)?;
                 return Ok(None);

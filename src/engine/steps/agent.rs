@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::world::look_at_tree;
 use super::{Work, fact};
 use crate::agents::{Readiness, StopBy, Strategy};
-use crate::detect::Rest;
+use crate::detect::RestKind;
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::delivery::type_in;
@@ -269,7 +269,7 @@ fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
         (Readiness::Quiet(_), None) => false,
         (Readiness::Rules, _) => matches!(
             agent.until_shown(ready)?,
-            Found::Gone | Found::AtRest(Rest::Exited)
+            Found::Gone | Found::AtRest(RestKind::Exited)
         ),
     };
     if dead {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::world::look_at_tree;
 use super::{Work, fact};
-use crate::detect::{Key, Quiet, Rest};
+use crate::detect::{Key, Quiet, RestKind};
 use crate::engine::Error;
 use crate::engine::core::now;
 use crate::engine::pause::{CANCEL, PauseOptions};
@@ -63,7 +63,7 @@ impl Work<'_> {
             let grace = self.engine.settings().pause.grace;
             safe = self.wait(&agent, Some(grace))?;
         }
-        if let Some(Rest::Waiting(Activity::Approval | Activity::Question)) = safe {
+        if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
             press(&server, &pane.id, provider.cancel_keys())?;
             let grace = self.engine.settings().pause.grace;
@@ -78,7 +78,11 @@ impl Work<'_> {
     }
 
     /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
-    fn wait(&self, agent: &Watched<'_>, limit: Option<Duration>) -> Result<Option<Rest>, Error> {
+    fn wait(
+        &self,
+        agent: &Watched<'_>,
+        limit: Option<Duration>,
+    ) -> Result<Option<RestKind>, Error> {
         let cancel = self.dir.path.join(CANCEL);
         let mut cancelled = false;
         let quiet = match agent.provider.readiness().quiet() {
@@ -95,14 +99,14 @@ impl Work<'_> {
         }
         Ok(match found {
             Found::AtRest(rest) => Some(rest),
-            Found::Gone => Some(Rest::Exited),
+            Found::Gone => Some(RestKind::Exited),
             Found::StillMoving(_) => None,
         })
     }
 }
 
 /// An agent that has said nothing for a while has been at rest for as long: one look is enough.
-fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Error> {
+fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<RestKind>, Error> {
     let silent = now().seconds_since_epoch() - pane.active_at;
     let Some(shot) = agent.look()?.filter(|_| silent > LONG_ENOUGH) else {
         return Ok(None);
@@ -114,11 +118,11 @@ fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Err
         Quiet::Ignored | Quiet::Counts => i64::MAX,
     };
     Ok(match verdict.activity {
-        Activity::Idle => Some(Rest::Idle),
+        Activity::Idle => Some(RestKind::Idle),
         Activity::Approval | Activity::Question | Activity::Blocked => {
-            Some(Rest::Waiting(verdict.activity))
+            Some(RestKind::Waiting(verdict.activity))
         }
-        Activity::Unknown if silent > window => Some(Rest::Quiet),
+        Activity::Unknown if silent > window => Some(RestKind::Quiet),
         Activity::Busy | Activity::Exited | Activity::Unknown => None,
     })
 }

@@ -3,7 +3,7 @@
 use crate::engine::launch::Waiting;
 use crate::engine::{Engine, Error, Progress, crash, pace};
 use crate::git::{ReadAhead, Repo, Seen};
-use crate::lifecycle::{Entry, Facts, Operation, Step, World};
+use crate::lifecycle::{Facts, JournalEntry, Operation, Step, World};
 use crate::model::InstanceRecord;
 use crate::process::Tree;
 use crate::store::InstanceDir;
@@ -136,7 +136,7 @@ impl World for Work<'_> {
         Ok(())
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
+    fn append(&mut self, entry: &JournalEntry) -> Result<(), Error> {
         Ok(self.dir.journal().append(entry)?)
     }
 }

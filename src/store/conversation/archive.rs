@@ -9,7 +9,7 @@ use serde_json::json;
 use super::backwards::Backwards;
 use super::directory::{ConversationDir, open};
 use super::reader::ConversationReader;
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::store::replace::sync_directory;
 use crate::store::{Lock, StoreError};
 
@@ -60,7 +60,7 @@ impl ConversationDir {
         &self,
         _lock: &Lock,
         cut: &Cut,
-        summary: Entry,
+        summary: ConversationEntry,
     ) -> Result<Option<PathBuf>, StoreError> {
         if self.generation()? != cut.generation {
             return Ok(None);
@@ -191,7 +191,7 @@ fn start_of_last(file: File, keep: usize) -> std::io::Result<u64> {
         let Some((at, line)) = lines.next()? else {
             break;
         };
-        if serde_json::from_slice::<Entry>(&line).is_ok() {
+        if serde_json::from_slice::<ConversationEntry>(&line).is_ok() {
             found += 1;
             start = at;
         }

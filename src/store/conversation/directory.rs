@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::backwards::Backwards;
 use super::reader::ConversationReader;
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::store::jsonl::ends_torn;
 use crate::store::{InstanceDir, Lock, LockMode, StoreError, ensure_private};
 
@@ -28,7 +28,7 @@ pub(crate) struct ConversationDir {
 /// The last entries of a conversation.
 #[derive(Debug, Default)]
 pub(crate) struct Tailed {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<ConversationEntry>,
     /// Where the first of them begins.
     pub start: u64,
     /// Lines among them that could not be read.
@@ -62,7 +62,11 @@ impl ConversationDir {
 
     /// Adds entries; they survive a power cut once this returns. A tail that a crash tore off is
     /// ended first, so that it spoils no more than itself.
-    pub(crate) fn append(&self, _lock: &Lock, entries: &[Entry]) -> Result<(), StoreError> {
+    pub(crate) fn append(
+        &self,
+        _lock: &Lock,
+        entries: &[ConversationEntry],
+    ) -> Result<(), StoreError> {
         if entries.is_empty() {
             return Ok(());
         }
@@ -158,7 +162,7 @@ impl Head {
     pub(super) fn read(file: File) -> std::io::Result<Option<Self>> {
         let mut line = Vec::new();
         BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line)?;
-        let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
+        let Ok(entry) = serde_json::from_slice::<ConversationEntry>(&line) else {
             return Ok(None);
         };
         let told = |key: &str| entry.metadata.get("compaction")?.get(key)?.as_u64();

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::directory::ConversationDir;
 use super::reader::ConversationReader;
-use crate::conversation::{Entry, Fingerprint, Speaker, same_words};
+use crate::conversation::{ConversationEntry, Fingerprint, Speaker, hash_without_whitespace};
 use crate::model::Timestamp;
 use crate::store::{Document, Lock, StoreError, read_if_there, set_aside, write_document};
 
@@ -63,21 +63,21 @@ impl Imports {
         }
         self.sent.push(Sent {
             at,
-            words: same_words(prompt),
+            words: hash_without_whitespace(prompt),
             written: false,
         });
     }
 
     /// Takes a note back, unless a transcript has told of the prompt.
     pub(crate) fn forget_sent(&mut self, at: Timestamp, prompt: &str) {
-        let words = same_words(prompt);
+        let words = hash_without_whitespace(prompt);
         self.sent
             .retain(|sent| sent.written || sent.at != at || sent.words != words);
     }
 
     /// Marks a noted prompt as written; false where a transcript has told of it before.
     pub(crate) fn write_sent(&mut self, at: Timestamp, prompt: &str) -> bool {
-        let words = same_words(prompt);
+        let words = hash_without_whitespace(prompt);
         let noted = self
             .sent
             .iter_mut()
@@ -91,7 +91,7 @@ impl Imports {
 
     /// What becomes of an entry of a transcript: None if it stands in the conversation already, as
     /// a prompt that was sent; with a mark if it was sent and is written here first.
-    pub(crate) fn admit(&mut self, entry: Entry) -> Option<Entry> {
+    pub(crate) fn admit(&mut self, entry: ConversationEntry) -> Option<ConversationEntry> {
         match take_match(&mut self.sent, &entry) {
             None => Some(entry),
             Some(sent) if sent.written => None,
@@ -103,7 +103,7 @@ impl Imports {
 impl Known {
     /// Whether the entry stands in the conversation already. Each that stands there is found once:
     /// the same words may well be said twice.
-    pub(crate) fn has(&mut self, entry: &Entry) -> bool {
+    pub(crate) fn has(&mut self, entry: &ConversationEntry) -> bool {
         match self.entries.get_mut(&entry.fingerprint()) {
             Some(count) if *count > 0 => {
                 *count -= 1;
@@ -113,11 +113,11 @@ impl Known {
         }
     }
 
-    fn add(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &ConversationEntry) {
         if entry.text("source") == Some("biv") {
             self.sent.push(Sent {
                 at: entry.timestamp,
-                words: same_words(&entry.content),
+                words: hash_without_whitespace(&entry.content),
                 written: true,
             });
         } else if !entry.is_summary() {
@@ -126,11 +126,11 @@ impl Known {
     }
 }
 
-fn take_match(sent: &mut Vec<Sent>, entry: &Entry) -> Option<Sent> {
+fn take_match(sent: &mut Vec<Sent>, entry: &ConversationEntry) -> Option<Sent> {
     if entry.speaker != Speaker::User || sent.is_empty() {
         return None;
     }
-    let words = same_words(&entry.content);
+    let words = hash_without_whitespace(&entry.content);
     let at = sent.iter().position(|sent| {
         sent.words == words
             && entry.timestamp.until(sent.at) <= BEFORE

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::directory::{Head, open};
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::store::StoreError;
 
 /// So much is read before the entries are handed on.
@@ -48,12 +48,12 @@ impl ConversationReader {
     }
 
     /// Some more entries; none at the end of what is written so far.
-    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, StoreError> {
+    pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, StoreError> {
         self.read_piece()
             .map_err(StoreError::io("read", &self.path))
     }
 
-    fn read_piece(&mut self) -> std::io::Result<Vec<Entry>> {
+    fn read_piece(&mut self) -> std::io::Result<Vec<ConversationEntry>> {
         let mut entries = Vec::new();
         let start = self.position;
         let Some(file) = &mut self.file else {
@@ -67,7 +67,7 @@ impl ConversationReader {
             line.clear();
             let length = file.read_until(b'\n', &mut line)?;
             let whole = line.last() == Some(&b'\n');
-            match serde_json::from_slice::<Entry>(&line) {
+            match serde_json::from_slice::<ConversationEntry>(&line) {
                 Ok(entry) => entries.push(entry),
                 // Half a line: someone is writing it, or it was torn off and ends with the next one.
                 Err(_) if !whole => {

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::conversation::{Digest, Entry, Speaker};
+use crate::conversation::{ConversationEntry, Digest, Speaker};
 use crate::model::{InstanceId, Timestamp};
 use crate::store::Store;
 
@@ -9,13 +9,13 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_epoch(1_800_000_000 + second).unwrap()
 }
 
-fn said(number: i64) -> Entry {
+fn said(number: i64) -> ConversationEntry {
     let speaker = if number % 2 == 0 {
         Speaker::User
     } else {
         Speaker::Assistant
     };
-    Entry::new(at(number), speaker, format!("entry {number} \n„ü“"))
+    ConversationEntry::new(at(number), speaker, format!("entry {number} \n„ü“"))
 }
 
 fn conversation(root: &Path) -> ConversationDir {
@@ -24,16 +24,16 @@ fn conversation(root: &Path) -> ConversationDir {
     store.claim(&InstanceId::random()).unwrap().conversation()
 }
 
-fn filled(root: &Path, count: i64) -> (ConversationDir, Vec<Entry>) {
+fn filled(root: &Path, count: i64) -> (ConversationDir, Vec<ConversationEntry>) {
     let conversation = conversation(root);
-    let entries: Vec<Entry> = (0..count).map(said).collect();
+    let entries: Vec<ConversationEntry> = (0..count).map(said).collect();
     conversation
         .append(&conversation.lock().unwrap(), &entries)
         .unwrap();
     (conversation, entries)
 }
 
-fn read(mut reader: ConversationReader) -> Vec<Entry> {
+fn read(mut reader: ConversationReader) -> Vec<ConversationEntry> {
     let mut all = Vec::new();
     loop {
         let more = reader.next().unwrap();
@@ -44,7 +44,7 @@ fn read(mut reader: ConversationReader) -> Vec<Entry> {
     }
 }
 
-fn history(conversation: &ConversationDir) -> Vec<Entry> {
+fn history(conversation: &ConversationDir) -> Vec<ConversationEntry> {
     let mut all = Vec::new();
     for number in conversation.archives().unwrap() {
         all.extend(read(
@@ -134,7 +134,7 @@ fn compacting_again_and_again_loses_nothing() {
             u64::try_from(round).unwrap() + 1
         );
         assert_eq!(history(&conversation), entries);
-        let more: Vec<Entry> = (0..5).map(|n| said(100 * (round + 1) + n)).collect();
+        let more: Vec<ConversationEntry> = (0..5).map(|n| said(100 * (round + 1) + n)).collect();
         conversation
             .append(&conversation.lock().unwrap(), &more)
             .unwrap();
@@ -153,7 +153,7 @@ fn a_compaction_cut_off_between_its_two_files_is_done_again() {
     // As if the archive had been written and the current file not yet.
     std::fs::write(conversation.current(), &before).unwrap();
     std::fs::write(conversation.path.join(".new-left"), "half").unwrap();
-    let more: Vec<Entry> = (50..53).map(said).collect();
+    let more: Vec<ConversationEntry> = (50..53).map(said).collect();
     conversation
         .append(&conversation.lock().unwrap(), &more)
         .unwrap();
@@ -224,7 +224,7 @@ fn what_was_not_written_down_as_imported_is_recognised() {
 #[test]
 fn a_prompt_that_was_sent_is_not_told_twice() {
     let mut imports = Imports::default();
-    let told = |second, text: &str| Entry::new(at(second), Speaker::User, text);
+    let told = |second, text: &str| ConversationEntry::new(at(second), Speaker::User, text);
     imports.note_sent(at(100), "fix  it\n");
     assert_eq!(imports.admit(told(102, "other")).unwrap().metadata.len(), 0);
     let marked = imports.admit(told(102, "fix it")).unwrap();

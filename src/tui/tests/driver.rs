@@ -6,7 +6,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::config::{Chord, Settings};
-use crate::engine::{AgentView, Entry, Glimpse, InstanceView, Listing, PauseView, Speaker};
+use crate::engine::{
+    AgentView, ConversationEntry, Glimpse, InstanceView, Listing, PauseView, Speaker,
+};
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
     State as InstanceState, Timestamp, Title,
@@ -280,8 +282,8 @@ pub(super) fn camp() -> Vec<InstanceView> {
     ]
 }
 
-pub(super) fn entry(minutes: i64, speaker: Speaker, content: &str) -> Entry {
-    Entry::new(at(minutes), speaker, content)
+pub(super) fn entry(minutes: i64, speaker: Speaker, content: &str) -> ConversationEntry {
+    ConversationEntry::new(at(minutes), speaker, content)
 }
 
 pub(super) fn run(letter: char, state: RunState) -> RunRecord {

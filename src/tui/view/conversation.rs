@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::paint::{lines as paint_lines, styled};
-use crate::engine::{Entry, Speaker};
+use crate::engine::{ConversationEntry, Speaker};
 use crate::model::printable;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
@@ -50,7 +50,7 @@ pub(super) fn lines(state: &State, width: u16) -> Option<Vec<Line<'static>>> {
     Some(all)
 }
 
-fn told(state: &State, entry: &Entry, width: usize, all: &mut Vec<Line<'static>>) {
+fn told(state: &State, entry: &ConversationEntry, width: usize, all: &mut Vec<Line<'static>>) {
     let theme = &state.theme;
     let (who, style) = match entry.speaker {
         Speaker::User => ("you".to_owned(), theme.accent),

@@ -1,47 +1,47 @@
-//! What an agent does, when it says so itself and its screen shows something too.
+//! Combines the agent's own report (a hook, its registry) with what its screen shows.
 //!
-//! The agent's own word (a hook, its registry) is the better source, but not every change is told:
-//! Esc and Ctrl+C end a turn of Claude Code without a word, and a dialog that is answered says nothing
-//! until the tool is done. What is drawn is always of now, but does not always show that work goes on.
+//! The report is the better source, but agents do not report every change: Esc and Ctrl+C end a turn of
+//! Claude Code without a hook, and after the answer to a dialog there is none until the tool is done. The
+//! screen is always current, but does not always show that work goes on.
 
 use std::time::Duration;
 
-use super::judge::{Source, Verdict};
+use super::judge::{Verdict, VerdictSource};
 use crate::model::Activity;
 
-/// So long after a word the screen may not have followed yet.
+/// For this long after a report, the screen may not show the change yet.
 const FRESH: Duration = Duration::from_secs(1);
-/// An agent that works draws something at least this often.
+/// A busy agent has output at least this often.
 const SILENT: Duration = Duration::from_secs(5);
-/// Output that is no older than this is output of now; tmux counts whole seconds.
+/// Output that is no older than this counts as current; tmux counts whole seconds.
 const RECENT: Duration = Duration::from_secs(2);
 
-/// What an agent said of itself last.
+/// The agent's last report about itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Word {
+pub(crate) struct SelfReport {
     pub activity: Activity,
-    pub source: Source,
-    /// The event, or the state as the agent calls it.
+    pub source: VerdictSource,
+    /// The event or state, as the agent names it.
     pub said: String,
     pub age: Duration,
 }
 
-/// The verdict on all that is known. `silent` is how long nothing was drawn.
-pub(crate) fn weigh(seen: Verdict, word: Option<&Word>, silent: Duration) -> Verdict {
+/// The combined verdict. `silent` is the time since the last output.
+pub(crate) fn combine(seen: Verdict, word: Option<&SelfReport>, silent: Duration) -> Verdict {
     let Some(word) = word else { return seen };
     let fresh = word.age <= FRESH;
     match (seen.activity, word.activity) {
-        // What stands where the input box should be is of now, and needs an answer.
+        // A dialog in place of the input box is current and needs an answer.
         (Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited, _) => seen,
         (Activity::Busy, Activity::Busy) | (Activity::Idle, Activity::Idle) => told(seen, word),
-        // A dialog that is told of and not drawn was answered, or is about to be drawn.
+        // A dialog that is reported and not on the screen was answered, or is about to be drawn.
         (Activity::Busy, _) => seen,
         (Activity::Idle, _) if fresh => told(seen, word),
-        // Only its title tells for sure that an agent rests: while text streams in, several look idle.
-        (Activity::Idle, Activity::Busy) if seen.source != Source::Title => {
+        // Only the title proves that an agent is idle: several look idle while text streams in.
+        (Activity::Idle, Activity::Busy) if seen.source != VerdictSource::Title => {
             if silent >= SILENT {
                 Verdict {
-                    source: Source::Output,
+                    source: VerdictSource::Output,
                     ..seen
                 }
             } else {
@@ -49,25 +49,25 @@ pub(crate) fn weigh(seen: Verdict, word: Option<&Word>, silent: Duration) -> Ver
             }
         }
         (Activity::Idle, _) => seen,
-        // Who rests shows its prompt: where there is none, something lies over it.
+        // An idle agent shows its prompt. Where there is none, something covers it.
         (Activity::Unknown, Activity::Idle) => seen,
         (Activity::Unknown, _) => told(seen, word),
     }
 }
 
-/// For an agent of which nothing else is known: that something is drawn is all there is.
+/// For an agent without other evidence: busy while there is output.
 pub(crate) fn by_output(seen: Verdict, silent: Duration) -> Verdict {
     if seen.activity == Activity::Unknown && silent <= RECENT {
         return Verdict {
             activity: Activity::Busy,
-            source: Source::Output,
+            source: VerdictSource::Output,
             ..seen
         };
     }
     seen
 }
 
-fn told(seen: Verdict, word: &Word) -> Verdict {
+fn told(seen: Verdict, word: &SelfReport) -> Verdict {
     Verdict {
         activity: word.activity,
         rule: Some(word.said.clone()),
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use Activity::{Approval, Blocked, Busy, Idle, Question, Unknown};
 
-    fn seen(activity: Activity, source: Source) -> Verdict {
+    fn seen(activity: Activity, source: VerdictSource) -> Verdict {
         Verdict {
             activity,
             rule: Some("rule".to_owned()),
@@ -94,165 +94,189 @@ mod tests {
     fn sources_that_disagree_are_resolved_by_rule() {
         let now = Duration::from_millis(200);
         let long_ago = Duration::from_secs(60);
-        // Seen, by which source; told, how long ago; how long silent → activity, which source spoke.
+        // Seen, by which source; reported, how long ago; how long silent → activity, deciding source.
         for (at, (shows, by, tells, age, silent, expected, speaker)) in [
             // They agree: the better source is named.
-            (Busy, Source::Title, Busy, long_ago, now, Busy, Source::Hook),
+            (
+                Busy,
+                VerdictSource::Title,
+                Busy,
+                long_ago,
+                now,
+                Busy,
+                VerdictSource::Hook,
+            ),
             (
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
                 Idle,
                 long_ago,
                 long_ago,
                 Idle,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
-            // A dialog is on the screen, whatever was said.
+            // A dialog is on the screen, whatever was reported.
             (
                 Approval,
-                Source::Screen,
+                VerdictSource::Screen,
                 Busy,
                 now,
                 now,
                 Approval,
-                Source::Screen,
+                VerdictSource::Screen,
             ),
             (
                 Question,
-                Source::Screen,
+                VerdictSource::Screen,
                 Idle,
                 now,
                 now,
                 Question,
-                Source::Screen,
+                VerdictSource::Screen,
             ),
             (
                 Blocked,
-                Source::Screen,
+                VerdictSource::Screen,
                 Busy,
                 long_ago,
                 long_ago,
                 Blocked,
-                Source::Screen,
+                VerdictSource::Screen,
             ),
-            // The dialog was answered, and the tool runs; no hook says so.
+            // The dialog was answered, and the tool runs; no hook reports it.
             (
                 Busy,
-                Source::Title,
+                VerdictSource::Title,
                 Approval,
                 long_ago,
                 now,
                 Busy,
-                Source::Title,
+                VerdictSource::Title,
             ),
-            // A prompt was taken in this moment; the screen has not followed.
-            (Idle, Source::Title, Busy, now, now, Busy, Source::Hook),
+            // A prompt was just accepted; the screen does not show it yet.
             (
                 Idle,
-                Source::Screen,
+                VerdictSource::Title,
+                Busy,
+                now,
+                now,
+                Busy,
+                VerdictSource::Hook,
+            ),
+            (
+                Idle,
+                VerdictSource::Screen,
                 Busy,
                 now,
                 long_ago,
                 Busy,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
             (
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
                 Approval,
                 now,
                 now,
                 Approval,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
-            // Esc or Ctrl+C, of which no hook tells: the title corrects.
+            // Esc or Ctrl+C, which no hook reports: the title corrects.
             (
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
                 Busy,
                 long_ago,
                 now,
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
             ),
             (
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
                 Approval,
                 long_ago,
                 now,
                 Idle,
-                Source::Title,
+                VerdictSource::Title,
             ),
-            // Without a title text that streams in looks idle; silence tells them apart.
+            // Without a title, streaming text looks idle; silence distinguishes the two.
             (
                 Idle,
-                Source::Screen,
+                VerdictSource::Screen,
                 Busy,
                 long_ago,
                 now,
                 Busy,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
             (
                 Idle,
-                Source::Screen,
+                VerdictSource::Screen,
                 Busy,
                 long_ago,
                 long_ago,
                 Idle,
-                Source::Output,
+                VerdictSource::Output,
             ),
-            // Work goes on, or began anew, after the end of a turn was told.
+            // Work continued, or began again, after the end of a turn was reported.
             (
                 Busy,
-                Source::Title,
+                VerdictSource::Title,
                 Idle,
                 long_ago,
                 now,
                 Busy,
-                Source::Title,
+                VerdictSource::Title,
             ),
-            (Busy, Source::Screen, Idle, now, now, Busy, Source::Screen),
+            (
+                Busy,
+                VerdictSource::Screen,
+                Idle,
+                now,
+                now,
+                Busy,
+                VerdictSource::Screen,
+            ),
             // Nothing is known of the screen.
             (
                 Unknown,
-                Source::Screen,
+                VerdictSource::Screen,
                 Busy,
                 long_ago,
                 long_ago,
                 Busy,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
             (
                 Unknown,
-                Source::Screen,
+                VerdictSource::Screen,
                 Approval,
                 long_ago,
                 long_ago,
                 Approval,
-                Source::Hook,
+                VerdictSource::Hook,
             ),
             (
                 Unknown,
-                Source::Screen,
+                VerdictSource::Screen,
                 Idle,
                 now,
                 now,
                 Unknown,
-                Source::Screen,
+                VerdictSource::Screen,
             ),
         ]
         .into_iter()
         .enumerate()
         {
-            let word = Word {
+            let word = SelfReport {
                 activity: tells,
-                source: Source::Hook,
+                source: VerdictSource::Hook,
                 said: "event".to_owned(),
                 age,
             };
-            let verdict = weigh(seen(shows, by), Some(&word), silent);
+            let verdict = combine(seen(shows, by), Some(&word), silent);
             assert_eq!(
                 (verdict.activity, verdict.source),
                 (expected, speaker),
@@ -262,18 +286,21 @@ mod tests {
     }
 
     #[test]
-    fn without_a_word_the_screen_speaks_alone() {
-        let verdict = seen(Idle, Source::Screen);
-        assert_eq!(weigh(verdict.clone(), None, Duration::ZERO), verdict);
+    fn without_a_report_the_screen_decides_alone() {
+        let verdict = seen(Idle, VerdictSource::Screen);
+        assert_eq!(combine(verdict.clone(), None, Duration::ZERO), verdict);
     }
 
     #[test]
     fn output_is_the_last_resort() {
-        let unknown = || seen(Unknown, Source::Screen);
+        let unknown = || seen(Unknown, VerdictSource::Screen);
         let verdict = by_output(unknown(), Duration::from_secs(1));
-        assert_eq!((verdict.activity, verdict.source), (Busy, Source::Output));
+        assert_eq!(
+            (verdict.activity, verdict.source),
+            (Busy, VerdictSource::Output)
+        );
         assert_eq!(by_output(unknown(), Duration::from_secs(9)), unknown());
-        let idle = seen(Idle, Source::Screen);
+        let idle = seen(Idle, VerdictSource::Screen);
         assert_eq!(by_output(idle.clone(), Duration::ZERO), idle);
     }
 }
