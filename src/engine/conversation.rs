@@ -222,7 +222,7 @@ impl Engine {
             return vec![WORKTREE.to_owned()];
         }
         let mut references: Vec<String> = dir
-            .heard()
+            .hook_report()
             .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
             .unwrap_or_default();
         if let Some(known) = &record.session_ref

@@ -10,7 +10,7 @@ use super::doctor::{Finding, Health};
 use super::steps::Work;
 use super::{Engine, Error, Silent};
 use crate::model::{InstanceId, InstanceRecord, RestingState, RunRecord, RunState};
-use crate::store::{InstanceDir, Loaded, StoreError, set_aside};
+use crate::store::{InstanceDir, LoadedInstance, StoreError, set_aside};
 
 const CHECK: &str = "records";
 const LEFT_ALONE: &str = "it is left alone; use the newer biv that wrote it";
@@ -22,7 +22,7 @@ impl Engine {
         for id in self.store.ids()? {
             let dir = self.store.instance(&id);
             match dir.load() {
-                Loaded::Known { record, .. } => {
+                LoadedInstance::Known { record, .. } => {
                     findings.extend(self.check_run(&dir, &record, fix));
                     if let Err(error) = dir.autoyes(&record) {
                         findings.push(self.check_switch(&record, &error, fix));
@@ -33,10 +33,10 @@ impl Engine {
                         findings.push(aside(error, hint, fix));
                     }
                 }
-                Loaded::Unreadable(error) if !error.is_missing_file() => {
+                LoadedInstance::Unreadable(error) if !error.is_missing_file() => {
                     findings.push(self.check_record(&dir, &id, &error, fix));
                 }
-                Loaded::Unreadable(_) | Loaded::Unborn { .. } => {}
+                LoadedInstance::Unreadable(_) | LoadedInstance::Unborn { .. } => {}
             }
         }
         for (unread, hint) in self.unreadable_camp_files() {
@@ -66,7 +66,7 @@ impl Engine {
         error: &StoreError,
         fix: bool,
     ) -> Finding {
-        let title = dir.told_title();
+        let title = dir.readable_title();
         let name = title.map_or_else(|| id.to_string(), |title| format!("{id} (`{title}`)"));
         let hint = match error {
             StoreError::Corrupt { path, .. } if !is_record(path) => {

@@ -8,7 +8,7 @@ use crate::agents::{Readiness, Verify};
 use crate::detect::{Draft, Key, Screen};
 use crate::engine::steps::BANNER;
 use crate::model::{Activity, without_whitespace};
-use crate::tmux::{Shot, TmuxError};
+use crate::tmux::{Screenshot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
 const ECHO: Duration = Duration::from_secs(10);
@@ -180,9 +180,9 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn await_submission(&self, before: &Shot) -> Result<(), Error> {
+    fn await_submission(&self, before: &Screenshot) -> Result<(), Error> {
         let provider = self.agent.provider;
-        let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
+        let drafted = |shot: &Screenshot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
         // Where the box does not show what is in it, anything that the agent does about it must do.
         let shows = matches!(draft, Some(Draft::Text(_)));
@@ -246,7 +246,7 @@ impl Delivery<'_> {
 
     /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
     /// another reason than having read it.
-    fn shot(&self) -> Result<Shot, Error> {
+    fn shot(&self) -> Result<Screenshot, Error> {
         let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
         self.agent
             .look()?

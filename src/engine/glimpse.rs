@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Engine, Error, Watcher};
 use crate::git::Repo;
 use crate::model::{InstanceId, RestingState};
-use crate::tmux::{TmuxError, harmless};
+use crate::tmux::{TmuxError, without_control_sequences};
 
 /// What is shown of one that does not run, at the most.
 const SAVED: usize = 5_000;
@@ -23,7 +23,7 @@ impl Watcher {
     pub(crate) fn glimpse(&self, id: &InstanceId) -> Option<Glimpse> {
         let shot = self.picture(id, true)?;
         Some(Glimpse {
-            text: harmless(&shot.text),
+            text: without_control_sequences(&shot.text),
             live: true,
         })
     }
@@ -42,7 +42,7 @@ impl Engine {
             match self.server_of(&record).glimpse(&place.pane, id, above) {
                 Ok(Some(text)) => {
                     return Ok(Glimpse {
-                        text: harmless(&text),
+                        text: without_control_sequences(&text),
                         live: true,
                     });
                 }
@@ -60,7 +60,7 @@ impl Engine {
         let lines: Vec<&str> = saved.trim_end().lines().collect();
         let start = lines.len().saturating_sub(SAVED);
         Ok(Glimpse {
-            text: harmless(&lines[start..].join("\n")),
+            text: without_control_sequences(&lines[start..].join("\n")),
             live: false,
         })
     }

@@ -10,7 +10,7 @@ use super::delivery::{Receipt, type_in};
 use super::watch::Watched;
 use super::{Engine, Error};
 use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
-use crate::store::{InstanceDir, Loaded, Lock};
+use crate::store::{InstanceDir, LoadedInstance, Lock};
 
 /// How long an operation waits for hands on the keys, longer than any agent takes to take a prompt in.
 /// Whoever holds on for longer cannot be sure of anything.
@@ -112,7 +112,7 @@ pub(super) fn await_no_hands(dir: &InstanceDir) {
 /// Where the agent is that sat here.
 pub(super) fn whereabouts(dir: &InstanceDir, place: &AgentPlace) -> Whereabouts {
     match dir.load() {
-        Loaded::Known { record, journal } => {
+        LoadedInstance::Known { record, journal } => {
             match journal.filter(|journal| !journal.is_closed()) {
                 Some(journal) => match dir.try_lock_operation("look") {
                     // Nobody is at it any more, or it has just come to its end.
@@ -127,6 +127,6 @@ pub(super) fn whereabouts(dir: &InstanceDir, place: &AgentPlace) -> Whereabouts 
             }
         }
         // Whoever looks for it again is told why it is not there.
-        Loaded::Unborn { .. } | Loaded::Unreadable(_) => Whereabouts::Moved,
+        LoadedInstance::Unborn { .. } | LoadedInstance::Unreadable(_) => Whereabouts::Moved,
     }
 }

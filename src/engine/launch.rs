@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use super::socket;
 use crate::model::InstanceId;
 use crate::process::{Command, adopt_orphans};
-use crate::tmux::let_this_pane_go;
+use crate::tmux::release_this_pane;
 
 /// How long the launcher has to report. It does next to nothing before that; a machine that starts many
 /// at once takes its time all the same.
@@ -176,7 +176,7 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     }
     // A server does what it was asked also when the asker was killed meanwhile, and may do so after
     // the operation was taken back: then nobody else knows of this session.
-    let_this_pane_go();
+    release_this_pane();
     ExitCode::FAILURE
 }
 

@@ -6,7 +6,7 @@ use super::steps::fact;
 use super::{Engine, Error};
 use crate::git::{GitError, Repo};
 use crate::model::{InstanceId, InstanceRecord, RestingState, Title, slug};
-use crate::store::Loaded;
+use crate::store::LoadedInstance;
 
 impl Engine {
     /// The wanted title, or a short readable one. No two living instances share a title.
@@ -27,18 +27,18 @@ impl Engine {
         let mut taken = Vec::new();
         for id in self.store.ids()? {
             match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != RestingState::Killed => {
+                LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
                     taken.push(record.title);
                 }
-                Loaded::Unborn { journal } => {
+                LoadedInstance::Unborn { journal } => {
                     let record = journal.facts.read::<InstanceRecord>(fact::RECORD);
                     taken.extend(record.map(|record| record.title));
                 }
-                Loaded::Unreadable(_) => {
-                    let title = self.store.instance(&id).told_title();
+                LoadedInstance::Unreadable(_) => {
+                    let title = self.store.instance(&id).readable_title();
                     taken.extend(title.and_then(|title| Title::new(&title).ok()));
                 }
-                Loaded::Known { .. } => {}
+                LoadedInstance::Known { .. } => {}
             }
         }
         Ok(taken)
@@ -77,11 +77,11 @@ impl Engine {
         };
         for id in self.store.ids()? {
             let record = match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != RestingState::Killed => {
+                LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
                     Some(*record)
                 }
-                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD),
-                Loaded::Known { .. } | Loaded::Unreadable(_) => None,
+                LoadedInstance::Unborn { journal } => journal.facts.read(fact::RECORD),
+                LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => None,
             };
             if let Some(record) = record.filter(stands) {
                 return Ok(Some(record));

@@ -20,7 +20,7 @@ use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, State, Timestamp,
     printable_line,
 };
-use crate::tmux::{Pane, Shot, TmuxError};
+use crate::tmux::{Pane, Screenshot, TmuxError};
 
 impl Engine {
     /// All living instances, or those that were killed; newest activity first.
@@ -74,7 +74,7 @@ impl Engine {
         let unreadable = unreadable
             .into_iter()
             .map(|(id, error)| Unreadable {
-                title: self.store.instance(&id).told_title(),
+                title: self.store.instance(&id).readable_title(),
                 id,
                 reason: error.to_string(),
             })
@@ -185,7 +185,7 @@ impl Engine {
     pub(super) fn verdict(
         &self,
         record: &InstanceRecord,
-        shot: Option<&Shot>,
+        shot: Option<&Screenshot>,
         pane: Option<&Pane>,
     ) -> Verdict {
         let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
@@ -235,7 +235,7 @@ impl Engine {
         }
     }
 
-    fn view(&self, found: &Found, pane: Option<&Pane>, shot: Option<&Shot>) -> InstanceView {
+    fn view(&self, found: &Found, pane: Option<&Pane>, shot: Option<&Screenshot>) -> InstanceView {
         InstanceView {
             diff: self.difference(found, pane),
             ..self.view_without_changes(found, pane, shot)
@@ -246,7 +246,7 @@ impl Engine {
         &self,
         found: &Found,
         pane: Option<&Pane>,
-        shot: Option<&Shot>,
+        shot: Option<&Screenshot>,
     ) -> InstanceView {
         let Found {
             dir,

@@ -5,7 +5,7 @@ use super::steps::{BANNER, Saving, save_live};
 use super::{Engine, Error, Scope};
 use crate::git::{self, DiffOutput, Repo};
 use crate::model::{InstanceId, RestingState, last_lines, printable};
-use crate::store::Loaded;
+use crate::store::LoadedInstance;
 use crate::tmux::Server;
 
 /// Lines that are shown of an agent that has ended.
@@ -39,7 +39,7 @@ impl Engine {
     /// Saves the screen of a running agent, so that something is left of it when its server goes away.
     pub(crate) fn save_screen(&self, id: &InstanceId, at_rest: bool) -> Result<(), Error> {
         let dir = self.store.instance(id);
-        let Loaded::Known { record, journal } = dir.load() else {
+        let LoadedInstance::Known { record, journal } = dir.load() else {
             return Ok(());
         };
         let under_way = journal.is_some_and(|journal| !journal.is_closed());

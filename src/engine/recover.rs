@@ -9,7 +9,7 @@ use super::resolve::{Found, Unread};
 use super::{Engine, Error, Scope, Silent, pace};
 use crate::lifecycle::Journal;
 use crate::model::{EventKind, InstanceRecord, RestingState, RunState, Timestamp};
-use crate::store::{InstanceDir, Loaded, Lock, StoreError};
+use crate::store::{InstanceDir, LoadedInstance, Lock, StoreError};
 use crate::tmux::Pane;
 
 /// An instance under its lock.
@@ -144,7 +144,7 @@ impl Engine {
                 continue;
             };
             match dir.load() {
-                Loaded::Unborn { journal } => {
+                LoadedInstance::Unborn { journal } => {
                     if let Some(record) = journal
                         .facts
                         .read::<InstanceRecord>(super::steps::fact::RECORD)
@@ -155,15 +155,15 @@ impl Engine {
                 }
                 // Claimed and never written into: by someone who died, or who has come no further
                 // yet. Whoever is between the claim and the journal holds the names.
-                Loaded::Unreadable(error) if is_empty(&error) => {
+                LoadedInstance::Unreadable(error) if is_empty(&error) => {
                     if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
-                        && let Loaded::Unreadable(error) = dir.load()
+                        && let LoadedInstance::Unreadable(error) = dir.load()
                         && is_empty(&error)
                     {
                         drop(dir.forget());
                     }
                 }
-                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+                LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => {}
             }
         }
     }

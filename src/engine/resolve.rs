@@ -3,7 +3,7 @@
 use super::{Engine, Error};
 use crate::lifecycle::Journal;
 use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
-use crate::store::{InstanceDir, Loaded, StoreError};
+use crate::store::{InstanceDir, LoadedInstance, StoreError};
 
 /// Which instances a command can mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +84,8 @@ impl Engine {
     /// Why the instance of this name cannot be read, if that is one that cannot.
     fn unreadable_as(&self, given: &str, unreadable: Vec<Unread>) -> Option<Error> {
         let named = |id: &InstanceId| {
-            id.as_str() == given || self.store.instance(id).told_title().as_deref() == Some(given)
+            id.as_str() == given
+                || self.store.instance(id).readable_title().as_deref() == Some(given)
         };
         let (_, error) = unreadable.into_iter().find(|(id, _)| named(id))?;
         Some(error.into())
@@ -94,7 +95,7 @@ impl Engine {
     fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
         let dir = self.store.instance(id);
         match dir.load() {
-            Loaded::Known { record, journal } if scope.holds(&record) => Some(Found {
+            LoadedInstance::Known { record, journal } if scope.holds(&record) => Some(Found {
                 dir,
                 record: *record,
                 journal: journal
@@ -112,7 +113,7 @@ impl Engine {
         for id in self.store.ids()? {
             let dir = self.store.instance(&id);
             match dir.load() {
-                Loaded::Known { record, journal } => {
+                LoadedInstance::Known { record, journal } => {
                     if scope.holds(&record) {
                         found.push(Found {
                             dir,
@@ -124,11 +125,11 @@ impl Engine {
                     }
                 }
                 // Its creation has just begun, or was cut off and is about to be taken back.
-                Loaded::Unborn { .. } => {}
+                LoadedInstance::Unborn { .. } => {}
                 // A directory that was claimed and not yet written into.
-                Loaded::Unreadable(StoreError::Io { source, .. })
+                LoadedInstance::Unreadable(StoreError::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound => {}
-                Loaded::Unreadable(error) => unreadable.push((id, error)),
+                LoadedInstance::Unreadable(error) => unreadable.push((id, error)),
             }
         }
         Ok((found, unreadable))

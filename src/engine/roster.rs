@@ -9,7 +9,7 @@ use super::Engine;
 use super::recover::state_of;
 use crate::model::{InstanceId, PauseReason, QueueCounts, RestingState, State, Title};
 use crate::process::{memory_of, tree_of};
-use crate::store::Loaded;
+use crate::store::LoadedInstance;
 
 /// What a keeper needs to know of its instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +82,7 @@ impl Engine {
     /// How an instance stands; None: it is killed, was never there, or cannot be read.
     pub(crate) fn standing(&self, id: &InstanceId) -> Option<Standing> {
         let dir = self.store.instance(id);
-        let Loaded::Known { record, journal } = dir.load() else {
+        let LoadedInstance::Known { record, journal } = dir.load() else {
             return None;
         };
         if record.state == RestingState::Killed {

@@ -13,7 +13,7 @@ use crate::config::RepositoryConfig;
 use crate::git::Repo;
 use crate::model::{InstanceRecord, Timestamp};
 use crate::process::{Command, Supervised};
-use crate::store::{Tail, append_line, read_lines};
+use crate::store::{Durability, append_line, read_lines};
 
 pub(super) const FACT: &str = "setup";
 /// Installing what a project needs can take its time.
@@ -99,7 +99,7 @@ impl Engine {
             command: command.to_owned(),
             at: now(),
         };
-        Ok(append_line(&self.consents(), &line, Tail::Durable)?)
+        Ok(append_line(&self.consents(), &line, Durability::Durable)?)
     }
 
     fn consents(&self) -> PathBuf {

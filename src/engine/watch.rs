@@ -12,7 +12,7 @@ use crate::engine::steps::BANNER;
 use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp};
 use crate::process::Identity;
 use crate::store::InstanceDir;
-use crate::tmux::{Server, Shot};
+use crate::tmux::{Screenshot, Server};
 
 /// Between two looks: short against a person's patience, long against the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
@@ -147,19 +147,19 @@ impl Watched<'_> {
         combine(seen, word.as_ref(), silent)
     }
 
-    pub(super) fn look(&self) -> Result<Option<Shot>, Error> {
+    pub(super) fn look(&self) -> Result<Option<Screenshot>, Error> {
         look(self.server, self.pane)
     }
 }
 
-pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+pub(super) fn look(server: &Server, pane: &str) -> Result<Option<Screenshot>, Error> {
     let _permit = pace::permit();
     Ok(server.look(&[pane])?.into_iter().next())
 }
 
 /// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
 /// what it does now.
-pub(super) fn screen_of(shot: &Shot) -> Screen {
+pub(super) fn screen_of(shot: &Screenshot) -> Screen {
     Screen::new(&shot.text)
         .with_cursor(shot.cursor)
         .below(BANNER)

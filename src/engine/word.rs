@@ -14,7 +14,7 @@ pub(super) fn word(
     leader: Option<&Identity>,
 ) -> Option<SelfReport> {
     let now = now();
-    let heard = provider.has_hooks().then(|| dir.heard()).flatten();
+    let heard = provider.has_hooks().then(|| dir.hook_report()).flatten();
     let hook = heard.and_then(|heard| {
         // Behind the prompt work goes on, of which the screen tells more than the end of the turn.
         let activity = provider

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use super::{StoreError, Tail, append_line, replace_file};
+use super::{Durability, StoreError, append_line, replace_file};
 use crate::lifecycle::{Journal, JournalEntry};
 
 #[derive(Debug, Clone)]
@@ -16,7 +16,7 @@ impl JournalFile {
         Self { path }
     }
 
-    /// Takes the place of the last operation's journal, which must be closed.
+    /// Replaces the last operation's journal, which must be closed.
     pub(crate) fn begin(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let mut line =
             serde_json::to_vec(entry).map_err(|error| self.corrupt(&error.to_string()))?;
@@ -26,15 +26,15 @@ impl JournalFile {
 
     pub(crate) fn append(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let tail = if entry.must_be_durable() {
-            Tail::Durable
+            Durability::Durable
         } else {
-            Tail::Soon
+            Durability::Soon
         };
         append_line(&self.path, entry, tail)
     }
 
-    /// The journal, if there is one. A torn line is one whose step was never reported done; any
-    /// other line that cannot be read means that this journal must not be acted upon.
+    /// The journal, if there is one. An incomplete line means that its step was never reported as done.
+    /// Any other unreadable line is an error: recovery must not act on this journal.
     pub(crate) fn read(&self) -> Result<Option<Journal>, StoreError> {
         let file = match std::fs::File::open(&self.path) {
             Ok(file) => file,
@@ -50,7 +50,7 @@ impl JournalFile {
             }
             match serde_json::from_slice::<JournalEntry>(&line) {
                 Ok(entry) => entries.push(entry),
-                // At most one: the end of a file that was cut, or what was cut before a later line.
+                // At most one incomplete line: at the end, or before a later append.
                 Err(error) if torn.is_none() && !line.ends_with(b"}") => torn = Some(error),
                 Err(error) => return Err(self.not_understood(&line, &error)),
             }
@@ -60,7 +60,7 @@ impl JournalFile {
             .map_err(StoreError::journal(&self.path))
     }
 
-    /// A whole line of another kind is a newer version's; anything else is damage.
+    /// Valid JSON of an unknown kind is from a newer version; anything else is damage.
     fn not_understood(&self, line: &[u8], error: &serde_json::Error) -> StoreError {
         if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
             return self.corrupt(&error.to_string());
@@ -107,8 +107,8 @@ mod tests {
         let whole = std::fs::read(&file.path).unwrap();
         for cut in first..=whole.len() {
             std::fs::write(&file.path, &whole[..cut]).unwrap();
-            // A cut inside a line may leave a shorter text that still ends like an object; it is
-            // then refused, which is safe, and never read as something else.
+            // A cut inside a line may leave a shorter text that still ends like an object. It is
+            // then refused, which is safe, and never read as another entry.
             if let Ok(journal) = file.read() {
                 let journal = journal.unwrap();
                 let complete = whole[first..cut]

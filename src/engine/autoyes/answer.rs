@@ -13,7 +13,7 @@ use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::policy::{
     Decision, NoAnswer, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
 };
-use crate::tmux::{CloseLook, Expected, Server};
+use crate::tmux::{DetailedScreenshot, Expected, Server};
 
 /// How long an answered dialog may take to go.
 const GOING: Duration = Duration::from_secs(2);
@@ -79,7 +79,7 @@ struct Case<'c> {
     server: Server,
     pane: &'c str,
     provider: &'c Provider,
-    look: CloseLook,
+    look: DetailedScreenshot,
     dialog: Dialog,
     fingerprint: String,
 }
@@ -100,7 +100,7 @@ impl Engine {
         }
         let provider = self.provider_of(&record)?;
         let server = self.server_of(&record);
-        let Some(mut look) = server.look_closely(&place.pane)? else {
+        let Some(mut look) = server.take_detailed_screenshot(&place.pane)? else {
             return Ok(AutoyesAnswer::none(Off, "its pane is gone"));
         };
         let Some(dialog) = dialog_of(provider, &look) else {
@@ -109,7 +109,7 @@ impl Engine {
         let hold = provider.dialog_hold();
         if !hold.is_zero() {
             std::thread::sleep(hold);
-            match server.look_closely(&place.pane)? {
+            match server.take_detailed_screenshot(&place.pane)? {
                 Some(later) if dialog_of(provider, &later).as_ref() == Some(&dialog) => {
                     look = later;
                 }
@@ -201,7 +201,7 @@ impl Engine {
         // An agent that asks by its hook is answered there: its dialog may still be on the screen when
         // that is done, and a key would land in whatever comes next. Unless a person was there, who has
         // left without an answer.
-        let by_hook = self.store.instance(&record.id).heard().is_some();
+        let by_hook = self.store.instance(&record.id).hook_report().is_some();
         if by_hook && !was_left_to_a_person(&entries) {
             let reason = "its hook is answered, not its screen";
             return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
@@ -311,7 +311,7 @@ impl Case<'_> {
     fn is_gone_in_time(&self) -> Result<bool, Error> {
         let pressed_at = Instant::now();
         while pressed_at.elapsed() < GOING {
-            let look = self.server.look_closely(self.pane)?;
+            let look = self.server.take_detailed_screenshot(self.pane)?;
             let dialog = look.and_then(|look| dialog_of(self.provider, &look));
             if dialog.is_none_or(|dialog| fingerprint(&dialog) != self.fingerprint) {
                 return Ok(true);
@@ -322,7 +322,7 @@ impl Case<'_> {
     }
 }
 
-fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
+fn dialog_of(provider: &Provider, look: &DetailedScreenshot) -> Option<Dialog> {
     if look.dead || look.in_mode {
         return None;
     }
@@ -332,7 +332,7 @@ fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
     provider.judge(&screen, Some(&look.title)).dialog
 }
 
-pub(super) fn is_here(look: &CloseLook, idle: Duration) -> bool {
+pub(super) fn is_here(look: &DetailedScreenshot, idle: Duration) -> bool {
     let now = now().seconds_since_epoch();
     let idle = i64::try_from(idle.as_secs()).unwrap_or(i64::MAX);
     look.last_key

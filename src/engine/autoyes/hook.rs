@@ -126,7 +126,8 @@ impl Engine {
 
     fn somebody_types(&self, record: &InstanceRecord, idle: Duration) -> bool {
         let pane = record.place.as_ref().map(|place| &place.pane);
-        let look = pane.and_then(|pane| self.server_of(record).look_closely(pane).ok()?);
+        let look =
+            pane.and_then(|pane| self.server_of(record).take_detailed_screenshot(pane).ok()?);
         look.is_some_and(|look| is_here(&look, idle))
     }
 }

@@ -62,7 +62,7 @@ impl Work<'_> {
             provide(path, text)?;
         }
         let stage = self.stage()?;
-        self.dir.forget_heard();
+        self.dir.forget_hook_report();
         let gate = Gate::open(&self.engine.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {

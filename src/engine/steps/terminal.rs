@@ -12,7 +12,7 @@ use crate::engine::{Engine, Error};
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{InstanceRecord, RestingState, last_lines};
 use crate::store::{InstanceDir, replace_file};
-use crate::tmux::{Pane, Server, TmuxError, harmless};
+use crate::tmux::{Pane, Server, TmuxError, without_control_sequences};
 
 /// What is known of a terminal besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -141,7 +141,7 @@ pub(in crate::engine) fn archive(
         Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let text = combined(dir, harmless(captured.trim_end()), most);
+    let text = combined(dir, without_control_sequences(captured.trim_end()), most);
     if !text.is_empty() {
         replace_file(&scrollback(dir), text.as_bytes())?;
     }

@@ -1,4 +1,4 @@
-//! A conversation read from front to back, in pieces, also while it grows or is compacted.
+//! Reads a conversation from start to end in pieces, also while it grows or is compacted.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -9,7 +9,7 @@ use super::directory::{Head, open};
 use crate::conversation::ConversationEntry;
 use crate::store::StoreError;
 
-/// So much is read before the entries are handed on.
+/// How many bytes are read per piece.
 const PIECE: u64 = 1024 * 1024;
 
 #[derive(Debug)]
@@ -36,7 +36,7 @@ impl ConversationReader {
         Ok(reader)
     }
 
-    /// Only what lies before this place.
+    /// Stops at this offset.
     pub(super) fn until(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
         self
@@ -47,7 +47,7 @@ impl ConversationReader {
         self.skipped
     }
 
-    /// Some more entries; none at the end of what is written so far.
+    /// The next entries; empty at the end of what is written so far.
     pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, StoreError> {
         self.read_piece()
             .map_err(StoreError::io("read", &self.path))
@@ -69,7 +69,8 @@ impl ConversationReader {
             let whole = line.last() == Some(&b'\n');
             match serde_json::from_slice::<ConversationEntry>(&line) {
                 Ok(entry) => entries.push(entry),
-                // Half a line: someone is writing it, or it was torn off and ends with the next one.
+                // An incomplete line: another process is writing it, or a crash cut it off and the next
+                // append ends it.
                 Err(_) if !whole => {
                     file.seek(SeekFrom::Start(self.position))?;
                     break;
@@ -82,8 +83,8 @@ impl ConversationReader {
         Ok(entries)
     }
 
-    /// Goes over to a file that has taken the place of the one that is being read. Returns whether
-    /// it did. What is kept in it is the end of the old one, so reading goes on at the same entry.
+    /// Switches to the new file after a compaction; returns whether there was one. The new file has the
+    /// end of the old one, so reading continues at the same entry.
     pub(crate) fn follow(&mut self) -> Result<bool, StoreError> {
         let now = match std::fs::metadata(&self.path) {
             Ok(metadata) => metadata.ino(),
