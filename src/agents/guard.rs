@@ -1,4 +1,5 @@
-//! The guard of an agent: what makes it refuse by itself what its screen would not show as it is.
+//! The guard of an agent: a policy file that makes the agent itself refuse requests that its screen would
+//! not show correctly.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ impl Provider {
         !self.file.guard.args.is_empty()
     }
 
-    /// Whether this version can be handed the guard.
+    /// Whether this version supports the guard.
     pub(super) fn understands_its_guard(&self) -> bool {
         let range = self.file.guard.version.as_ref();
         self.has_a_guard() && range.is_none_or(|range| self.is_within(range))
@@ -26,8 +27,8 @@ impl Provider {
             .join(format!("{}.toml", self.name()))
     }
 
-    /// Why the screens of one that needs a guard cannot be believed. Whether it was handed it at its
-    /// start is not to be told from the version that is installed now.
+    /// Why the screens of an agent that needs a guard cannot be trusted. `handed` says whether it was
+    /// started with it, which the version that is installed now does not tell.
     pub(crate) fn unguarded(&self, handed: bool) -> Option<String> {
         if !self.has_a_guard() {
             return None;

@@ -8,8 +8,8 @@ use super::provider::Provider;
 use crate::detect::AgentVersion;
 use crate::process::Command;
 
-/// Programs print their version at once, or something is wrong with them: but Gemini takes two seconds to
-/// start, and many times that on a machine that is busy.
+/// Most programs print their version at once. Gemini takes two seconds to start, and much longer on a busy
+/// machine.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 impl Provider {
@@ -18,7 +18,7 @@ impl Provider {
         program(self.file.command.first()?, host)
     }
 
-    /// Whether it runs whatever it is given, as a shell does.
+    /// Whether it runs any command, as a shell does.
     pub(crate) fn takes_its_command(&self) -> bool {
         self.file.command_from_args
     }

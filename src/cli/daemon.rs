@@ -11,7 +11,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 use super::words;
-use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
+use crate::daemon::{self, Attachment, DaemonClient, Status, Stopped, UnitKind};
 use crate::engine::{CampView, Engine, InstanceView};
 use crate::model::State;
 
@@ -157,7 +157,7 @@ fn describe_daemon(status: &Status) -> String {
 
 /// A daemon that was started by an older biv goes on as that; its person is told how to renew it.
 pub(super) fn mention_version(engine: &Engine, output: &Output) {
-    if let Some(client) = Client::connect(engine)
+    if let Some(client) = DaemonClient::connect(engine)
         && client.is_outdated()
     {
         output.say(&format!(

@@ -10,7 +10,7 @@ use super::output::Output;
 use super::report::Report;
 use super::words::{BOLD, DIM, RESET};
 use crate::config::parse_duration;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::Engine;
 use crate::model::{Timestamp, printable_line};
 
@@ -35,7 +35,7 @@ pub(super) fn run(args: &EventsArgs, engine: &Engine, output: &Output) -> Comman
     // The file is the truth; the daemon only says when there is something new in it.
     let mut waker = args
         .follow
-        .then(|| Client::connect(engine)?.subscribe(false))
+        .then(|| DaemonClient::connect(engine)?.subscribe(false))
         .flatten();
     let mut events = if args.follow && since.is_none() {
         engine.events_from_now()?
@@ -50,7 +50,7 @@ pub(super) fn run(args: &EventsArgs, engine: &Engine, output: &Output) -> Comman
             }
             match &mut waker {
                 Some(subscription) => {
-                    if subscription.next(WATCHED_PROBE) == Heard::End {
+                    if subscription.next(WATCHED_PROBE) == SubscriptionEvent::End {
                         waker = None;
                     }
                 }

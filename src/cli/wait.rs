@@ -10,7 +10,7 @@ use super::output::Output;
 use super::report::Report;
 use super::words;
 use crate::config::parse_duration;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{Engine, InstanceView};
 use crate::model::{Activity, State};
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         None => None,
     };
     let started = Instant::now();
-    let mut bell = Client::connect(engine).and_then(|client| client.subscribe(true));
+    let mut bell = DaemonClient::connect(engine).and_then(|client| client.subscribe(true));
     let mut held: Option<Instant> = None;
     loop {
         let view = engine.show(&args.instance.instance)?;
@@ -97,7 +97,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         match &mut bell {
             // Whatever it is about: looking is cheap.
             Some(bell_line) if held.is_none() => {
-                if bell_line.next(pause) == Heard::End {
+                if bell_line.next(pause) == SubscriptionEvent::End {
                     bell = None;
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::core::now;
 use super::{Engine, Error};
-use crate::agents::{Bookmark, Continuity, Lookup, Sought};
+use crate::agents::{Bookmark, Continuity, TranscriptLookup, TranscriptQuery};
 use crate::conversation::{ConversationEntry, Speaker, brief, last_action, of_run, pending_tasks};
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
@@ -130,7 +130,7 @@ impl Engine {
         let provider = self.provider_of(record).ok()?;
         let sought = sought(record, reference);
         let told = provider.has_turns(sought, &self.host);
-        if provider.transcript_of(sought, &self.host) != Lookup::Absent {
+        if provider.transcript_of(sought, &self.host) != TranscriptLookup::Absent {
             return told;
         }
         let imports = self.store.instance(&record.id).conversation().imports();
@@ -150,7 +150,7 @@ impl Engine {
         record: &InstanceRecord,
         reference: &str,
     ) -> Result<bool, Error> {
-        let Lookup::Found(file) = self
+        let TranscriptLookup::Found(file) = self
             .provider_of(record)?
             .transcript_of(sought(record, reference), &self.host)
         else {
@@ -171,7 +171,7 @@ impl Engine {
         let mut imported = Imported::default();
         let provider = self.provider_of(record)?;
         let sought = sought(record, reference);
-        let Lookup::Found(file) = provider.transcript_of(sought, &self.host) else {
+        let TranscriptLookup::Found(file) = provider.transcript_of(sought, &self.host) else {
             return Ok(imported);
         };
         let source = source(record, reference);
@@ -234,8 +234,8 @@ impl Engine {
     }
 }
 
-fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> Sought<'a> {
-    Sought {
+fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> TranscriptQuery<'a> {
+    TranscriptQuery {
         reference,
         worktree: &record.worktree.path,
         since: record.created_at,

@@ -7,7 +7,7 @@ use super::pause::Asked;
 use super::recover::Held;
 use super::steps::{Foresight, Vault, fact};
 use super::{Engine, Error, Progress, Scope};
-use crate::agents::{Strategy, Trace, Turnless};
+use crate::agents::{Discovered, Strategy, Turnless};
 use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::lifecycle::{Facts, Plan};
@@ -145,14 +145,14 @@ impl Engine {
             return Ok(false);
         }
         match self.trace(dir, record) {
-            Trace::Found(reference) => {
+            Discovered::Found(reference) => {
                 record.session_ref = Some(reference);
                 dir.save(record)?;
                 self.write_run_reference(dir, record)?;
                 Ok(false)
             }
-            Trace::Nothing => Ok(true),
-            Trace::Unclear => Ok(false),
+            Discovered::Nothing => Ok(true),
+            Discovered::Unclear => Ok(false),
         }
     }
 

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::mailbox::Mailbox;
 use super::message::Message;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{CampView, Doorbell, Engine, Events, Glimpse, InstanceView, Sight, Watcher};
 use crate::model::{Activity, Event, EventKind, InstanceId};
 use crate::report::Report;
@@ -288,15 +288,16 @@ impl Eyes {
     /// Where there is a daemon it has the doorbells, and passes on what it hears.
     fn listen_to_daemon(self) {
         loop {
-            let client = Client::connect(&self.engine).and_then(|client| client.subscribe(true));
+            let client =
+                DaemonClient::connect(&self.engine).and_then(|client| client.subscribe(true));
             if let Some(mut subscription) = client {
                 self.wish(Wish::Soon);
                 let mut doing = HashMap::new();
                 loop {
                     match subscription.next(LAST_LOOK) {
-                        Heard::Line(line) => self.told(&line, &mut doing),
-                        Heard::Nothing => {}
-                        Heard::End => break,
+                        SubscriptionEvent::Line(line) => self.told(&line, &mut doing),
+                        SubscriptionEvent::Nothing => {}
+                        SubscriptionEvent::End => break,
                     }
                 }
             }

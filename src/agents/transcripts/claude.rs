@@ -1,7 +1,7 @@
 //! Claude Code: `projects/<directory>/<session>.jsonl`, one content block a line.
 //!
-//! Lines of sub-agents (`isSidechain`), of the program itself (`isMeta`, reminders, slash commands)
-//! and of its bookkeeping are not part of what was said.
+//! Lines of sub-agents (`isSidechain`), of the program itself (`isMeta`, reminders, slash commands) and of
+//! its bookkeeping are not part of the conversation.
 
 use serde_json::{Value, json};
 
@@ -79,7 +79,7 @@ fn returned(line: &Value, block: &Value, at: Timestamp, found: &mut Vec<Conversa
         &output,
         is_true(block, "is_error"),
     );
-    // A task gets its number only when it has been made.
+    // A task has its number only after it was created.
     let made = line
         .get("toolUseResult")
         .and_then(|result| result.get("task"));

@@ -1,7 +1,7 @@
 //! Codex: `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`.
 //!
-//! What was said is in `response_item`s; `event_msg`s repeat it for the screen, and only tell here
-//! that a turn was broken off. What Codex says to the model in the user's name is not the user's.
+//! The conversation is in `response_item`s. `event_msg`s repeat it for the screen; here they only show that
+//! a turn was interrupted. Messages that Codex adds in the user's name are left out.
 
 use serde_json::Value;
 
@@ -96,7 +96,7 @@ fn message(payload: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     }
 }
 
-/// A patch names the files it changes in its own text.
+/// Adds the files that a patch changes, from the text of the patch.
 fn patched(entry: ConversationEntry, input: &Value) -> ConversationEntry {
     let patch = input
         .as_str()
@@ -120,8 +120,8 @@ fn patched(entry: ConversationEntry, input: &Value) -> ConversationEntry {
     }
 }
 
-/// The output of a tool, and whether it failed: told by a flag, by the exit status in a wrapper, or
-/// by the line in which Codex puts it.
+/// The output of a tool, and whether it failed: from a flag, from the exit status in a wrapper, or from the
+/// line in which Codex prints it.
 fn outcome(output: &Value) -> (String, bool) {
     if let Some(text) = output.as_str() {
         let wrapped: Option<Value> = serde_json::from_str(text).ok();

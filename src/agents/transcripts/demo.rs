@@ -1,4 +1,4 @@
-//! The built-in demo agent: entries much like ours (`src/demo/session.rs`).
+//! The built-in demo agent: its entries are similar to ours (`src/demo/session.rs`).
 
 use serde_json::Value;
 
@@ -17,7 +17,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationE
         }
         Some("tool") => found.push(tool(content, metadata, at)),
         Some("system") => {
-            // A turn that ended as it should is no news.
+            // A turn that ended normally is left out.
             let outcome = text(metadata, "outcome").filter(|outcome| *outcome != "done");
             if let Some(outcome) = outcome {
                 found.push(ConversationEntry::new(at, Speaker::System, outcome));

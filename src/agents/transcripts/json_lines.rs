@@ -1,4 +1,4 @@
-//! A file of JSON lines, read on from where it was left.
+//! Reads a file of JSON lines from a bookmark.
 
 use std::path::Path;
 
@@ -11,9 +11,9 @@ use crate::agents::TranscriptFormat;
 use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
-/// So much of the file is read before its entries are handed on.
+/// How many bytes are read per batch.
 const BATCH: u64 = 1024 * 1024;
-/// How many messages back an agent may write one again.
+/// How many recent messages an agent may write again.
 const RECENT: usize = 256;
 
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl JsonLines {
     }
 }
 
-/// The values on a line, and whether that was all. A killed agent may leave out a line end, and the
-/// next message then stands on the same line.
+/// The values on a line, and whether the whole line was parsed. A killed agent may leave out a line end;
+/// the next message is then on the same line.
 fn parse(line: &[u8]) -> (Vec<Value>, bool) {
     let mut values = Vec::new();
     for value in serde_json::Deserializer::from_slice(line).into_iter::<Value>() {
@@ -96,11 +96,11 @@ fn understand(
         TranscriptFormat::Gemini => {
             let mut found = Vec::new();
             gemini::entries(line, at, &mut found);
-            // It writes a message again whenever it knows more of it.
+            // It writes a message again when more of it is known.
             found.retain(|entry| bookmark.is_new(entry));
             entries.append(&mut found);
         }
-        // These are no lines of JSON.
+        // These formats are not JSON lines.
         TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {}
     }
 }

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use serde::{Deserialize, Serialize};
 
-use super::reading::Reading;
+use super::reading::TranscriptReading;
 use super::*;
 use crate::agents::TranscriptFormat;
 use crate::conversation::{ConversationEntry, last_action, pending_tasks};
@@ -52,7 +52,7 @@ fn read(
 ) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let path = path.to_owned();
     let kept = bookmark.clone();
-    let form = Form::JsonLines(format);
+    let form = TranscriptForm::JsonLines(format);
     let (reading, _) = TranscriptFile { path, form }
         .read_on(bookmark, now())
         .unwrap();
@@ -60,7 +60,7 @@ fn read(
 }
 
 fn read_through(
-    mut reading: Reading,
+    mut reading: TranscriptReading,
     kept: Option<Bookmark>,
 ) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let (mut entries, mut skipped, mut last) = (Vec::new(), 0, kept);
@@ -113,7 +113,7 @@ fn database(path: &Path, statements: usize) -> TranscriptFile {
     let session = "ses_e216f5514ffemDeVdG3SG7R1O4".to_owned();
     TranscriptFile {
         path: path.to_owned(),
-        form: Form::Database { session },
+        form: TranscriptForm::Database { session },
     }
 }
 
@@ -234,7 +234,7 @@ fn chats(path: &Path, since: &str) -> TranscriptFile {
     let typed = fixture("aider/session.input");
     TranscriptFile {
         path: path.to_owned(),
-        form: Form::Chats { typed, since },
+        form: TranscriptForm::Chats { typed, since },
     }
 }
 
@@ -306,7 +306,7 @@ fn a_file_that_was_replaced_or_cut_is_read_anew() {
     let path = dir.path().join("t.jsonl");
     let file = TranscriptFile {
         path: path.clone(),
-        form: Form::JsonLines(TranscriptFormat::Demo),
+        form: TranscriptForm::JsonLines(TranscriptFormat::Demo),
     };
     std::fs::write(
         &path,

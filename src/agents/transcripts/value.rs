@@ -1,13 +1,13 @@
-//! What the formats have in common.
+//! Helpers that the formats share.
 
 use serde_json::Value;
 
 use crate::conversation::{ConversationEntry, Speaker, Todo};
 use crate::model::Timestamp;
 
-/// Of a tool's output, so many bytes are kept; the agent's own transcript has the rest.
+/// How many bytes of a tool's output are kept. The agent's transcript has the rest.
 const KEPT_OUTPUT: usize = 64 * 1024;
-/// The arguments of a call are kept when they are no longer than this.
+/// The arguments of a call are kept if they are no longer than this.
 const KEPT_INPUT: usize = 16 * 1024;
 
 pub(super) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
@@ -35,7 +35,7 @@ pub(super) fn call(
         .with_some("input", small.then(|| input.clone()))
 }
 
-/// What came back from it.
+/// The result of a tool.
 pub(super) fn result(
     at: Timestamp,
     id: Option<&str>,
@@ -51,7 +51,7 @@ pub(super) fn result(
         .with_some("bytes", cut)
 }
 
-/// What a tool is used on: a command, else a path, else what is looked for.
+/// The subject of a tool: a command, else a path, else a search text.
 fn subject(input: &Value) -> Option<String> {
     let command = input.get("command").or_else(|| input.get("cmd"));
     if let Some(Value::Array(words)) = command {
@@ -93,7 +93,7 @@ fn shell_words(words: &[Value]) -> Option<String> {
     }
 }
 
-/// A todo list, under whatever names an agent gives to text and status.
+/// A todo list; agents use different names for text and status.
 pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
     let list = list?.as_array()?;
     let todo = |item: &Value| {
@@ -110,7 +110,7 @@ pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
     Some(list.iter().filter_map(todo).collect())
 }
 
-/// A call that only keeps a list says what is on it.
+/// The content of a call that changes a todo list: the list as text.
 pub(super) fn listed(entry: ConversationEntry, todos: &[Todo]) -> ConversationEntry {
     let rows: Vec<String> = todos
         .iter()
@@ -146,7 +146,7 @@ pub(super) fn joined(content: &Value) -> String {
     }
 }
 
-/// Whether a text was written by the program, not by the person in whose name it stands.
+/// Whether a text was written by the program in the user's name.
 pub(super) fn starts_with_any(text: &str, marks: &[&str]) -> bool {
     let text = text.trim_start();
     marks.iter().any(|mark| text.starts_with(mark))

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agents::{Asked, Provider};
+use crate::agents::{PendingRequest, Provider};
 use crate::detect::Dialog;
 use crate::engine::Engine;
 use crate::model::{InstanceRecord, without_whitespace};
@@ -52,7 +52,7 @@ impl Engine {
 
 /// Which of the commands that wait is the one on the screen. Only white space may differ, which rows and
 /// their breaks do not tell.
-fn compare(dialog: &Dialog, asked: &Asked) -> Result<Option<String>, &'static str> {
+fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Option<String>, &'static str> {
     let moves = |text: &str| {
         text.chars()
             .any(|c| c.is_control() && c != '\n' && c != '\t')
@@ -97,8 +97,8 @@ mod tests {
         }
     }
 
-    fn asked(subjects: &[&str], printed: &str) -> Asked {
-        Asked {
+    fn asked(subjects: &[&str], printed: &str) -> PendingRequest {
+        PendingRequest {
             subjects: subjects.iter().map(|text| (*text).to_owned()).collect(),
             printed: printed.to_owned(),
         }
