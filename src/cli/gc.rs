@@ -14,7 +14,7 @@ use crate::model::printable_line;
 /// Free disk space that paused and killed instances hold
 #[derive(Debug, Args)]
 pub(super) struct GcArgs {
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! What the agent does to the world, and the dialogs that ask before.
+//! The agent's tools, and the dialogs that ask for permission.
 
 use std::time::Duration;
 
@@ -10,10 +10,10 @@ use super::diff;
 use super::paint::Ink;
 use super::reply;
 use super::script::Action;
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::turn::{Step, Turn, TurnEnd};
 
-/// Of a command's output, so many lines are shown, and so many bytes kept.
+/// How many lines of a command's output are shown, and how many bytes are kept.
 const SHOWN_OUTPUT: usize = 200;
 const KEPT_OUTPUT: usize = 64 * 1024;
 
@@ -25,14 +25,14 @@ pub(super) struct Command {
     lines: usize,
 }
 
-/// A file and what it is to hold.
+/// A file and its new content.
 #[derive(Debug)]
 pub(super) struct Edit {
     pub path: String,
     pub text: String,
 }
 
-/// What a dialog is about, and so what follows from its answer.
+/// The subject of a dialog, which decides what follows the answer.
 #[derive(Debug)]
 pub(super) enum Purpose {
     Run(String),
@@ -43,7 +43,7 @@ pub(super) enum Purpose {
 }
 
 impl Agent {
-    /// Opens the dialog; where nobody can answer, the answer is no.
+    /// Opens the dialog. Without a terminal the answer is no.
     pub(super) fn ask(&mut self, dialog: Dialog, purpose: Purpose, effects: &mut Vec<Effect>) {
         let heading = dialog.heading.clone();
         self.step(Step::Asking(dialog, purpose));
@@ -60,7 +60,7 @@ impl Agent {
         }
     }
 
-    /// The person has decided on the open dialog.
+    /// The user has answered the open dialog.
     pub(super) fn decided(&mut self, outcome: Outcome, now: Duration, effects: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
         let Step::Asking(dialog, purpose) = std::mem::replace(&mut turn.step, Step::Ready) else {
@@ -75,7 +75,7 @@ impl Agent {
             Outcome::Cancelled | Outcome::Amend => {
                 let subject = dialog.subject.unwrap_or_else(|| dialog.question.clone());
                 self.record(
-                    Entry::tool(
+                    SessionEntry::tool(
                         "cancelled",
                         json!({ "tool": dialog.heading, "subject": subject }),
                     ),
@@ -100,7 +100,7 @@ impl Agent {
             Purpose::Answer => {
                 let choice = dialog.choices.get(chosen).cloned().unwrap_or_default();
                 self.record(
-                    Entry::tool(
+                    SessionEntry::tool(
                         &choice,
                         json!({ "tool": "question", "question": dialog.question }),
                     ),
@@ -108,7 +108,7 @@ impl Agent {
                 );
                 self.say(&format!("You chose: {choice}"), effects);
             }
-            // In both, the first choice is the safe one.
+            // In both dialogs the first choice is the safe one.
             Purpose::Trust if chosen == 0 => self.begin(Action::Exit(1), now, effects),
             Purpose::Trust => self.say("Thank you for your trust.", effects),
             Purpose::Limit if chosen == 0 => {
@@ -125,7 +125,10 @@ impl Agent {
 
     fn allow_if(&mut self, chosen: usize, effects: &mut Vec<Effect>) {
         if chosen != YES {
-            self.record(Entry::system("", json!({ "event": "allow" })), effects);
+            self.record(
+                SessionEntry::system("", json!({ "event": "allow" })),
+                effects,
+            );
         }
     }
 
@@ -135,7 +138,7 @@ impl Agent {
             turn.step = Step::Ready;
         }
         self.record(
-            Entry::tool("declined", json!({ "declined": true })),
+            SessionEntry::tool("declined", json!({ "declined": true })),
             effects,
         );
     }
@@ -190,7 +193,7 @@ impl Agent {
             effects.push(Effect::Print(reply::output(false, &how, columns)));
         }
         self.record(
-            Entry::tool(
+            SessionEntry::tool(
                 &ran.output,
                 json!({ "tool": "Bash", "command": ran.line, "status": status }),
             ),
@@ -238,7 +241,7 @@ impl Agent {
             self.size.columns,
         )));
         self.record(
-            Entry::tool(&outcome, json!({ "tool": "Write", "path": path })),
+            SessionEntry::tool(&outcome, json!({ "tool": "Write", "path": path })),
             effects,
         );
     }

@@ -1,4 +1,4 @@
-//! A turn: the actions of one prompt, one after the other, until the last one is done.
+//! A turn: the actions of one prompt, one after the other.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::memory::Todo;
 use super::paint::{Ink, Line, wrap};
 use super::reply;
 use super::script::{Action, actions_for};
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::stream::Stream;
 use super::tool::{Command, Edit, Purpose};
 
@@ -20,12 +20,12 @@ pub(super) struct Turn {
     pub number: usize,
     pub began: Duration,
     pub step: Step,
-    /// Whether the person has said no to something.
+    /// Whether the user has declined something.
     pub declined: bool,
     actions: VecDeque<Action>,
 }
 
-/// What the turn is at.
+/// The current step of the turn.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The next action can begin.
@@ -33,19 +33,19 @@ pub(super) enum Step {
     Busy {
         until: Duration,
     },
-    /// Busy, and nothing shows it.
+    /// Busy, without showing it.
     Muted {
         until: Duration,
     },
     Streaming(Stream),
     Running(Command),
-    /// The file's old text has been asked for.
+    /// The old text of the file is being read.
     Reading(Edit),
     Writing(Edit),
     Asking(Dialog, Purpose),
 }
 
-/// How a turn came to its end.
+/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnEnd {
     Done,
@@ -91,7 +91,7 @@ impl Agent {
         }
     }
 
-    /// Goes as far as it can without waiting for time, a person or an effect.
+    /// Continues until it has to wait for time, the user or an effect.
     pub(super) fn advance(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         while let Some(turn) = &mut self.turn {
             match &turn.step {
@@ -152,21 +152,30 @@ impl Agent {
             Action::Lines(count) => {
                 effects.push(Effect::Print(reply::numbered_lines(count)));
                 self.record(
-                    Entry::assistant(self.memory.turns(), &format!("Printed {count} lines.")),
+                    SessionEntry::assistant(
+                        self.memory.turns(),
+                        &format!("Printed {count} lines."),
+                    ),
                     effects,
                 );
             }
             Action::Print(text) => {
                 let rows = wrap(&text, self.size.columns);
                 effects.push(Effect::Print(rows.map(|row| Line::plain(&row)).collect()));
-                self.record(Entry::assistant(self.memory.turns(), &text), effects);
+                self.record(SessionEntry::assistant(self.memory.turns(), &text), effects);
             }
             Action::ClearScreen => effects.push(Effect::ClearScreen),
             Action::Title(text) => {
-                self.record(Entry::system(&text, json!({ "event": "title" })), effects);
+                self.record(
+                    SessionEntry::system(&text, json!({ "event": "title" })),
+                    effects,
+                );
             }
             Action::Allow => {
-                self.record(Entry::system("", json!({ "event": "allow" })), effects);
+                self.record(
+                    SessionEntry::system("", json!({ "event": "allow" })),
+                    effects,
+                );
                 self.say("From now on I do not ask in this session.", effects);
             }
             Action::Recall => self.say(&reply::recall(&self.memory), effects),
@@ -226,7 +235,7 @@ impl Agent {
         }
     }
 
-    /// Esc, or ctrl-c: the turn stops where it is; what it said so far is kept.
+    /// Esc or ctrl-c: the turn stops; its output so far is kept.
     pub(super) fn interrupt(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         if !self.ignores_signals {
             self.stop_turn(now, effects);
@@ -247,7 +256,7 @@ impl Agent {
             "Interrupted · What should the demo agent do instead?",
             effects,
         );
-        // What was queued goes back into the box, in front of what is there.
+        // Queued prompts go back into the box, before its content.
         let draft = self.editor.take();
         let queued = std::mem::take(&mut self.queue);
         let drafts: Vec<String> = queued
@@ -269,7 +278,7 @@ impl Agent {
             ]));
         }
         self.record(
-            Entry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": end.name(), "seconds": seconds })),
+            SessionEntry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": end.name(), "seconds": seconds })),
             effects,
         );
         if let Some(prompt) = self.queue.pop_front() {

@@ -98,7 +98,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
         ("output", 400),
         ("redrawn as it was", 100),
         ("a visit", 500),
-        ("somebody was there", 702),
+        ("the user was attached", 702),
     ] {
         let mut scene = Scene::new(standing());
         scene.shows(100, Activity::Idle);
@@ -107,7 +107,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
             "redrawn as it was" => drop(scene.still(400, Activity::Idle)),
             "a visit" => {
                 scene.scheduler.set_clients(at(300), 1);
-                assert_eq!(scene.job(5000), None, "somebody looks at it");
+                assert_eq!(scene.job(5000), None, "a client is attached");
                 scene.scheduler.set_clients(at(500), 0);
             }
             _ => {
@@ -122,7 +122,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
 }
 
 #[test]
-fn nobody_who_works_asks_or_has_something_queued_is_suspended() {
+fn an_instance_that_is_busy_asks_or_has_a_queue_is_not_suspended() {
     for activity in [
         Activity::Busy,
         Activity::Approval,
@@ -178,7 +178,7 @@ fn a_queue_goes_on_turn_by_turn() {
 }
 
 #[test]
-fn a_turn_that_nobody_saw_ends_all_the_same() {
+fn a_turn_that_was_not_observed_ends_all_the_same() {
     let mut scene = Scene::new(Standing {
         queue: queue(1, 0),
         ..standing()
@@ -262,7 +262,7 @@ fn what_cannot_be_done_now_is_tried_later_and_less_often() {
         assert_eq!(scene.scheduler.due(at(now)), Some(at(now + pause)));
         now += pause;
     }
-    // Whoever adds something need not wait.
+    // An added prompt is tried at once.
     assert_eq!(scene.job(now), Some(Job::Feed));
     scene.scheduler.done(at(now), &Done::Fed(Fed::NotNow));
     scene.stands(now + 1, |standing| standing.queue = queue(0, 2));
@@ -388,7 +388,7 @@ fn three_failing_starts_within_a_minute_stop_a_loop() {
         scene.scheduler.done(at(now + 1), &Done::Fed(Fed::NotNow));
     }
     assert_eq!(scene.job(10_000), None);
-    // Somebody cares.
+    // The user adds a prompt.
     scene.stands(10_001, |standing| standing.queue = queue(0, 2));
     assert_eq!(scene.job(10_001), Some(Job::Feed));
     // Spread over more than a minute they are bad luck.

@@ -1,4 +1,4 @@
-//! An agent without a terminal, at a clock that stands still until it is told to go on.
+//! An agent without a terminal, with a clock that the test advances.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use crate::demo::editor::Editor;
 use crate::demo::keyboard::{Key, Typed};
 use crate::demo::memory::Memory;
 use crate::demo::paint::Line;
-use crate::demo::session::{Entry, Speaker};
+use crate::demo::session::{SessionEntry, Speaker};
 use crate::demo::view::{next_change, view};
 
 pub(super) struct Stage {
     pub agent: Agent,
     pub now: Duration,
     pub printed: Vec<String>,
-    pub recorded: Vec<Entry>,
+    pub recorded: Vec<SessionEntry>,
     effects: Vec<Effect>,
 }
 
@@ -24,7 +24,7 @@ impl Stage {
         Self::resumed(&[], columns, rows)
     }
 
-    pub(super) fn resumed(past: &[Entry], columns: usize, rows: usize) -> Self {
+    pub(super) fn resumed(past: &[SessionEntry], columns: usize, rows: usize) -> Self {
         Self {
             agent: Agent {
                 directory: "/camp".to_owned(),
@@ -46,7 +46,7 @@ impl Stage {
         }
     }
 
-    /// The world answers at once: files are empty and can be written.
+    /// Effects succeed at once: files are empty and can be written.
     pub(super) fn give(&mut self, input: Input) {
         for effect in self.agent.update(input, self.now) {
             match &effect {

@@ -3,7 +3,7 @@
 use super::stage::Stage;
 use crate::demo::agent::{Audience, Effect, Input};
 use crate::demo::keyboard::Key;
-use crate::demo::session::{Entry, Speaker};
+use crate::demo::session::{SessionEntry, Speaker};
 use crate::demo::view::next_change;
 
 #[test]
@@ -144,8 +144,8 @@ fn the_tour_writes_runs_and_reports() {
 #[test]
 fn earlier_prompts_are_remembered_after_resume() {
     let past = [
-        Entry::user(1, "the tent is blue"),
-        Entry::user(2, "it leaks"),
+        SessionEntry::user(1, "the tent is blue"),
+        SessionEntry::user(2, "it leaks"),
     ];
     let mut stage = Stage::resumed(&past, 60, 20);
     stage.submit("/recall");

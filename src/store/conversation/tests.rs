@@ -164,7 +164,7 @@ fn a_compaction_cut_off_between_its_two_files_is_done_again() {
 }
 
 #[test]
-fn an_archive_that_is_somebodys_only_copy_is_never_replaced() {
+fn an_archive_that_is_the_only_copy_is_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let (conversation, entries) = filled(dir.path(), 10);
     assert!(compact(&conversation, 4));
@@ -179,7 +179,7 @@ fn an_archive_that_is_somebodys_only_copy_is_never_replaced() {
 }
 
 #[test]
-fn a_cut_that_someone_was_faster_with_is_given_up() {
+fn a_cut_after_another_compaction_is_given_up() {
     let dir = tempfile::tempdir().unwrap();
     let (conversation, entries) = filled(dir.path(), 10);
     let cut = conversation.cut(4).unwrap().unwrap();

@@ -15,7 +15,7 @@ use crate::model::{
 };
 use crate::tui::input::{Event, Mouse, MouseKind};
 use crate::tui::keys::Keymap;
-use crate::tui::message::{Call, Message, Outcome, Page, Surroundings, Task, Trouble};
+use crate::tui::message::{Message, Page, StartContext, Task, TaskFailure, TaskOutcome, UiRequest};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
@@ -23,7 +23,7 @@ use crate::tui::view::draw;
 
 pub(super) struct Driver {
     pub state: State,
-    pub calls: Vec<Call>,
+    pub requests: Vec<UiRequest>,
 }
 
 pub(super) fn at(minutes: i64) -> Timestamp {
@@ -39,7 +39,7 @@ impl Driver {
         let state = State::new(settings, keymap, Theme::dark(), (columns, rows), at(60));
         Self {
             state,
-            calls: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Driver {
     }
 
     pub(super) fn tell(&mut self, message: Message) {
-        self.calls.extend(update(&mut self.state, message));
+        self.requests.extend(update(&mut self.state, message));
     }
 
     pub(super) fn listed(&mut self, instances: Vec<InstanceView>) {
@@ -67,7 +67,7 @@ impl Driver {
         let agents = ["claude", "codex", "demo"]
             .map(|name| agent(name, installed.contains(&name)))
             .to_vec();
-        self.tell(Message::Surveyed(Box::new(Surroundings {
+        self.tell(Message::Surveyed(Box::new(StartContext {
             directory: "/home/ada/elsewhere".into(),
             repository,
             agents,
@@ -119,10 +119,10 @@ impl Driver {
 
     /// The tasks that were asked for since the last time, with their jobs.
     pub(super) fn tasks(&mut self) -> Vec<(u64, Task)> {
-        std::mem::take(&mut self.calls)
+        std::mem::take(&mut self.requests)
             .into_iter()
             .filter_map(|call| match call {
-                Call::Start { job, task } => Some((job, task)),
+                UiRequest::Start { job, task } => Some((job, task)),
                 _ => None,
             })
             .collect()
@@ -136,7 +136,7 @@ impl Driver {
         });
     }
 
-    pub(super) fn done(&mut self, job: u64, outcome: Result<Outcome, Trouble>) {
+    pub(super) fn done(&mut self, job: u64, outcome: Result<TaskOutcome, TaskFailure>) {
         self.tell(Message::Done {
             job,
             outcome: Box::new(outcome),
