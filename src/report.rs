@@ -89,7 +89,7 @@ impl Report {
             ..Self::failed(
                 "not_all",
                 format!("{done} {well} of {}", well + failures.len()),
-                format!("mend `{first}` and say it again"),
+                format!("correct `{first}` and run the command again"),
             )
         })
     }

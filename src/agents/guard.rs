@@ -35,7 +35,7 @@ impl Provider {
         }
         if !handed {
             let name = self.display();
-            return Some(format!("this {name} was not told to show all that it runs"));
+            return Some(format!("this {name} was started without its guard"));
         }
         let mut stronger = self.file.guard.overruled_by.iter();
         let stronger = stronger.find(|path| has_any(path))?;

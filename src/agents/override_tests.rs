@@ -1,4 +1,4 @@
-//! What users may write in their `agents` folder, and what they are told when it is wrong.
+//! User files in the `agents` directory, and the messages for mistakes in them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn load(files: &[(&str, &str)]) -> Result<Catalog, CatalogError> {
     Catalog::load(Some(folder.path()))
 }
 
-/// The complaint about a file, without the folder that it lies in.
+/// The error message about a file, without its directory.
 fn complaint(name: &str, text: &str) -> String {
     let error = load(&[(name, text)]).unwrap_err().to_string();
     let start = error.find(name).unwrap_or(0);

@@ -91,7 +91,7 @@ pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> Command
 fn stop(engine: &Engine, output: &Output) -> CommandResult {
     let stopped = daemon::stop(engine);
     let text = match stopped {
-        Stopped::Done => "The daemon has stopped; agents go on.",
+        Stopped::Done => "The daemon has stopped; agents keep running.",
         Stopped::NotRunning => "The daemon does not run.",
         Stopped::Refused => {
             return Err(Report::failed(
@@ -104,7 +104,7 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
             return Err(Report::failed(
                 "daemon",
                 "the daemon has not stopped yet",
-                "`biv daemon status` tells its process; ending that loses nothing",
+                "`biv daemon status` shows its process; ending it loses nothing",
             ));
         }
     };

@@ -45,7 +45,7 @@ pub(super) fn run(_: &DemoArgs, output: &Output) -> CommandResult {
     let told = shown?;
     ended?;
     Narrator { engine: &engine, output }.say(&format!(
-        "\nThat was the whole cycle; the playground is gone.\nIn a repository of your own, start with: {BOLD}biv new -p \"what to do\"{RESET}"
+        "\nThat was the whole cycle; the temporary repository was removed.\nIn a repository of your own, start with: {BOLD}biv new -p \"what to do\"{RESET}"
     ));
     if output.wants_json() {
         return Ok(output.json(&told));

@@ -44,7 +44,7 @@ pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandRes
 
 fn describe_all(collection: &Collection, dry_run: bool) -> String {
     if collection.collected.is_empty() && collection.failed.is_empty() {
-        return "Nothing is old enough to be let go.".to_owned();
+        return "Nothing is old enough to be deleted.".to_owned();
     }
     let lines = collection.collected.iter();
     lines
@@ -74,7 +74,7 @@ fn describe(collected: &Collected, dry_run: bool) -> String {
         .ok();
     }
     for path in &collected.dropped {
-        write!(text, "\n        let go: {}", printable_line(path)).ok();
+        write!(text, "\n        deleted: {}", printable_line(path)).ok();
     }
     for left in &collected.left {
         let path = printable_line(&left.path);

@@ -23,7 +23,7 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
             ("1", "failed"),
             ("2", "usage"),
             ("3", "no such instance, or several"),
-            ("4", "not in this state"),
+            ("4", "wrong state"),
             ("5", "cannot be resumed"),
             ("6", "the saved changes conflict with the branch"),
             ("7", "busy"),

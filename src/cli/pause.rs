@@ -93,7 +93,7 @@ fn cancel(args: &PauseArgs, engine: &Engine, output: &Output) -> CommandResult {
     let mut views = Vec::new();
     for given in &args.instances.instances {
         let view = engine.cancel_pause(given)?;
-        output.say(&format!("The pause of `{}` was taken back.", view.title));
+        output.say(&format!("The pause of `{}` was cancelled.", view.title));
         views.push(view);
     }
     Ok(output.result(&json!({ "instances": views }), String::new))

@@ -139,7 +139,7 @@ fn describe_test(test: &PolicyTest) -> String {
     for failure in &test.failures {
         write!(
             text,
-            "\n  {}: `{}` is to be {}, and is {}",
+            "\n  {}: `{}` should be {}, but is {}",
             failure.rule,
             printable_line(&failure.example),
             failure.expected,
@@ -148,7 +148,7 @@ fn describe_test(test: &PolicyTest) -> String {
         .ok();
     }
     if test.failures.is_empty() {
-        text.push_str(": all as they say");
+        text.push_str(": all pass");
     }
     text
 }

@@ -81,7 +81,7 @@ fn describe(view: &QueueView) -> String {
     if let Some(reason) = &view.stopped {
         writeln!(
             text,
-            "It has stopped: {}. Queue something, or clear it, and it goes on.",
+            "It has stopped: {}. Add a prompt or clear the queue to continue.",
             printable_line(reason)
         )
         .ok();

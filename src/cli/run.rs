@@ -170,7 +170,7 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
             (state, _) => state.name(),
         };
         output.say(&format!(
-            "`{}` {state}; `biv attach {}` goes on with it",
+            "`{}` {state}; `biv attach {}` continues it",
             view.title,
             words::called(view)
         ));

@@ -280,7 +280,7 @@ proptest! {
         }
     }
 
-    /// Summing up a summary and what came after is the same as summing up everything at once.
+    /// Summarising a summary with later entries is the same as summarising everything at once.
     #[test]
     fn compacting_in_steps_comes_to_the_same(
         entries in prop::collection::vec(any_entry(), 2..60),

@@ -157,7 +157,7 @@ mod tests {
         }
     }
 
-    /// Feeds looks (milliseconds, screen, activity) and gives back when and how it came to rest.
+    /// Feeds samples (milliseconds, screen, activity); returns when and how it came to rest.
     fn run(
         quiet: Quiet,
         looks: impl IntoIterator<Item = (u64, String, Activity)>,

@@ -1,5 +1,5 @@
-//! A model world that crashes, fails, and lies about failure: whatever happens, the latest work
-//! exists somewhere, and driving again comes to rest.
+//! A model world that crashes, fails, and reports false failures: in every case the latest work exists
+//! somewhere, and another run of the driver brings the operation to rest.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ enum Fault {
     FailAfter,
 }
 
-/// A repository and a tmux server in miniature.
+/// A minimal model of a repository and a tmux server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Model {
     worktree: bool,

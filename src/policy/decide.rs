@@ -169,7 +169,7 @@ impl Judge<'_> {
                 Some(PathClass::Guarded) => {
                     "it is a file that steers more than the code".to_owned()
                 }
-                Some(PathClass::Odd) => "where it leads cannot be told".to_owned(),
+                Some(PathClass::Odd) => "where it leads is not known".to_owned(),
                 _ => "no rule speaks of it".to_owned(),
             }),
         }

@@ -78,10 +78,10 @@ fn send(identity: &Identity, pid: Pid, signal: Signal) {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
     match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => {
-            if identity.is_alive() {
-                if let Err(error) = pidfd_send_signal(&pidfd, signal) {
-                    note_failed_signal(error);
-                }
+            if identity.is_alive()
+                && let Err(error) = pidfd_send_signal(&pidfd, signal)
+            {
+                note_failed_signal(error);
             }
         }
         // Kernels before 5.3 have no pidfd: the pid could be reused between the check and the signal.

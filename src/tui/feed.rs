@@ -118,10 +118,10 @@ impl Feed {
 impl Drop for Feed {
     fn drop(&mut self) {
         drop(self.screens.send(ScreenRequest::End));
-        if let Some(thread) = self.watching.take() {
-            if thread.join().is_err() {
-                tracing::warn!("the thread that watches screens has panicked");
-            }
+        if let Some(thread) = self.watching.take()
+            && thread.join().is_err()
+        {
+            tracing::warn!("the thread that watches screens has panicked");
         }
     }
 }

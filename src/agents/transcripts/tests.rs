@@ -72,7 +72,7 @@ fn read_through(
     (entries, skipped, last)
 }
 
-/// `BIV_BLESS=1 cargo test` writes what is read now as what is expected; read it before you keep it.
+/// `BIV_BLESS=1 cargo test` stores the current result as the expected one; check it before you keep it.
 #[track_caller]
 fn is_as_expected(path: &Path, entries: Vec<ConversationEntry>, skipped: u64) {
     let found = Expected {
@@ -103,7 +103,7 @@ fn fixture(path: &str) -> PathBuf {
     root.join(path)
 }
 
-/// A database as OpenCode keeps it, of this many statements of the recorded one.
+/// A database like OpenCode's, from the first statements of the recorded one.
 fn database(path: &Path, statements: usize) -> TranscriptFile {
     drop(std::fs::remove_file(path));
     let sql = std::fs::read_to_string(fixture("opencode/session.sql")).unwrap();
@@ -137,7 +137,8 @@ fn a_session_of_a_database_is_read_as_it_grows() {
     is_as_expected(&fixture("opencode/session.sql"), expected.clone(), skipped);
     let sql = std::fs::read_to_string(fixture("opencode/session.sql")).unwrap();
     for (statements, next) in sql.lines().enumerate() {
-        // The recorded messages are as they were in the end: only between them it looked like this.
+        // The recorded messages are in their final form; only between messages the database looked like
+        // this.
         if !next.starts_with("INSERT INTO message ") {
             continue;
         }
@@ -176,7 +177,7 @@ fn what_is_under_way_in_a_database_is_taken_when_it_is_over() {
            INSERT INTO part VALUES ('p1','m1','SES',1,1,'{"type":"text","text":"go"}'), ('p2','m2','SES',2,2,'{"type":"text","text":"I w","time":{"start":2}}');"#,
     );
     assert_eq!(contents(&mut bookmark), ["go"]);
-    // A prompt that waits for its turn comes behind what is being said, whenever it was typed.
+    // A queued prompt comes after the current answer, whenever it was typed.
     say(
         r#"INSERT INTO message VALUES ('m3','SES',3,3,'{"role":"user"}');
            INSERT INTO part VALUES ('p3','m3','SES',3,3,'{"type":"text","text":"and then"}');"#,
@@ -190,7 +191,7 @@ fn what_is_under_way_in_a_database_is_taken_when_it_is_over() {
         r#"INSERT INTO part VALUES ('p4','m2','SES',4,4,'{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"ls"}}}')"#,
     );
     assert_eq!(contents(&mut bookmark), [""; 0]);
-    // Killed: it never ends, and the agent goes on with another message.
+    // Killed: it has no end, and the agent continues with another message.
     say(
         r#"INSERT INTO message VALUES ('m4','SES',5,5,'{"role":"assistant","time":{"completed":6}}');
            INSERT INTO part VALUES ('p5','m4','SES',5,5,'{"type":"text","text":"done","time":{"start":5}}'), ('p6','m4','SES',6,6,'torn');"#,
@@ -226,7 +227,7 @@ fn what_an_agent_waits_for_is_in_its_database() {
     assert_eq!(open("/elsewhere"), [""; 0]);
 }
 
-/// The history of a worktree that nothing was added to for a while.
+/// The history of a worktree without recent additions.
 fn chats(path: &Path, since: &str) -> TranscriptFile {
     let since = Timestamp::parse_local(since).unwrap();
     let file = std::fs::File::options().append(true).open(path).unwrap();
@@ -258,7 +259,7 @@ fn the_chats_of_a_worktree_are_read_as_they_grow() {
     is_as_expected(&recorded, entries, skipped);
     for cut in 0..=whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
-        // It is being written: what stands last may go on.
+        // It is being written: the last block may continue.
         let file = chats(&path, began);
         let (mut entries, _, bookmark) = read_file(&file, None, file_time(began));
         std::fs::write(&path, &whole).unwrap();

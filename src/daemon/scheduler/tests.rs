@@ -1,4 +1,4 @@
-//! What a scheduler decides, by tables: time goes only where a test says so.
+//! The decisions of a scheduler, as tables. The test sets the time.
 
 use std::time::Duration;
 
@@ -391,7 +391,7 @@ fn three_failing_starts_within_a_minute_stop_a_loop() {
     // The user adds a prompt.
     scene.stands(10_001, |standing| standing.queue = queue(0, 2));
     assert_eq!(scene.job(10_001), Some(Job::Feed));
-    // Spread over more than a minute they are bad luck.
+    // Failures over more than a minute do not count as a loop.
     let mut scene = asleep();
     for now in [0, 50, 100, 150] {
         assert_eq!(scene.job(now), Some(Job::Feed));
@@ -408,7 +408,7 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     scene.scheduler.not_begun(at(700));
     assert_eq!(scene.job(701), None, "the system is given a moment");
     assert_eq!(scene.job(702), SUSPEND);
-    // However often: it is not what the instance does wrong.
+    // However often: it is not a failure of the instance.
     let mut asleep = standing();
     asleep.state = State::Paused;
     asleep.pause_reason = Some(PauseReason::Idle);
@@ -426,7 +426,7 @@ fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
     assert_eq!(scene.scheduler.save_due(), None, "nothing was seen");
     scene.shows(1, Activity::Busy);
     assert_eq!(scene.scheduler.save_due(), Some(at(3)));
-    // One that goes on is not waited for for ever.
+    // A screen that keeps changing is saved too.
     for second in 2..40 {
         scene.shows(second, Activity::Busy);
     }

@@ -69,7 +69,7 @@ impl Stage {
         self.press(Key::Enter);
     }
 
-    /// Lets so much time pass, in the steps in which the agent asks to be woken.
+    /// Lets time pass, in the steps in which the agent asks to be woken.
     pub(super) fn wait(&mut self, seconds: f64) {
         let until = self.now + Duration::from_secs_f64(seconds);
         while let Some(next) = next_change(&self.agent, self.now).filter(|next| *next <= until) {
@@ -91,7 +91,7 @@ impl Stage {
         lines.join("\n")
     }
 
-    /// The screen for a snapshot, with the hard blank behind the prompt made visible.
+    /// The screen for a snapshot, with the no-break space after the prompt made visible.
     pub(super) fn picture(&self) -> String {
         self.screen().trim_start().replace('\u{a0}', "~")
     }

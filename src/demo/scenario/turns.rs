@@ -1,4 +1,4 @@
-//! What the agent does, turn by turn.
+//! The agent's turns.
 
 use super::stage::Stage;
 use crate::demo::agent::{Audience, Effect, Input};

@@ -80,7 +80,7 @@ fn cut_at_any_byte_every_whole_line_is_kept_and_new_ones_are_taken() {
     for cut in 0..=whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
         let complete = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
-        // A line that lacks nothing but its end is whole too.
+        // A line without its line end is complete too.
         let unended = usize::from(cut < whole.len() && whole[cut] == b'\n');
         let expected = &entries[..complete + unended];
         assert_eq!(
@@ -169,7 +169,7 @@ fn an_archive_that_is_the_only_copy_is_never_replaced() {
     let (conversation, entries) = filled(dir.path(), 10);
     assert!(compact(&conversation, 4));
     let archived = std::fs::read(conversation.archive(1)).unwrap();
-    // The summary is spoilt, so that nothing tells of the first archive any more.
+    // The summary is damaged, so that the first archive is not recorded any more.
     let current = std::fs::read_to_string(conversation.current()).unwrap();
     std::fs::write(conversation.current(), current.replacen('{', "!", 1)).unwrap();
     assert!(compact(&conversation, 2));
@@ -214,7 +214,7 @@ fn what_was_not_written_down_as_imported_is_recognised() {
     assert_eq!(found, [true, true, false, false], "each is found once");
     let mut all = conversation.known().unwrap();
     assert!(entries.iter().all(|entry| all.has(entry)));
-    // A file that cannot be understood is as none.
+    // A file that cannot be parsed counts as none.
     std::fs::write(conversation.path.join("imports.json"), "{torn").unwrap();
     assert_eq!(conversation.imports().unwrap(), Imports::default());
     std::fs::write(conversation.path.join("imports.json"), "{\"format\":9}").unwrap();

@@ -1,4 +1,4 @@
-//! Presses keys, brings what workers would bring, and shows the screen.
+//! A test driver: presses keys, sends the messages of workers, and returns the screen.
 
 use std::path::PathBuf;
 
@@ -117,7 +117,7 @@ impl Driver {
         self.tell(Message::Typed(Event::Mouse(Mouse { kind, column, row })));
     }
 
-    /// The tasks that were asked for since the last time, with their jobs.
+    /// The tasks that were requested since the last call, with their jobs.
     pub(super) fn tasks(&mut self) -> Vec<(u64, Task)> {
         std::mem::take(&mut self.requests)
             .into_iter()
@@ -150,7 +150,7 @@ impl Driver {
         buffer
     }
 
-    /// The screen as text, without what is different in each time zone.
+    /// The screen as text, without local times.
     pub(super) fn screen(&self) -> String {
         let buffer = self.buffer();
         let mut text = String::new();

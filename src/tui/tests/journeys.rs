@@ -1,4 +1,4 @@
-//! What the keys ask for.
+//! The requests that keys cause.
 
 use pretty_assertions::assert_eq;
 
@@ -98,7 +98,7 @@ fn the_toggle_has_three_states() {
     let (job, task) = driver.tasks().remove(0);
     assert_eq!(task, pause_of('b', Wait::Forever, PauseReason::User));
     assert!(driver.screen().contains("PAUSING…"));
-    // Again while pausing: taken back.
+    // Again while pausing: cancelled.
     driver.press("ctrl+x p");
     let (cancel, task) = driver.tasks().remove(0);
     assert_eq!(task, Task::CancelPause(of('b')));
@@ -107,7 +107,7 @@ fn the_toggle_has_three_states() {
     assert!(
         driver
             .screen()
-            .contains("The pause of `fix the login` was taken back.")
+            .contains("The pause of `fix the login` was cancelled.")
     );
     // And when it is paused: resumed.
     let mut instances = camp();
@@ -252,7 +252,7 @@ fn a_prompt_goes_to_all_that_are_marked() {
         prompt: "go on".to_owned(),
     };
     assert_eq!(prompts, [send('b'), send('c')]);
-    // Nothing is nothing to send.
+    // An empty prompt is not sent.
     driver.press("s enter");
     assert_eq!(only_tasks(&mut driver), []);
     assert!(matches!(driver.state.dialog, Some(Dialog::Send(_))));

@@ -132,7 +132,7 @@ fn done(
             if !matches!(job.verb, Verb::Interrupt | Verb::Send) {
                 state.toast(
                     ToastKind::Note,
-                    format!("The pause of `{}` was taken back.", job.title),
+                    format!("The pause of `{}` was cancelled.", job.title),
                 );
             }
         }
