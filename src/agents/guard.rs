@@ -12,7 +12,7 @@ impl Provider {
     }
 
     /// Whether this version supports the guard.
-    pub(super) fn understands_its_guard(&self) -> bool {
+    pub(super) fn supports_guard(&self) -> bool {
         let range = self.file.guard.version.as_ref();
         self.has_a_guard() && range.is_none_or(|range| self.is_within(range))
     }
@@ -29,7 +29,7 @@ impl Provider {
 
     /// Why the screens of an agent that needs a guard cannot be trusted. `handed` says whether it was
     /// started with it, which the version that is installed now does not tell.
-    pub(crate) fn unguarded(&self, handed: bool) -> Option<String> {
+    pub(crate) fn missing_guard(&self, handed: bool) -> Option<String> {
         if !self.has_a_guard() {
             return None;
         }
@@ -98,8 +98,8 @@ mod tests {
     fn one_without_its_guard_is_not_believed() {
         let catalog = Catalog::built_in();
         let gemini = catalog.require("gemini").unwrap();
-        assert_eq!(gemini.unguarded(true), None);
-        assert!(gemini.unguarded(false).is_some());
-        assert_eq!(catalog.require("codex").unwrap().unguarded(false), None);
+        assert_eq!(gemini.missing_guard(true), None);
+        assert!(gemini.missing_guard(false).is_some());
+        assert_eq!(catalog.require("codex").unwrap().missing_guard(false), None);
     }
 }

@@ -107,7 +107,7 @@ impl Provider {
     }
 
     /// The activity that an event means; None where it has no meaning.
-    pub(crate) fn told_by(&self, event: &str, detail: Option<&str>) -> Option<Activity> {
+    pub(crate) fn activity_of_event(&self, event: &str, detail: Option<&str>) -> Option<Activity> {
         let events = &self.file.hooks.events;
         let precise = detail.and_then(|detail| events.get(&format!("{event}:{detail}")));
         match precise.or_else(|| events.get(event))? {
@@ -265,7 +265,7 @@ mod tests {
             ("SomethingNew", None, None),
         ] {
             assert_eq!(
-                claude.told_by(event, detail),
+                claude.activity_of_event(event, detail),
                 expected,
                 "{event} {detail:?}"
             );

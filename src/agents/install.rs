@@ -19,7 +19,7 @@ impl Provider {
     }
 
     /// Whether it runs any command, as a shell does.
-    pub(crate) fn takes_its_command(&self) -> bool {
+    pub(crate) fn runs_any_command(&self) -> bool {
         self.file.command_from_args
     }
 

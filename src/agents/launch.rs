@@ -104,7 +104,7 @@ impl Provider {
         let mut files = Vec::new();
         let guard = self.guard_file(context.host);
         // A comma would separate two paths.
-        let guarded = self.understands_its_guard() && !guard.to_string_lossy().contains(',');
+        let guarded = self.supports_guard() && !guard.to_string_lossy().contains(',');
         if guarded {
             self.fill_all(&file.guard.args, context, &mut unseen)?;
             files.push((guard, file.guard.file.clone()));

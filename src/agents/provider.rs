@@ -53,7 +53,7 @@ impl Provider {
     }
 
     /// Whether Bivouac chooses the session reference and passes it at the start.
-    pub(crate) fn mints_session(&self) -> bool {
+    pub(crate) fn assigns_session_id(&self) -> bool {
         self.file.session.reference == Reference::Assigned
     }
 
@@ -136,7 +136,7 @@ impl Provider {
     pub(crate) fn readiness(&self) -> Readiness {
         match self.file.ready.quiet_ms {
             Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),
-            None if !self.rules.tell_rest() => Readiness::Quiet(Duration::from_secs(5)),
+            None if !self.rules.can_detect_idle() => Readiness::Quiet(Duration::from_secs(5)),
             None => Readiness::Rules,
         }
     }

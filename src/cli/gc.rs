@@ -63,6 +63,7 @@ fn describe(collected: &Collected, dry_run: bool) -> String {
         .title
         .as_ref()
         .map_or_else(|| collected.instance.to_string(), ToString::to_string);
+    // Writing into a string cannot fail.
     let mut text = format!("{action:<7} {title}: {}", collected.what);
     if collected.freed_bytes > 0 {
         let freed = if dry_run { "to be freed" } else { "freed" };

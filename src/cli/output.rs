@@ -37,7 +37,7 @@ impl Output {
     }
 
     /// Whether notes are printed.
-    pub(super) fn is_talkative(&self) -> bool {
+    pub(super) fn prints_notes(&self) -> bool {
         !self.quiet && !self.json
     }
 

@@ -24,7 +24,7 @@ impl<'a> StepLine<'a> {
         Self {
             output,
             title: title.to_owned(),
-            live: output.is_talkative() && std::io::stderr().is_terminal(),
+            live: output.prints_notes() && std::io::stderr().is_terminal(),
             started: Instant::now(),
             shown: false,
             interrupts: None,

@@ -326,7 +326,7 @@ impl InstanceScheduler {
 
     /// The job could not be started because no thread was available. This is not a failure of the instance,
     /// and is tried again.
-    pub(super) fn not_begun(&mut self, now: Duration) {
+    pub(super) fn not_started(&mut self, now: Duration) {
         self.job = None;
         self.waking = false;
         self.considered = None;

@@ -56,7 +56,7 @@ pub(crate) fn combine(seen: Verdict, word: Option<&SelfReport>, silent: Duration
 }
 
 /// For an agent without other evidence: busy while there is output.
-pub(crate) fn by_output(seen: Verdict, silent: Duration) -> Verdict {
+pub(crate) fn verdict_by_output(seen: Verdict, silent: Duration) -> Verdict {
     if seen.activity == Activity::Unknown && silent <= RECENT {
         return Verdict {
             activity: Activity::Busy,
@@ -294,13 +294,16 @@ mod tests {
     #[test]
     fn output_is_the_last_resort() {
         let unknown = || seen(Unknown, VerdictSource::Screen);
-        let verdict = by_output(unknown(), Duration::from_secs(1));
+        let verdict = verdict_by_output(unknown(), Duration::from_secs(1));
         assert_eq!(
             (verdict.activity, verdict.source),
             (Busy, VerdictSource::Output)
         );
-        assert_eq!(by_output(unknown(), Duration::from_secs(9)), unknown());
+        assert_eq!(
+            verdict_by_output(unknown(), Duration::from_secs(9)),
+            unknown()
+        );
         let idle = seen(Idle, VerdictSource::Screen);
-        assert_eq!(by_output(idle.clone(), Duration::ZERO), idle);
+        assert_eq!(verdict_by_output(idle.clone(), Duration::ZERO), idle);
     }
 }

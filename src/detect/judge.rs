@@ -70,7 +70,7 @@ impl Rules {
     }
 
     /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
-    pub(crate) fn tell_rest(&self) -> bool {
+    pub(crate) fn can_detect_idle(&self) -> bool {
         self.rules
             .iter()
             .any(|rule| rule.activity == Activity::Idle)

@@ -16,7 +16,7 @@ mod settle;
 mod sgr;
 mod version;
 
-pub(crate) use combine::{SelfReport, by_output, combine};
+pub(crate) use combine::{SelfReport, combine, verdict_by_output};
 pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
 pub(crate) use draft::{Draft, DraftSpec};
 pub(crate) use judge::{Rules, Verdict, VerdictSource, explain};

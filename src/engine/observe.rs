@@ -14,7 +14,7 @@ use super::word::word;
 use super::{
     AgentView, Engine, Error, InstanceView, Listing, PauseView, RunHistory, Scope, changes,
 };
-use crate::detect::{AgentVersion, Verdict, VerdictSource, by_output, combine};
+use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_output};
 use crate::git::Repo;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, State, Timestamp,
@@ -198,10 +198,12 @@ impl Engine {
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
             let verdict = combine(seen, word.as_ref(), silent);
-            Some(match !provider.rules().tell_rest() && pane.is_some() {
-                true => by_output(verdict, silent),
-                false => verdict,
-            })
+            Some(
+                match !provider.rules().can_detect_idle() && pane.is_some() {
+                    true => verdict_by_output(verdict, silent),
+                    false => verdict,
+                },
+            )
         });
         judged.unwrap_or_else(Verdict::unknown)
     }

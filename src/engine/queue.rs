@@ -95,7 +95,7 @@ impl Engine {
             return Ok(Fed::Nothing);
         }
         // From here on no timer puts it to sleep under us.
-        let Ok(_presence) = dir.presence("queue") else {
+        let Ok(_presence) = dir.lock_presence("queue") else {
             return Ok(Fed::NotNow);
         };
         let found = match self.awake(id.as_str(), &ResumeOptions::quiet(), &mut Silent) {

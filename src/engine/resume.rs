@@ -207,7 +207,7 @@ impl Engine {
                 let replays = launch == Launch::Fresh
                     && self.provider_of(record).is_ok_and(|p| {
                         let replay = p.strategy() == Strategy::Replay;
-                        p.rules().tell_rest() && (replay || record.prompt.is_some())
+                        p.rules().can_detect_idle() && (replay || record.prompt.is_some())
                     });
                 (replays || self.settings().resume.prompt == ResumePrompt::Auto)
                     .then(|| where_it_was(record))

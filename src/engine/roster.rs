@@ -100,7 +100,7 @@ impl Engine {
             queue_stopped: queue.stopped,
             has_rules: self
                 .provider_of(&record)
-                .is_ok_and(|provider| provider.rules().tell_rest()),
+                .is_ok_and(|provider| provider.rules().can_detect_idle()),
             title: record.title,
             id: record.id,
         })

@@ -66,7 +66,7 @@ impl Engine {
         let found = self.find(given, Scope::Living)?;
         let dir = &found.dir;
         // From here on no timer puts it to sleep under us.
-        let _presence = dir.presence("send")?;
+        let _presence = dir.lock_presence("send")?;
         let number = dir.change_queue(|queue| queue.put_ahead(prompt.to_owned(), now()))?;
         let how = Sending {
             prompt,
@@ -77,11 +77,11 @@ impl Engine {
         let sent = self.send_to(&found.record, &how, progress);
         if let Ok(Sent::Queued) = sent {
             // Its user is there to see how it goes.
-            dir.change_queue(Queue::go_on)?;
+            dir.change_queue(Queue::restart)?;
             let data = serde_json::json!({ "numbers": [number] });
             self.emit(EventKind::QueueAdded, &found.record, data);
         } else {
-            dir.change_queue(|queue| queue.take_out(number))?;
+            dir.change_queue(|queue| queue.remove_prompt(number))?;
         }
         sent
     }
@@ -97,7 +97,7 @@ impl Engine {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Living)?;
-        let _presence = found.dir.presence("send")?;
+        let _presence = found.dir.lock_presence("send")?;
         let how = Sending {
             prompt,
             queued: None,
@@ -110,7 +110,7 @@ impl Engine {
     /// Takes back the last prompt that was sent and still waits. None where none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
         let found = self.find(given, Scope::Living)?;
-        Ok(found.dir.change_queue(Queue::take_back)?)
+        Ok(found.dir.change_queue(Queue::remove_last_ahead)?)
     }
 
     fn send_to(
@@ -182,7 +182,7 @@ impl Engine {
             };
             if let Some(number) = how.queued {
                 // Written down before the first key: it is never typed twice.
-                match dir.change_queue(|queue| queue.begin_this(number, now()))? {
+                match dir.change_queue(|queue| queue.begin_prompt(number, now()))? {
                     QueueStart::Now => {}
                     QueueStart::NotYet => return Ok(Handed::NotYet),
                     QueueStart::ByAnother => return Ok(Handed::ByAnother),

@@ -25,7 +25,7 @@ impl Engine {
     pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
         self.prepare()?;
         let dir = self.store.instance(id);
-        let Ok(absence) = dir.absence("idle timer") else {
+        let Ok(absence) = dir.lock_absence("idle timer") else {
             return Ok(Suspended::NotNow);
         };
         let Ok(lock) = dir.try_lock_operation("idle suspend") else {

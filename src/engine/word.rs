@@ -18,7 +18,7 @@ pub(super) fn word(
     let hook = heard.and_then(|heard| {
         // Behind the prompt work goes on, of which the screen tells more than the end of the turn.
         let activity = provider
-            .told_by(&heard.event, heard.detail.as_deref())
+            .activity_of_event(&heard.event, heard.detail.as_deref())
             .filter(|_| !heard.background)?;
         Some(SelfReport {
             activity,

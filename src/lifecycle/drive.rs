@@ -63,7 +63,9 @@ pub(crate) fn drive<W: World>(
                 write(journal, world, JournalEntry::TakenBack)?;
                 return Ok(Outcome::TakenBack(turned_by));
             }
-            Next::Rest if journal.turned().is_some() => return Ok(Outcome::TakenBack(turned_by)),
+            Next::Rest if journal.rollback_reason().is_some() => {
+                return Ok(Outcome::TakenBack(turned_by));
+            }
             Next::Rest => return Ok(Outcome::Committed),
         }
     }

@@ -100,7 +100,7 @@ pub(crate) struct Journal {
     begun: Option<Step>,
     undone: Vec<Step>,
     crossed: bool,
-    turned: Option<String>,
+    rollback_reason: Option<String>,
     closed: bool,
 }
 
@@ -151,8 +151,8 @@ impl Journal {
         if self.crossed {
             text.push_str(", crossed");
         }
-        if let Some(why) = &self.turned {
-            text.push_str(", turned because: ");
+        if let Some(why) = &self.rollback_reason {
+            text.push_str(", rolled back because: ");
             text.push_str(why);
         }
         text
@@ -184,7 +184,7 @@ impl Journal {
             begun: None,
             undone: Vec::new(),
             crossed: false,
-            turned: None,
+            rollback_reason: None,
             closed: false,
         };
         (journal, entry)
@@ -204,17 +204,19 @@ impl Journal {
     }
 
     /// Why the operation is being rolled back, if it is.
-    pub(crate) fn turned(&self) -> Option<&str> {
-        self.turned.as_deref()
+    pub(crate) fn rollback_reason(&self) -> Option<&str> {
+        self.rollback_reason.as_deref()
     }
 
     /// What a process that finds this operation abandoned must write first, if anything. An operation
     /// that has not crossed its line is rolled back, because its caller is gone. One that has is
     /// continued.
     pub(crate) fn on_abandoned(&self) -> Option<JournalEntry> {
-        (!self.closed && !self.crossed && self.turned.is_none()).then(|| JournalEntry::Turn {
-            step: self.begun,
-            why: "the process that did it was ended".to_owned(),
+        (!self.closed && !self.crossed && self.rollback_reason.is_none()).then(|| {
+            JournalEntry::Turn {
+                step: self.begun,
+                why: "the process that did it was ended".to_owned(),
+            }
         })
     }
 
@@ -222,7 +224,7 @@ impl Journal {
         if self.closed {
             return Next::Rest;
         }
-        if self.turned.is_some() {
+        if self.rollback_reason.is_some() {
             // The effect of the step that was under way may have happened: it is undone too.
             return self
                 .plan
@@ -266,7 +268,7 @@ impl Journal {
                     self.require(*step)?;
                     self.begun = Some(*step);
                 }
-                self.turned = Some(why.clone());
+                self.rollback_reason = Some(why.clone());
             }
             JournalEntry::Undone { step } => {
                 self.require(*step)?;

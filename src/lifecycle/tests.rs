@@ -174,7 +174,7 @@ fn pause_under(script: Vec<Option<Fault>>) -> (Model, Journal) {
 fn an_undisturbed_pause_is_committed() {
     let (model, journal) = pause_under(Vec::new());
     assert!(model.parked && model.recorded && !model.agent && !model.session);
-    assert!(journal.is_closed() && journal.turned().is_none());
+    assert!(journal.is_closed() && journal.rollback_reason().is_none());
 }
 
 #[test]
@@ -330,7 +330,7 @@ proptest! {
     ) {
         let (model, journal) = pause_under(script);
         prop_assert!(model.worktree ^ model.parked, "in exactly one place");
-        if journal.turned().is_some() {
+        if journal.rollback_reason().is_some() {
             prop_assert!(model.worktree && model.agent, "taken back: as it was");
         } else {
             prop_assert!(model.parked && model.snapshot && model.recorded && !model.agent);

@@ -132,7 +132,7 @@ impl Queue {
     }
 
     /// A stopped queue continues.
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn restart(&mut self) {
         self.stopped = None;
     }
 
@@ -179,7 +179,7 @@ impl Queue {
     }
 
     /// Begins to type this one if it is next, even in a stopped queue.
-    pub(crate) fn begin_this(&mut self, number: u64, now: Timestamp) -> QueueStart {
+    pub(crate) fn begin_prompt(&mut self, number: u64, now: Timestamp) -> QueueStart {
         let under_way = self.current().is_some();
         let first = self
             .entries
@@ -201,7 +201,7 @@ impl Queue {
     }
 
     /// Removes a prompt that has not arrived, for the process that added it.
-    pub(crate) fn take_out(&mut self, number: u64) {
+    pub(crate) fn remove_prompt(&mut self, number: u64) {
         self.entries.retain(|entry| {
             entry.number != number
                 || !matches!(entry.state, QueueState::Waiting | QueueState::Sending)
@@ -209,7 +209,7 @@ impl Queue {
     }
 
     /// Removes the last of those that were put ahead and still wait.
-    pub(crate) fn take_back(&mut self) -> Option<String> {
+    pub(crate) fn remove_last_ahead(&mut self) -> Option<String> {
         let at = self
             .entries
             .iter()
@@ -321,19 +321,19 @@ mod tests {
         let prompts: Vec<&str> = queue.entries.iter().map(|e| e.prompt.as_str()).collect();
         assert_eq!(prompts, ["a", "first", "second", "b"]);
         assert_eq!(
-            queue.begin_this(first, now()),
+            queue.begin_prompt(first, now()),
             QueueStart::NotYet,
             "a is typed"
         );
         queue.finish(TurnEnd::Failed("blocked".to_owned()), now());
-        assert_eq!(queue.begin_this(second, now()), QueueStart::NotYet);
-        assert_eq!(queue.begin_this(first, now()), QueueStart::Now);
-        assert_eq!(queue.begin_this(first, now()), QueueStart::ByAnother);
-        queue.take_out(first);
-        assert_eq!(queue.begin_this(first, now()), QueueStart::Removed);
+        assert_eq!(queue.begin_prompt(second, now()), QueueStart::NotYet);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::Now);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::ByAnother);
+        queue.remove_prompt(first);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::Removed);
         assert_eq!(queue.stopped.as_deref(), Some("blocked"), "as it was");
-        assert_eq!(queue.take_back().as_deref(), Some("second"));
-        assert_eq!(queue.take_back(), None, "b was queued");
+        assert_eq!(queue.remove_last_ahead().as_deref(), Some("second"));
+        assert_eq!(queue.remove_last_ahead(), None, "b was queued");
         assert_eq!(queue.counts().waiting, 1);
     }
 

@@ -211,14 +211,14 @@ impl Judge<'_> {
         };
         let unclear = unclear(text, &reading.plain, &permissions);
         let reject = search
-            .plainly(&rejects, text)
-            .or_else(|| search.deeply(&rejects, &unclear));
+            .search_plain(&rejects, text)
+            .or_else(|| search.search_deep(&rejects, &unclear));
         if let Some(layered) = reject {
             return Ruling::by(Decision::Reject, layered, parts);
         }
         let manual = search
-            .plainly(&manuals, text)
-            .or_else(|| search.deeply(&manuals, &unclear));
+            .search_plain(&manuals, text)
+            .or_else(|| search.search_deep(&manuals, &unclear));
         if let Some(layered) = manual {
             return Ruling::by(Decision::Manual, layered, parts);
         }

@@ -127,8 +127,8 @@ impl Policy {
             context: &context,
         };
         let rules = [layered];
-        search.plainly(&rules, example).is_some()
-            || search.deeply(&rules, &[example.to_owned()]).is_some()
+        search.search_plain(&rules, example).is_some()
+            || search.search_deep(&rules, &[example.to_owned()]).is_some()
     }
 
     pub(super) fn request<'o>(&self, layered: &'o LayeredRule, example: &str) -> Request<'o> {

@@ -22,7 +22,7 @@ pub(super) struct Search<'s> {
 impl Search<'_> {
     /// The first rule that matches a command of this text, a redirection, or a text that the rule
     /// searches for everywhere.
-    pub(super) fn plainly<'o>(
+    pub(super) fn search_plain<'o>(
         &self,
         rules: &[&'o LayeredRule],
         text: &str,
@@ -69,7 +69,7 @@ impl Search<'_> {
 
     /// The same in text that is not plain: in commands that other commands run, in scripts within words,
     /// in code of any language, in paths.
-    pub(super) fn deeply<'o>(
+    pub(super) fn search_deep<'o>(
         &self,
         rules: &[&'o LayeredRule],
         texts: &[String],

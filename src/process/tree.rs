@@ -90,7 +90,7 @@ impl Tree {
     }
 
     /// Adds the processes that were started since.
-    pub(crate) fn look_again(&mut self, leader: Option<&Identity>) {
+    pub(crate) fn refresh(&mut self, leader: Option<&Identity>) {
         self.seen.extend(tree_of(leader, &self.marker));
         self.look();
     }

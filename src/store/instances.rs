@@ -274,14 +274,14 @@ impl InstanceDir {
 
     /// The lock that says that the user is present (attached, typing): timers and autoyes then do not
     /// act.
-    pub(crate) fn presence(&self, purpose: &str) -> Result<Lock, StoreError> {
+    pub(crate) fn lock_presence(&self, purpose: &str) -> Result<Lock, StoreError> {
         // A timer holds it briefly while it checks that the user is absent.
         let wait = Duration::from_secs(5);
         self.take("presence.lock", LockMode::Shared, wait, purpose)
     }
 
     /// Keeps the user out while it is held; an error where the user is present.
-    pub(crate) fn absence(&self, purpose: &str) -> Result<Lock, StoreError> {
+    pub(crate) fn lock_absence(&self, purpose: &str) -> Result<Lock, StoreError> {
         self.take(
             "presence.lock",
             LockMode::Exclusive,

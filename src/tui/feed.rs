@@ -74,7 +74,7 @@ impl Feed {
         let (lists, list_requests) = channel();
         let (screens, screen_requests) = channel();
         let resting = Arc::new(AtomicBool::new(false));
-        let eyes = FeedContext {
+        let context = FeedContext {
             engine: Arc::clone(engine),
             mailbox: mailbox.clone(),
             lists: lists.clone(),
@@ -83,11 +83,11 @@ impl Feed {
             noticed: Arc::default(),
         };
         let each = |run: fn(FeedContext)| {
-            let eyes = eyes.clone();
-            std::thread::spawn(move || run(eyes));
+            let context = context.clone();
+            std::thread::spawn(move || run(context));
         };
         each(FeedContext::listen_to_daemon);
-        let (lister, watcher) = (eyes.clone(), eyes);
+        let (lister, watcher) = (context.clone(), context);
         std::thread::spawn(move || lister.list(&list_requests));
         let watching = std::thread::spawn(move || watcher.watch(&screen_requests));
         Self {
@@ -131,9 +131,9 @@ impl FeedContext {
         self.resting.load(Ordering::SeqCst)
     }
 
-    fn request_list(&self, request_list: ListRequest) {
+    fn request_list(&self, request: ListRequest) {
         // The UI is about to end where this fails.
-        drop(self.lists.send(request_list));
+        drop(self.lists.send(request));
     }
 
     /// The thread that keeps the list up to date.
@@ -269,8 +269,8 @@ impl FeedContext {
     fn start_watcher(&self) -> Option<Watcher> {
         // Without a watcher changes are still found, only later.
         let (watcher, sights) = Watcher::start(Arc::clone(&self.engine), Doorbell::Free).ok()?;
-        let eyes = self.clone();
-        std::thread::spawn(move || eyes.listen_to_watcher(&sights));
+        let context = self.clone();
+        std::thread::spawn(move || context.listen_to_watcher(&sights));
         Some(watcher)
     }
 

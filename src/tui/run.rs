@@ -16,7 +16,7 @@ use super::keys::Keymap;
 use super::mailbox::{Inbox, Mailbox, mailbox};
 use super::message::{AttachResult, Message, UiRequest};
 use super::state::State;
-use super::terminal::{Screen, give_back};
+use super::terminal::{Screen, restore};
 use super::theme::Theme;
 use super::update::update;
 use super::view::draw;
@@ -318,11 +318,11 @@ fn listen_for_signals(mailbox: Mailbox) -> std::io::Result<()> {
             SIGNAL.store(signal, Ordering::SeqCst);
             mailbox.send(Message::Signalled);
             if WAITING.load(Ordering::SeqCst) {
-                give_back();
+                restore();
                 std::process::exit(128 + signal);
             }
             std::thread::sleep(STUCK);
-            give_back();
+            restore();
             std::process::exit(128 + signal);
         }
     });

@@ -35,7 +35,7 @@ impl Screen {
         write(TAKE, mouse)?;
         TAKEN.store(true, Ordering::SeqCst);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));
-        let terminal = Terminal::new(backend).inspect_err(|_| give_back())?;
+        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
         Ok(Self { terminal, mouse })
     }
 
@@ -66,12 +66,12 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
 /// Restores the terminal, once.
-pub(super) fn give_back() {
+pub(super) fn restore() {
     // A panic while writing holds the lock already.
     let _writing = WRITING.try_lock();
     if TAKEN.swap(false, Ordering::SeqCst) {
@@ -96,7 +96,7 @@ fn write(sequence: &str, mouse: bool) -> std::io::Result<()> {
 fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        give_back();
+        restore();
         before(info);
         std::process::exit(PANICKED);
     }));

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 
 use super::{Discovered, DiscoveryContext};
-use crate::agents::transcripts::{Database, as_inside};
+use crate::agents::transcripts::{Database, resolved_directory};
 use crate::model::Timestamp;
 use crate::process::Command;
 
@@ -20,7 +20,7 @@ pub(super) fn recorded(
 ) -> Option<Discovered> {
     let since = Timestamp::new(context.since.into());
     let newest = |path: &PathBuf| {
-        let cwd = as_inside(context.cwd);
+        let cwd = resolved_directory(context.cwd);
         Database::open(path).ok()?.newest(cwd.to_str()?, since).ok()
     };
     let told: Vec<Option<Option<String>>> = databases.iter().map(newest).collect();
@@ -42,7 +42,7 @@ pub(super) fn listed(program: &Path, context: &DiscoveryContext<'_>) -> Discover
         .deadline(DEADLINE)
         .text();
     match listed {
-        Ok(listed) => newest(&listed, &as_inside(context.cwd), context.since),
+        Ok(listed) => newest(&listed, &resolved_directory(context.cwd), context.since),
         Err(_) => Discovered::Unclear,
     }
 }

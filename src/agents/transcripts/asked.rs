@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::aider::told;
 use super::opencode::Database;
-use super::place::as_inside;
+use super::place::resolved_directory;
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// How many bytes of printed text may still be on a screen.
@@ -36,7 +36,7 @@ impl Provider {
             TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
             TranscriptFormat::Opencode => {
                 let root = self.own_directory(host)?;
-                let directory = as_inside(worktree);
+                let directory = resolved_directory(worktree);
                 let directory = directory.to_str()?;
                 let mut asked = PendingRequest::default();
                 for path in self.databases(&root) {

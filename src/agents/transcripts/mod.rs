@@ -23,7 +23,7 @@ mod value;
 pub(crate) use asked::PendingRequest;
 pub(crate) use bookmark::Bookmark;
 pub(in crate::agents) use opencode::Database;
-pub(in crate::agents) use place::as_inside;
+pub(in crate::agents) use place::resolved_directory;
 pub(crate) use place::{TranscriptLookup, TranscriptQuery};
 pub(crate) use reading::Continuity;
 #[cfg(test)]

@@ -166,12 +166,12 @@ impl Provider {
 
 /// The path of a directory as a process in it sees it: with links resolved. Works for a directory that does
 /// not exist at the moment, like a paused worktree.
-pub(in crate::agents) fn as_inside(directory: &Path) -> PathBuf {
+pub(in crate::agents) fn resolved_directory(directory: &Path) -> PathBuf {
     if let Ok(real) = directory.canonicalize() {
         return real;
     }
     match (directory.parent(), directory.file_name()) {
-        (Some(parent), Some(name)) => as_inside(parent).join(name),
+        (Some(parent), Some(name)) => resolved_directory(parent).join(name),
         _ => directory.to_owned(),
     }
 }
@@ -363,9 +363,12 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        assert_eq!(as_inside(&link), real);
-        assert_eq!(as_inside(&link.join("away/now")), real.join("away/now"));
-        assert_eq!(as_inside(Path::new("/")), Path::new("/"));
+        assert_eq!(resolved_directory(&link), real);
+        assert_eq!(
+            resolved_directory(&link.join("away/now")),
+            real.join("away/now")
+        );
+        assert_eq!(resolved_directory(Path::new("/")), Path::new("/"));
     }
 
     #[test]

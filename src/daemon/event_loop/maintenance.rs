@@ -172,7 +172,7 @@ impl EventLoop {
                 if jobs::start(&self.engine, &self.messages, &id, job) {
                     self.jobs += 1;
                 } else {
-                    scheduler.not_begun(now);
+                    scheduler.not_started(now);
                 }
                 return;
             }

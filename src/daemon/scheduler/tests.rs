@@ -405,7 +405,7 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     scene.shows(10, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(700), SUSPEND);
-    scene.scheduler.not_begun(at(700));
+    scene.scheduler.not_started(at(700));
     assert_eq!(scene.job(701), None, "the system is given a moment");
     assert_eq!(scene.job(702), SUSPEND);
     // However often: it is not a failure of the instance.
@@ -416,7 +416,7 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     let mut scene = Scene::new(asleep);
     for turn in 0..10 {
         assert_eq!(scene.job(turn * 2), Some(Job::Feed));
-        scene.scheduler.not_begun(at(turn * 2));
+        scene.scheduler.not_started(at(turn * 2));
     }
 }
 

@@ -131,7 +131,7 @@ impl Engine {
             ));
         }
         // A person who comes now waits for the one moment that this takes.
-        let alone = match found.dir.absence("autoyes") {
+        let alone = match found.dir.lock_absence("autoyes") {
             Ok(lock) => lock,
             Err(StoreError::Busy { .. }) => {
                 let reason = "somebody is attached or typing";

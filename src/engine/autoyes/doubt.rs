@@ -30,7 +30,7 @@ impl Engine {
         dialog: &Dialog,
     ) -> Result<Option<String>, String> {
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
-        if let Some(reason) = provider.unguarded(guarded) {
+        if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
         }
         if !provider.vouches() {

@@ -20,7 +20,7 @@ impl Work<'_> {
         let provider = self.engine.provider_of(&self.record)?;
         let launch = facts.read(fact::LAUNCH).unwrap_or(Launch::Fresh);
         let chosen = facts.read::<String>(fact::SESSION_REF).is_some();
-        if !provider.mints_session() || launch != Launch::Fresh || chosen {
+        if !provider.assigns_session_id() || launch != Launch::Fresh || chosen {
             return Ok(Facts::none());
         }
         Ok(Facts::none().with(fact::SESSION_REF, &uuid::Uuid::new_v4().to_string()))

@@ -209,7 +209,7 @@ impl Work<'_> {
 pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
     let leader = record.place.as_ref().map(|place| &place.agent);
     match known {
-        Some(tree) => tree.look_again(leader),
+        Some(tree) => tree.refresh(leader),
         None => *known = Some(Tree::of(leader, &record.marker())),
     }
 }

@@ -205,7 +205,7 @@ impl Watch {
                         .map(|(id, _)| id);
                     match (pane, &mut self.client) {
                         (Some(pane), Some(client)) => {
-                            client.ask_look(pane, colours);
+                            client.request_screenshot(pane, colours);
                             self.looks.push_back(Some(answer));
                         }
                         _ => drop(answer.send(None)),
@@ -242,7 +242,7 @@ impl Watch {
         for said in said {
             match said {
                 ControlEvent::Panes(panes) => self.reconcile(panes),
-                ControlEvent::Look { pane, shot } => self.looked(&pane, shot),
+                ControlEvent::Screenshot { pane, shot } => self.looked(&pane, shot),
                 ControlEvent::Piped { pane, ok } => {
                     if let Some(pane) = self.panes.get_mut(&pane).filter(|_| !ok) {
                         pane.repair_later(self.started.elapsed());
@@ -283,7 +283,7 @@ impl Watch {
             }
         }
         if let Some(client) = &mut self.client {
-            client.ask_panes();
+            client.request_panes();
         }
     }
 
@@ -385,7 +385,7 @@ impl Watch {
             if !pane.looking && pane.bell.due().is_some_and(|due| due <= now) {
                 pane.bell.looked(now);
                 pane.looking = true;
-                client.ask_look(id, false);
+                client.request_screenshot(id, false);
                 self.looks.push_back(None);
             }
             if pane.repair.is_some_and(|due| due <= now) && !pane.ended {
@@ -396,7 +396,7 @@ impl Watch {
                 room -= 1;
                 pane.repair = Some(now + PIPE);
                 if let Some(command) = self.doorbells.command(&self.engine.host.biv, id) {
-                    client.ask_pipe(id, &command);
+                    client.request_pipe(id, &command);
                 }
             }
         }

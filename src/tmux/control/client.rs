@@ -42,7 +42,7 @@ pub(crate) struct ControlClient {
     unsent: Vec<u8>,
     /// The commands without an answer yet, in order, with the time of sending.
     asked: VecDeque<(Question, Instant)>,
-    looks: VecDeque<Look>,
+    looks: VecDeque<PendingScreenshot>,
     way: Capture,
     buffer: String,
 }
@@ -52,7 +52,7 @@ pub(crate) struct ControlClient {
 pub(crate) enum ControlEvent {
     Panes(Vec<Pane>),
     /// None: the pane is gone.
-    Look {
+    Screenshot {
         pane: String,
         shot: Option<Screenshot>,
     },
@@ -77,7 +77,7 @@ enum Question {
 
 /// A screenshot that is being taken, answered in two or three parts.
 #[derive(Debug)]
-struct Look {
+struct PendingScreenshot {
     pane: String,
     head: Option<String>,
     failed: bool,
@@ -184,7 +184,7 @@ impl ControlClient {
         !self.asked.is_empty()
     }
 
-    pub(crate) fn ask_panes(&mut self) {
+    pub(crate) fn request_panes(&mut self) {
         self.ask(
             &["list-panes", "-a", "-F", &pane::format()],
             Question::Panes,
@@ -192,10 +192,10 @@ impl ControlClient {
     }
 
     /// Requests the title and screen of a pane, with colours on request.
-    pub(crate) fn ask_look(&mut self, pane: &str, colours: bool) {
+    pub(crate) fn request_screenshot(&mut self, pane: &str, colours: bool) {
         let head =
             format!("#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}{CURSOR}{FIELD}#{{pane_title}}");
-        self.looks.push_back(Look {
+        self.looks.push_back(PendingScreenshot {
             pane: pane.to_owned(),
             head: None,
             failed: false,
@@ -222,7 +222,7 @@ impl ControlClient {
     }
 
     /// Pipes the output of a pane into this shell command. An existing pipe is replaced.
-    pub(crate) fn ask_pipe(&mut self, pane: &str, command: &str) {
+    pub(crate) fn request_pipe(&mut self, pane: &str, command: &str) {
         self.ask(
             &["pipe-pane", "-O", "-t", pane, command],
             Question::Pipe(pane.to_owned()),
@@ -314,7 +314,7 @@ impl ControlClient {
                     Capture::BufferedAndEscaped => unescaped(body),
                     Capture::Printed | Capture::Buffered => body.to_owned(),
                 };
-                ControlEvent::Look {
+                ControlEvent::Screenshot {
                     shot: if ok { shot(&look, &body) } else { None },
                     pane: look.pane,
                 }
@@ -332,7 +332,7 @@ impl Drop for ControlClient {
     }
 }
 
-fn shot(look: &Look, body: &[u8]) -> Option<Screenshot> {
+fn shot(look: &PendingScreenshot, body: &[u8]) -> Option<Screenshot> {
     let head = look.head.as_deref().filter(|_| !look.failed)?;
     let mut fields = head.trim_end_matches('\n').splitn(4, FIELD);
     Some(Screenshot {
