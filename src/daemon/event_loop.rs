@@ -223,11 +223,11 @@ impl EventLoop {
                 self.start_round();
             }
         }
-        let mut told = Vec::new();
+        let mut announcements = Vec::new();
         for (id, scheduler) in &mut self.schedulers {
             let news = scheduler.tick(now);
             if !news.is_empty() {
-                told.push((id.clone(), news));
+                announcements.push((id.clone(), news));
             }
             if self.stopping.is_none()
                 && self.jobs < JOBS
@@ -240,7 +240,7 @@ impl EventLoop {
                 }
             }
         }
-        for (id, news) in told {
+        for (id, news) in announcements {
             self.announce(&id, news);
         }
         if self.round == RoundState::Wanted && self.stopping.is_none() {
@@ -273,8 +273,8 @@ impl EventLoop {
                 }
                 let worth = self.engine.config().settings.notify.turn;
                 if let Some(scheduler) = self.schedulers.get_mut(&id) {
-                    let told = scheduler.observe(now, &seen, worth);
-                    self.announce(&id, told);
+                    let announcements = scheduler.observe(now, &seen, worth);
+                    self.announce(&id, announcements);
                 }
             }
             Sight::Left(id) => {
@@ -337,8 +337,8 @@ impl EventLoop {
         let now = self.now();
         match (self.engine.standing(id), self.schedulers.get_mut(id)) {
             (Some(standing), Some(scheduler)) => {
-                let told = scheduler.record_changed(now, standing);
-                self.announce(id, told);
+                let announcements = scheduler.record_changed(now, standing);
+                self.announce(id, announcements);
             }
             (Some(_), None) => self.load(id, false),
             (None, _) => drop(self.schedulers.remove(id)),
@@ -394,9 +394,9 @@ impl EventLoop {
         }
     }
 
-    fn announce(&self, id: &InstanceId, told: Vec<Announcement>) {
-        for told in told {
-            match told {
+    fn announce(&self, id: &InstanceId, announcements: Vec<Announcement>) {
+        for announcement in announcements {
+            match announcement {
                 Announcement::Activity { activity, previous } => {
                     self.engine.tell_activity(id, activity, previous);
                 }

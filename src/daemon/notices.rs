@@ -28,7 +28,7 @@ impl Notice {
 #[derive(Debug, Default)]
 pub(super) struct Notices {
     /// It needs the user, who was notified or was attached.
-    told: bool,
+    notified: bool,
     last: Option<(u64, Duration)>,
 }
 
@@ -44,7 +44,7 @@ impl Notices {
     ) -> Option<Notice> {
         match activity {
             Activity::Busy | Activity::Idle | Activity::Exited => {
-                self.told = false;
+                self.notified = false;
                 None
             }
             // Neither: the state stays.
@@ -53,8 +53,8 @@ impl Notices {
                 let flicker = self
                     .last
                     .is_some_and(|(before, at)| before == face && now < at + FLICKER);
-                let silent = self.told || watched || flicker;
-                self.told = true;
+                let silent = self.notified || watched || flicker;
+                self.notified = true;
                 self.last = Some((face, now));
                 (!silent).then_some(Notice::NeedsYou)
             }
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     /// Each look is (seconds, activity, face, watched); returns when the user was notified.
-    fn told(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
+    fn notified_at(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
         let mut notices = Notices::default();
         looks
             .iter()
@@ -153,7 +153,7 @@ mod tests {
                 vec![20],
             ),
         ] {
-            assert_eq!(told(&looks), expected, "{looks:?}");
+            assert_eq!(notified_at(&looks), expected, "{looks:?}");
         }
     }
 }

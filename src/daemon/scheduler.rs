@@ -73,7 +73,7 @@ pub(super) struct InstanceScheduler {
     standing: Standing,
     activity: Option<Activity>,
     /// The activity that was announced last. An unknown screen is not announced at once.
-    told: Option<Activity>,
+    announced: Option<Activity>,
     unclear: Option<Duration>,
     last_line: Option<String>,
     /// Since when the screen has not changed.
@@ -110,7 +110,7 @@ impl InstanceScheduler {
             fed: (standing.queue.running > 0).then_some((now, false)),
             standing,
             activity: None,
-            told: None,
+            announced: None,
             unclear: None,
             last_line: None,
             still: now,
@@ -163,7 +163,7 @@ impl InstanceScheduler {
         standing: Standing,
     ) -> Vec<Announcement> {
         let before = std::mem::replace(&mut self.standing, standing);
-        let mut told = Vec::new();
+        let mut announcements = Vec::new();
         let state = self.standing.state;
         if before.state != state {
             if state == State::Running {
@@ -173,7 +173,7 @@ impl InstanceScheduler {
                 self.found = false;
             } else if !matches!(state, State::Pausing) {
                 self.activity = None;
-                self.told = None;
+                self.announced = None;
                 self.unclear = None;
                 self.clock = None;
                 self.turn = None;
@@ -181,9 +181,9 @@ impl InstanceScheduler {
             if self.clients == 0 {
                 match state {
                     State::Failed | State::Interrupted => {
-                        told.push(Announcement::Notice(Notice::Failed))
+                        announcements.push(Announcement::Notice(Notice::Failed))
                     }
-                    State::Completed => told.push(Announcement::Notice(Notice::Finished)),
+                    State::Completed => announcements.push(Announcement::Notice(Notice::Finished)),
                     _ => {}
                 }
             }
@@ -201,9 +201,9 @@ impl InstanceScheduler {
             self.failed_wakes.clear();
         }
         if before.queue_stopped.is_none() && self.standing.queue_stopped.is_some() {
-            told.push(Announcement::Notice(Notice::Failed));
+            announcements.push(Announcement::Notice(Notice::Failed));
         }
-        told
+        announcements
     }
 
     /// Takes an observation of its screen.
@@ -213,7 +213,7 @@ impl InstanceScheduler {
         seen: &Seen,
         turn_worth_telling: Duration,
     ) -> Vec<Announcement> {
-        let mut told = Vec::new();
+        let mut announcements = Vec::new();
         let previous = self.activity.replace(seen.activity);
         self.last_line.clone_from(&seen.last_line);
         self.face = seen.face;
@@ -244,25 +244,25 @@ impl InstanceScheduler {
             let notice = self
                 .notices
                 .activity(now, seen.activity, seen.face, self.clients > 0);
-            told.extend(notice.map(Announcement::Notice));
+            announcements.extend(notice.map(Announcement::Notice));
         }
         if seen.activity == Activity::Idle
             && let Some(began) = self.turn.take()
             && now.saturating_sub(began) >= turn_worth_telling
             && self.clients == 0
         {
-            told.push(Announcement::Notice(Notice::Finished));
+            announcements.push(Announcement::Notice(Notice::Finished));
         }
         match seen.activity {
-            Activity::Unknown if self.told.is_some_and(|told| told != Activity::Unknown) => {
+            Activity::Unknown if self.announced.is_some_and(|last| last != Activity::Unknown) => {
                 self.unclear.get_or_insert(now);
             }
             activity => {
                 self.unclear = None;
-                told.extend(self.announce(activity));
+                announcements.extend(self.announce(activity));
             }
         }
-        told
+        announcements
     }
 
     /// Time has passed.
@@ -277,7 +277,7 @@ impl InstanceScheduler {
     }
 
     fn announce(&mut self, activity: Activity) -> Option<Announcement> {
-        let previous = self.told.replace(activity);
+        let previous = self.announced.replace(activity);
         (previous != Some(activity)).then_some(Announcement::Activity { activity, previous })
     }
 

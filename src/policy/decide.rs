@@ -81,8 +81,7 @@ impl Ruling {
 }
 
 impl Policy {
-    /// Rejects if any rule rejects, accepts if every part is accepted, and otherwise permissions the decision
-    /// to the user.
+    /// Rejects if any rule rejects, accepts if every part is accepted, and otherwise asks the user.
     pub(crate) fn decide(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
         let judge = Judge {
             policy: self,

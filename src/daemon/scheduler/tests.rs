@@ -208,18 +208,18 @@ fn a_blocked_or_failed_turn_stops_the_queue() {
     let mut scene = started();
     scene.scheduler.agent_ended();
     assert_eq!(scene.job(3), Some(Job::Settle));
-    let told = scene.stands(4, |standing| standing.state = State::Failed);
-    assert_eq!(told, [Announcement::Notice(Notice::Failed)]);
+    let announcements = scene.stands(4, |standing| standing.state = State::Failed);
+    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
     scene.scheduler.done(at(4), &Done::Settled);
     assert!(matches!(
         scene.job(4),
         Some(Job::Finish(TurnEnd::Failed(_)))
     ));
-    let told = scene.stands(5, |standing| {
+    let announcements = scene.stands(5, |standing| {
         standing.queue = queue(0, 1);
         standing.queue_stopped = Some("the agent has ended".to_owned());
     });
-    assert_eq!(told, [Announcement::Notice(Notice::Failed)]);
+    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
     scene.scheduler.done(at(5), &Done::Finished);
     assert_eq!(scene.job(1000), None);
 }
@@ -284,9 +284,10 @@ fn an_agent_without_rules_is_fed_when_it_is_silent() {
 
 #[test]
 fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
-    let activity = |told: Vec<Announcement>| {
-        told.into_iter()
-            .filter_map(|told| match told {
+    let activity = |announcements: Vec<Announcement>| {
+        announcements
+            .into_iter()
+            .filter_map(|announcement| match announcement {
                 Announcement::Activity { activity, .. } => Some(activity),
                 Announcement::Notice(_) => None,
             })
@@ -305,14 +306,16 @@ fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
 
 #[test]
 fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
-    for (began, ended, clients, told) in [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)] {
+    for (began, ended, clients, notified) in
+        [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)]
+    {
         let mut scene = Scene::new(standing());
         scene.scheduler.set_clients(at(0), clients);
         scene.shows(began, Activity::Busy);
         let heard = scene.shows(ended, Activity::Idle);
         assert_eq!(
             heard.contains(&Announcement::Notice(Notice::Finished)),
-            told,
+            notified,
             "{ended} {clients}"
         );
     }
@@ -322,11 +325,11 @@ fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
 fn what_was_there_before_the_daemon_is_no_news() {
     let mut scene = Scene::new(standing());
     scene.scheduler = InstanceScheduler::new(standing(), at(0), true);
-    let told = scene.shows(1, Activity::Approval);
-    assert!(!told.contains(&Announcement::Notice(Notice::NeedsYou)));
+    let announcements = scene.shows(1, Activity::Approval);
+    assert!(!announcements.contains(&Announcement::Notice(Notice::NeedsYou)));
     scene.shows(10, Activity::Busy);
-    let told = scene.shows(20, Activity::Approval);
-    assert!(told.contains(&Announcement::Notice(Notice::NeedsYou)));
+    let announcements = scene.shows(20, Activity::Approval);
+    assert!(announcements.contains(&Announcement::Notice(Notice::NeedsYou)));
 }
 
 #[test]
