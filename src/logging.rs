@@ -1,9 +1,11 @@
-//! The log of a home: what operations did and when, and the failures that no caller sees.
+//! The log of a home: what operations did and when, and errors that are not returned to a caller.
 //!
-//! Every part of the program writes with the `tracing` macros. Here is where the lines go:
-//! `log/biv.log` below the state directory, at most [`LARGEST`] bytes and one older file of the same
-//! size. `BIV_LOG` sets the level. Lines name instances by their ids: titles, prompts and screens do
-//! not belong into a log.
+//! Every room writes with the `tracing` macros. The lines go to `log/biv.log` below the state
+//! directory, at most [`LARGEST`] bytes, and one older file of the same size. `BIV_LOG` sets the level.
+//! Lines name instances by id. They must not contain titles, prompts or screens.
+//!
+//! A result that is dropped on purpose is logged at `debug` level, or at `warn` where it may explain a
+//! later failure. Where the error means nothing, a comment says why.
 
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
@@ -22,7 +24,7 @@ pub(crate) const VARIABLE: &str = "BIV_LOG";
 /// A file that has grown beyond this becomes the older one.
 const LARGEST: u64 = 4 * 1024 * 1024;
 
-/// How much is logged where nothing else was asked for.
+/// The level where `BIV_LOG` is not set.
 const DEFAULT: LevelFilter = LevelFilter::INFO;
 
 /// A level that does not exist.
@@ -35,13 +37,13 @@ pub(crate) fn log_file(state: &Path) -> PathBuf {
     state.join("log").join("biv.log")
 }
 
-/// The file that the log was moved to when it had grown too large.
+/// The previous log file, moved here when it had grown too large.
 pub(crate) fn older_log_file(state: &Path) -> PathBuf {
     log_file(state).with_extension("log.1")
 }
 
-/// Sends everything that is logged in this process to the file. The file is made by the first line:
-/// a command with nothing to log touches nothing.
+/// Sends everything that this process logs to the file. The first line creates the file: a command with
+/// nothing to log touches nothing.
 pub(crate) fn start(state: &Path, level: Option<&OsStr>) -> Result<(), UnknownLevel> {
     let (level, unknown) = match level.map(OsStr::to_string_lossy) {
         None => (DEFAULT, None),
@@ -55,11 +57,11 @@ pub(crate) fn start(state: &Path, level: Option<&OsStr>) -> Result<(), UnknownLe
         .with_max_level(level)
         .with_ansi(false)
         .with_target(false)
-        // The beginning too: of a step that hangs there is no end.
+        // The start of a step too: a step that hangs has no end.
         .with_span_events(FmtSpan::NEW | FmtSpan::CLOSE)
         .with_writer(LogFile::new(state))
         .try_init();
-    // Only a test that starts it twice can fail here.
+    // Fails only if a subscriber is set already, as in tests that start twice.
     drop(started);
     log_panics();
     unknown.map_or(Ok(()), Err)
@@ -101,7 +103,8 @@ impl LogFile {
         Ok(())
     }
 
-    /// Whether the file is the one of this name, and has room. Another process may have moved it.
+    /// Whether the open file is still the one at this path, and has room. Another process may have moved
+    /// it.
     fn is_current(&self, file: &File) -> bool {
         let (Ok(ours), Ok(named)) = (file.metadata(), std::fs::symlink_metadata(&self.path)) else {
             return false;
@@ -113,7 +116,7 @@ impl LogFile {
         if let Some(directory) = self.path.parent()
             && !directory.is_dir()
         {
-            // Below a state directory that exists; that one is made by the store.
+            // Only this directory: the state directory itself is created by the store.
             DirBuilder::new().mode(0o700).create(directory)?;
         }
         if std::fs::symlink_metadata(&self.path).is_ok_and(|found| found.len() >= LARGEST) {
@@ -141,7 +144,7 @@ struct Line<'a>(&'a LogFile);
 
 impl Write for Line<'_> {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        // A log that cannot be written is no reason for a command to fail.
+        // A log that cannot be written must not make a command fail, and cannot be logged.
         drop(self.0.append(line));
         Ok(line.len())
     }

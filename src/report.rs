@@ -1,4 +1,4 @@
-//! Errors in words: what failed, why, and the command that helps. Every face says them alike.
+//! Error reports: what failed, why, and a hint. The command line and the terminal UI share them.
 
 use std::error::Error as _;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::engine::{Bulk, Camp, Error, GitError, StoreError, TmuxError};
 use crate::lifecycle::Operation;
 use crate::model::{State, Title};
 
-/// An error as a person or a script meets it.
+/// An error as shown to users and scripts.
 #[derive(Debug)]
 pub(crate) struct Report {
     pub code: &'static str,
@@ -18,9 +18,9 @@ pub(crate) struct Report {
     pub message: String,
     pub causes: Vec<String>,
     pub hints: Vec<String>,
-    /// More for scripts: candidates, last words.
+    /// More for scripts: candidates, last output.
     pub details: Option<serde_json::Value>,
-    /// More for people, printed below.
+    /// More for users, printed below.
     pub appendix: Option<String>,
 }
 
@@ -49,7 +49,7 @@ impl Report {
         }
     }
 
-    /// Where some of the camp could not be brought into a state: which, and why.
+    /// The report if some instances of the camp failed: which, and why.
     pub(crate) fn not_all(camp: &Camp, done: &str) -> Option<Self> {
         let failures: Vec<(&Title, String)> = camp
             .failures
@@ -59,7 +59,7 @@ impl Report {
         Self::some_failed(done, camp.instances.len(), &failures)
     }
 
-    /// The same for instances that were named.
+    /// The same for named instances.
     pub(crate) fn of_bulk<T>(bulk: &Bulk<T>, done: &str) -> Option<Self> {
         let failures: Vec<(&Title, String)> = bulk
             .failures
@@ -69,7 +69,7 @@ impl Report {
         Self::some_failed(done, bulk.done.len(), &failures)
     }
 
-    /// Where the same request to several instances failed for some: how many, which, and why.
+    /// The report if a request to several instances failed for some: how many, which, and why.
     pub(crate) fn some_failed(
         done: &str,
         well: usize,
@@ -89,7 +89,7 @@ impl Report {
             ..Self::failed(
                 "not_all",
                 format!("{done} {well} of {}", well + failures.len()),
-                format!("mend `{first}` and say it again"),
+                format!("correct `{first}` and run the command again"),
             )
         })
     }
@@ -136,7 +136,7 @@ impl From<Error> for Report {
     }
 }
 
-/// The error behind an operation that was taken back or got stuck.
+/// The cause of an operation that was rolled back or is stuck.
 fn innermost(error: &Error) -> &Error {
     match error {
         Error::TakenBack { source, .. }
@@ -146,7 +146,7 @@ fn innermost(error: &Error) -> &Error {
     }
 }
 
-/// The name for scripts, and the exit status.
+/// The error code for scripts, and the exit status.
 fn kind(error: &Error) -> (&'static str, u8) {
     match error {
         Error::NoSuchInstance { .. } => ("no_such_instance", 3),
@@ -211,7 +211,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
     }
 }
 
-/// What the user can do about it: one answer for each error, so that a new error asks the question.
+/// What the user can do. Every error is listed, so that a new error needs a decision here.
 fn hints(error: &Error) -> Vec<String> {
     let hint = match error {
         Error::TakenBack {
@@ -226,17 +226,17 @@ fn hints(error: &Error) -> Vec<String> {
         Error::PromptNotSent { title, source } => {
             let mut hints = hints(source);
             hints.push(format!(
-                "then say it again with `biv send {} …`",
+                "then send it again with `biv send {} …`",
                 word(title)
             ));
             return hints;
         }
         Error::Stuck { source, .. } => {
             let mut hints = hints(source);
-            hints.push("nothing is lost; any next `biv` command carries it on".to_owned());
+            hints.push("nothing is lost; the next `biv` command continues it".to_owned());
             return hints;
         }
-        Error::NoSuchInstance { .. } => "`biv list` shows the instances there are".to_owned(),
+        Error::NoSuchInstance { .. } => "`biv list` shows all instances".to_owned(),
         Error::Ambiguous { candidates, .. } => {
             let list: Vec<String> = candidates
                 .iter()
@@ -246,19 +246,18 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::WrongState { title, state, .. } => from_state(&word(title), *state),
         Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
-        Error::Busy { title, .. } => format!(
-            "try again when it is done; `biv show {}` tells",
-            word(title)
-        ),
+        Error::Busy { title, .. } => {
+            format!("try again when it is done; see `biv show {}`", word(title))
+        }
         Error::TitleTaken { title } => {
             format!("choose another title, or `biv attach {}`", word(title))
         }
         Error::BranchHeld { id, .. } => {
             format!(
-                "one instance to a branch: take another branch, or end that one with `biv kill {id}`"
+                "a branch can have only one instance: use another branch, or end that instance with `biv kill {id}`"
             )
         }
-        Error::Title(_) => "a title is free text for people, such as `fix the login`".to_owned(),
+        Error::Title(_) => "a title is free text, such as `fix the login`".to_owned(),
         Error::NoSuchBase { .. } => "give a branch, tag or commit with --base".to_owned(),
         Error::NoCommits { .. } => {
             "make a first commit: `git commit --allow-empty -m \"first\"`".to_owned()
@@ -277,7 +276,7 @@ fn hints(error: &Error) -> Vec<String> {
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
         Error::NotKnown { title } => format!(
-            "`biv log {}` shows what it was told; send it again if it is not there",
+            "`biv log {}` shows the prompts that arrived; send it again if it is not there",
             word(title)
         ),
         Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
@@ -286,14 +285,14 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::AlreadyManaged { title, .. } => format!("`biv attach {}`", word(title)),
         Error::ConsentNeeded { .. } => {
-            "read it, then `biv new --trust-setup` runs it from now on; `--no-setup` goes without"
+            "read it, then `biv new --trust-setup` runs it from now on; `--no-setup` skips it"
                 .to_owned()
         }
         Error::SetupFailed { .. } => {
-            "mend it in .bivouac.toml, or go without by `--no-setup`".to_owned()
+            "correct it in .bivouac.toml, or skip it with `--no-setup`".to_owned()
         }
         Error::ForeignState { .. } => {
-            "say which file with --file; `biv adopt DIR` takes over a single worktree".to_owned()
+            "name the file with --file; `biv adopt DIR` adopts a single worktree".to_owned()
         }
         Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
         Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
@@ -304,22 +303,26 @@ fn hints(error: &Error) -> Vec<String> {
         Error::Unsavable { .. } => {
             "remove them, or keep the worktree: `--keep-worktree`".to_owned()
         }
-        Error::Space { .. } => "free some space; nothing was touched".to_owned(),
+        Error::Space { .. } => "free some space; nothing was changed".to_owned(),
         Error::SnapshotDiffers { .. } => {
-            "something writes into the worktree; end it and try again".to_owned()
+            "a process writes into the worktree; stop it and try again".to_owned()
         }
         Error::WorktreeMissing { .. } => {
-            "bring the directory back, or `biv kill` the instance; its branch is still there"
-                .to_owned()
+            "restore the directory, or `biv kill` the instance; its branch still exists".to_owned()
         }
         Error::Vault { .. } | Error::Fact(_) => {
-            "it is left alone; the biv that wrote it can read it".to_owned()
+            "it was not changed; use the version of biv that wrote it".to_owned()
         }
-        Error::Cancelled => "the agent goes on as before".to_owned(),
-        Error::Interrupted => "everything was taken back; say it again to start anew".to_owned(),
-        Error::Unsent => "send it again if it is wanted after all".to_owned(),
+        Error::Cancelled => "the agent continues as before".to_owned(),
+        Error::Interrupted => {
+            "everything was rolled back; run the command again to start over".to_owned()
+        }
+        Error::Unsent => "to send it after all, run `biv send` again".to_owned(),
         Error::CannotResume { title, .. } => {
-            format!("start it afresh with `biv restart {}`", word(title))
+            format!(
+                "start a new conversation with `biv restart {}`",
+                word(title)
+            )
         }
         Error::RepositoryMoved { recorded, .. } => format!(
             "if you moved it: `biv repo moved {} NEW`, or run this inside of it",
@@ -329,19 +332,20 @@ fn hints(error: &Error) -> Vec<String> {
             "`biv list --json` names the repository of each instance".to_owned()
         }
         Error::RepositoryStillThere { .. } => {
-            "instances stay with the first one; `biv new` in the copy gives it an id of its own"
+            "instances stay with the original; `biv new` in the copy gives the copy its own id"
                 .to_owned()
         }
         Error::Conflict { .. } => conflict_hint(""),
         Error::Survivors(_) => {
-            "they are stuck in the kernel (a dead network mount?); `biv doctor`".to_owned()
+            "they are stuck in the kernel, perhaps on a dead network mount; run `biv doctor`"
+                .to_owned()
         }
         Error::Inside { leave, .. } => format!(
-            "do it in a terminal of your own; where you are attached, {leave} leaves the instance"
+            "run it in another terminal; if you are attached, {leave} detaches from the instance"
         ),
         Error::DaemonNotStarted { log } => {
             format!(
-                "{} says why; `biv daemon run` shows it at once",
+                "see {}, or run `biv daemon run` in the foreground",
                 log.display()
             )
         }
@@ -351,15 +355,13 @@ fn hints(error: &Error) -> Vec<String> {
             ..
         }) => format!("did you mean `{nearest}`? `biv config show` prints all keys"),
         Error::Config(_) => "`biv config show` prints all keys with their defaults".to_owned(),
-        Error::Repository(_) => "mend it, or go without by `--no-setup`".to_owned(),
-        Error::Catalog(_) => "mend or remove that file; `biv agents` then lists all".to_owned(),
+        Error::Repository(_) => "correct it, or skip it with `--no-setup`".to_owned(),
+        Error::Catalog(_) => {
+            "correct or remove that file; `biv agents` then lists all agents".to_owned()
+        }
         Error::Key(_) => "set `terminal.detach_key` to a key such as C-q".to_owned(),
-        Error::AgentLaunch(_) | Error::Launch(_) => {
-            "`biv doctor` looks for what is wrong".to_owned()
-        }
-        Error::Files { .. } | Error::Process(_) => {
-            "`biv doctor` looks for what is wrong".to_owned()
-        }
+        Error::AgentLaunch(_) | Error::Launch(_) => "run `biv doctor` to find the cause".to_owned(),
+        Error::Files { .. } | Error::Process(_) => "run `biv doctor` to find the cause".to_owned(),
         Error::Store(error) => store_hint(error),
         Error::Git(error) => git_hint(error),
         Error::Tmux(error) => tmux_hint(error),
@@ -367,7 +369,7 @@ fn hints(error: &Error) -> Vec<String> {
     vec![hint]
 }
 
-/// What stands in the way of a resume, where the way around it is a resume again.
+/// The hint for a failed resume, if the remedy is another resume.
 fn resume_hint(title: &str, error: &Error) -> Option<String> {
     match error {
         Error::Conflict { .. } | Error::Git(GitError::Conflict { .. }) => {
@@ -387,9 +389,9 @@ fn resume_hint(title: &str, error: &Error) -> Option<String> {
     }
 }
 
-const KEEPS: &str = "restores what was saved, on a branch of its own";
+const KEEPS: &str = "restores the saved work on a new branch";
 
-/// The two ways around a conflict.
+/// The two ways to resume despite a conflict.
 fn conflict_hint(resume: &str) -> String {
     format!(
         "`{resume}--on-conflict keep` {KEEPS}; `--on-conflict markers` writes both versions and \
@@ -397,13 +399,13 @@ fn conflict_hint(resume: &str) -> String {
     )
 }
 
-/// A path as it can be typed in a shell.
+/// A path as a shell word.
 fn path_word(path: &std::path::Path) -> String {
     let shown = path.display().to_string();
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
 }
 
-/// A title as it can be typed in a shell.
+/// A title as a shell word.
 pub(crate) fn word(title: &Title) -> String {
     let shown = title.to_string();
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
@@ -411,15 +413,15 @@ pub(crate) fn word(title: &Title) -> String {
 
 fn from_state(title: &str, state: State) -> String {
     match state {
-        State::Paused => format!("bring it back with `biv resume {title}`"),
+        State::Paused => format!("resume it with `biv resume {title}`"),
         State::Interrupted => {
-            format!("its server is gone; bring it back with `biv resume {title}`")
+            format!("its tmux server is gone; resume it with `biv resume {title}`")
         }
         State::Completed | State::Failed => {
-            format!("`biv peek {title}` shows its last words; `biv resume {title}` goes on")
+            format!("`biv peek {title}` shows its last output; `biv resume {title}` continues")
         }
         State::Killed => format!("bring it back with `biv undo-kill {title}`"),
-        State::Running => format!("`biv show {title}` says what it is doing"),
+        State::Running => format!("`biv show {title}` shows what it is doing"),
         State::Creating | State::Pausing | State::Resuming | State::Restarting | State::Killing => {
             "wait until that is done".to_owned()
         }
@@ -434,12 +436,12 @@ fn store_hint(error: &StoreError) -> String {
         StoreError::Io { .. } if error.is_out_of_space() => {
             "free some space; nothing was lost".to_owned()
         }
-        StoreError::Io { .. } => "`biv doctor` looks for what is wrong".to_owned(),
+        StoreError::Io { .. } => "run `biv doctor` to find the cause".to_owned(),
         StoreError::ForeignOwner { .. } => "set BIV_HOME to a directory of your own".to_owned(),
         StoreError::Newer { .. } | StoreError::Unknown { .. } => {
             "use the newer biv that wrote it".to_owned()
         }
-        StoreError::Corrupt { .. } => "it is left alone; `biv doctor` says more".to_owned(),
+        StoreError::Corrupt { .. } => "it was not changed; run `biv doctor` for details".to_owned(),
         StoreError::Stale { .. } | StoreError::Busy { .. } => "try again".to_owned(),
     }
 }
@@ -456,7 +458,7 @@ fn git_hint(error: &GitError) -> String {
         GitError::NoSuchDirectory { .. } => "check the path".to_owned(),
         GitError::DubiousOwnership { fix, .. } => format!("if you trust it: `{fix}`"),
         GitError::BranchName { .. } => {
-            "`git check-ref-format --branch NAME` tells what is allowed".to_owned()
+            "`git check-ref-format --branch NAME` checks a name".to_owned()
         }
         GitError::BranchExists { .. } => {
             "choose another name, or take that branch with --branch".to_owned()
@@ -471,16 +473,14 @@ fn git_hint(error: &GitError) -> String {
         ),
         GitError::DiskFull { .. } => "free some space; nothing was lost".to_owned(),
         GitError::PathTaken { .. } => "move it away and try again".to_owned(),
-        GitError::NotAWorktree { .. } => {
-            "`git worktree list` shows those that there are".to_owned()
-        }
+        GitError::NotAWorktree { .. } => "`git worktree list` shows all worktrees".to_owned(),
         GitError::MainCheckout { .. } | GitError::MountPoint { .. } => {
             "leave it where it is: `--keep-worktree`".to_owned()
         }
-        GitError::VaultMissing { .. } => "bring that directory back where it was".to_owned(),
+        GitError::VaultMissing { .. } => "restore that directory at its old place".to_owned(),
         GitError::VaultBusy { .. } => "try again when the other command is done".to_owned(),
         GitError::Unsettled { .. } => {
-            "something writes into the worktree; end it and try again".to_owned()
+            "a process writes into the worktree; stop it and try again".to_owned()
         }
         GitError::OperationInProgress { .. } => format!("`--on-conflict keep` {KEEPS}"),
         GitError::Conflict { .. } => conflict_hint(""),
@@ -496,7 +496,7 @@ fn git_hint(error: &GitError) -> String {
         | GitError::StoredDiffers { .. }
         | GitError::MergeDiffers { .. }
         | GitError::Unexpected { .. }
-        | GitError::Call(_) => "`biv doctor` looks for what is wrong".to_owned(),
+        | GitError::Call(_) => "run `biv doctor` to find the cause".to_owned(),
     }
 }
 
@@ -508,7 +508,7 @@ fn tmux_hint(error: &TmuxError) -> String {
         }
         TmuxError::NoServer | TmuxError::NoPane(_) => "`biv list` shows what still runs".to_owned(),
         TmuxError::Answer(_) | TmuxError::Failed(_) | TmuxError::Write { .. } => {
-            "`biv doctor` looks for what is wrong".to_owned()
+            "run `biv doctor` to find the cause".to_owned()
         }
     }
 }

@@ -1,14 +1,14 @@
-//! All agents that are known: the built-in ones, and what the user made of them.
+//! All known agents: the built-in ones and the user's.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::file::ProviderFile;
 use super::launch::Host;
-use super::mistake::{self, Mistake};
+use super::mistake::{self, ProviderFileError};
 use super::provider::Provider;
 
-/// In the order in which a default is looked for.
+/// In the order in which the default agent is searched for.
 const BUILT_IN: [(&str, &str); 7] = [
     ("claude", include_str!("providers/claude.toml")),
     ("codex", include_str!("providers/codex.toml")),
@@ -18,9 +18,9 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("shell", include_str!("providers/shell.toml")),
     ("demo", include_str!("providers/demo.toml")),
 ];
-/// Chosen without being asked for only when nothing else is there: it works, and it is free.
+/// The default only if no other agent is installed: it needs nothing.
 const LAST_RESORT: &str = "demo";
-/// Never chosen without being asked for: it needs a command.
+/// Never the default: it needs a command.
 const NEVER_DEFAULT: &str = "shell";
 
 #[derive(Debug)]
@@ -28,7 +28,8 @@ pub(crate) struct Catalog {
     agents: Vec<Agent>,
 }
 
-/// Parsed at first use where it is built in and unchanged: most commands need one agent or none.
+/// An agent of the catalog. An unchanged built-in file is parsed at first use: most commands need one agent
+/// or none.
 #[derive(Debug)]
 struct Agent {
     name: String,
@@ -47,14 +48,14 @@ pub(crate) enum CatalogError {
     #[error("{}: an agent's file is named after it, in small letters, digits and `-`, as in my-agent.toml", .file.display())]
     Name { file: PathBuf },
     #[error(transparent)]
-    Mistake(#[from] Mistake),
+    ProviderFileError(#[from] ProviderFileError),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no agent named `{name}`")]
 pub(crate) struct UnknownAgent {
     pub name: String,
-    /// The one that was probably meant.
+    /// The most similar known name.
     pub suggestion: Option<String>,
     pub known: Vec<String>,
 }
@@ -72,7 +73,7 @@ impl Catalog {
         Self { agents }
     }
 
-    /// The built-in agents, with the user's files (`<config>/agents/*.toml`) laid over them.
+    /// The built-in agents, with the user's files (`<config>/agents/*.toml`) merged over them.
     pub(crate) fn load(user_dir: Option<&Path>) -> Result<Self, CatalogError> {
         let mut catalog = Self::built_in();
         for file in user_dir.map(user_files).transpose()?.unwrap_or_default() {
@@ -102,12 +103,12 @@ impl Catalog {
         })
     }
 
-    /// The one that runs any command.
+    /// The agent that runs any command.
     pub(crate) fn plain(&self) -> Result<&Provider, UnknownAgent> {
         self.require(NEVER_DEFAULT)
     }
 
-    /// The configured agent, else the first of the built-in ones that is installed.
+    /// The configured agent, else the first built-in one that is installed.
     pub(crate) fn default_agent(
         &self,
         configured: Option<&str>,
@@ -131,7 +132,7 @@ impl Catalog {
             path: path.to_owned(),
             source,
         })?;
-        // By itself first: only so does a mistake have a line.
+        // Parsed by itself first, so that a mistake has a line number.
         mistake::read(path, &text)?;
         let place = self.agents.iter().position(|agent| agent.name == name);
         let below = place
@@ -161,7 +162,7 @@ impl Agent {
     fn provider(&self) -> Option<&Provider> {
         self.provider
             .get_or_init(|| {
-                // The tests read every built-in file, so there is nothing to report here.
+                // The tests parse every built-in file, so this cannot fail.
                 let file: ProviderFile = toml::from_str(self.text).ok()?;
                 Some(Provider::new(&self.name, file))
             })
@@ -169,7 +170,7 @@ impl Agent {
     }
 }
 
-/// One file from two: tables key by key, everything else as the upper one has it.
+/// Merges two files: tables key by key; for everything else the upper file wins.
 fn merged(below: &str, above: &str) -> Result<ProviderFile, crate::detect::Fault> {
     let fault = |error: toml::de::Error| crate::detect::Fault {
         key: String::new(),
@@ -191,7 +192,7 @@ fn lay(below: &mut toml::Table, above: toml::Table) {
     }
 }
 
-/// In the order of their names; a folder that is not there holds none.
+/// Sorted by name. A missing directory has none.
 fn user_files(directory: &Path) -> Result<Vec<PathBuf>, CatalogError> {
     let unreadable = |source| CatalogError::Unreadable {
         path: directory.to_owned(),
@@ -339,7 +340,7 @@ mod tests {
         let default = |host: &Host| catalog.default_agent(None, host).unwrap().name().to_owned();
         assert_eq!(default(&host), "demo");
         for name in ["aider", "codex"] {
-            // A link, not a file of our own: one that was just written may be "busy" for a moment.
+            // A link, not a new file: executing a file that was just written may fail with "text file busy".
             std::os::unix::fs::symlink(which::which("git").unwrap(), bin.path().join(name))
                 .unwrap();
             assert_eq!(default(&host), name);

@@ -1,6 +1,6 @@
-//! The form of a provider file. `providers/claude.toml` explains each key.
+//! The format of a provider file. `providers/claude.toml` explains each key.
 //!
-//! Every key has a default, so that a user's file may hold only what differs.
+//! Every key has a default, so that a user's file needs only what differs.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules, VersionRange};
 
-/// The words in braces that stand for something; all other braces are left alone.
+/// The placeholders; other text in braces is left alone.
 pub(super) const PLACEHOLDERS: [&str; 6] = [
     "{biv}",
     "{state}",
@@ -25,10 +25,10 @@ pub(crate) struct ProviderFile {
     pub display: Option<String>,
     pub about: Option<String>,
     pub command: Vec<String>,
-    /// Whether what the user puts after `--` is the command itself, not arguments to it.
+    /// Whether the arguments after `--` are the command itself, not arguments to it.
     pub command_from_args: bool,
     pub args: Vec<String>,
-    /// An empty value means: do not set it.
+    /// An empty value means that the variable is not set.
     pub env: BTreeMap<String, String>,
     pub version_command: Vec<String>,
     pub session: Session,
@@ -41,7 +41,7 @@ pub(crate) struct ProviderFile {
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
-    /// Tried before `rules`: a user's own, beside the built-in ones.
+    /// Tried before `rules`: the user's rules in addition to the built-in ones.
     pub extra_rules: Vec<Rule>,
     pub rules: Vec<Rule>,
     pub dialogs: Vec<DialogSpec>,
@@ -52,25 +52,25 @@ pub(crate) struct ProviderFile {
 pub(crate) struct Session {
     pub reference: Reference,
     pub discover: Option<Discovery>,
-    /// Arguments that give a new conversation its id.
+    /// Arguments that start a session with a given id.
     pub fresh: Vec<String>,
-    /// Arguments that continue the conversation with this id.
+    /// Arguments that resume a session by its id.
     pub resume: Vec<String>,
     pub strategy: Strategy,
     pub turnless: Turnless,
-    /// What the agent prints when it does not know the conversation.
+    /// What the agent prints when it does not know the session.
     pub unknown: Vec<Pattern>,
-    /// What it prints as it ends, with the reference as its group.
+    /// What it prints when it ends, with the session reference as group.
     pub farewell: Vec<Pattern>,
 }
 
-/// How the agent's own name for a conversation is had.
+/// How the agent's session reference is obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Reference {
-    /// We choose it and pass it at the start.
+    /// Bivouac chooses it and passes it at the start.
     Assigned,
-    /// The agent chooses it; we find it by the named method.
+    /// The agent chooses it, and it is found by `discover`.
     Discovered,
     #[default]
     None,
@@ -80,34 +80,33 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Discovery {
-    /// The entry that the process keeps of itself, which names the conversation it is in.
+    /// The file in which each process records its session.
     ClaudeRegistry,
-    /// The lock file that the process holds open, named after the id.
+    /// The lock file that the process keeps open, named after the session.
     CodexLock,
-    /// The newest session of the worktree's directory in the agent's database, or in the list that it
-    /// prints.
+    /// The newest session of the worktree in the agent's database, or in its printed list.
     OpencodeDatabase,
 }
 
-/// How a conversation is brought back.
+/// How a conversation is resumed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Strategy {
     /// By the agent itself, from its reference.
     Native,
-    /// By a prompt that tells a new one what happened.
+    /// By a prompt that tells a new session what happened.
     Replay,
     #[default]
     None,
 }
 
-/// What to do with a reference under which nothing was said yet.
+/// What to do with a session that has no turns yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Turnless {
-    /// Start anew with the same reference: there is nothing to resume.
+    /// Start a new session with the same reference.
     SameReference,
-    /// Start anew and find the new reference.
+    /// Start a new session and discover its reference.
     #[default]
     NewReference,
     /// Resume as usual.
@@ -122,7 +121,7 @@ pub(crate) struct Keys {
     /// Closes a dialog without an answer.
     pub cancel: Vec<Key>,
     pub exit: Vec<Key>,
-    /// Empties a line of the input box.
+    /// Clears a line of the input box.
     pub clear: Vec<Key>,
     pub submit: Vec<Key>,
 }
@@ -147,7 +146,7 @@ pub(crate) enum StopBy {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Input {
-    /// How long the agent needs to take in a paste before it understands Enter.
+    /// How long the agent needs after a paste before it accepts Enter.
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
@@ -176,39 +175,39 @@ pub(crate) enum Verify {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Ready {
-    /// For an agent without rules: how long it must be quiet to count as ready.
+    /// For an agent without rules: how long without output until it counts as ready.
     pub quiet_ms: Option<u64>,
-    /// For an agent that shows its prompt before it reads from it: how long the screen must hold, in the
-    /// first minute after a start.
+    /// For an agent that shows its prompt before it reads input: how long the screen must not change, in
+    /// the first minute after a start.
     pub hold_ms: Option<u64>,
-    /// For an agent that draws a dialog before it reads the answer: how long it must have stood.
+    /// For an agent that draws a dialog before it reads the answer: how long the dialog must be open.
     pub dialog_ms: u64,
 }
 
-/// What the agent tells of itself while it works.
+/// The hooks by which the agent reports its activity.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Hooks {
-    /// Whether none are handed over after all.
+    /// Whether the hooks are turned off.
     pub off: bool,
-    /// The versions that understand them; where there is a range, the version must be known.
+    /// The versions that support them. With a range, the version must be known.
     pub version: Option<VersionRange>,
-    /// Arguments that hand all hooks over at once; `{hooks}` is their JSON, `{trust}` the TOML by which
-    /// Codex knows that they are meant.
+    /// Arguments for all hooks at once; `{hooks}` is their JSON, `{trust}` the TOML that makes Codex trust
+    /// them.
     pub args: Vec<String>,
-    /// Arguments for each `{event}`; `{hook}` is what is to be run, as TOML.
+    /// Arguments for each `{event}`; `{hook}` is the command to run, as TOML.
     pub each: Vec<String>,
     pub events: HookEvents,
-    /// Seconds after which the agent gives up on a hook, where it insists on less than its usual time.
+    /// Timeouts of hooks in seconds, where the agent demands less than its default.
     pub timeouts: BTreeMap<String, u64>,
 }
 
-/// What an event tells, by its name or by its name and what it is about: `Notification:idle_prompt`.
-pub(crate) type HookEvents = BTreeMap<String, Telling>;
+/// The activity that each event means, by its name or by name and detail: `Notification:idle_prompt`.
+pub(crate) type HookEvents = BTreeMap<String, HookActivity>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Telling {
+pub(crate) enum HookActivity {
     Busy,
     Idle,
     Approval,
@@ -217,16 +216,16 @@ pub(crate) enum Telling {
     Nothing,
 }
 
-/// What makes an agent refuse by itself what its screen would not show as it is.
+/// A policy file that makes the agent itself refuse requests that its screen would not show correctly.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Guard {
-    /// Handed over at each start; `{guard}` is the path of the file.
+    /// Arguments for each start; `{guard}` is the path of the file.
     pub args: Vec<String>,
     pub file: String,
-    /// The versions that understand it.
+    /// The versions that support it.
     pub version: Option<VersionRange>,
-    /// Where one of these is there, the agent heeds that instead.
+    /// If one of these files exists, the agent uses it instead.
     pub overruled_by: Vec<PathBuf>,
 }
 
@@ -234,10 +233,10 @@ pub(crate) struct Guard {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Transcript {
     pub format: TranscriptFormat,
-    /// Where it lies, for people.
+    /// Where it is, for display.
     pub place: Option<String>,
-    /// Whether what the agent asks for is in it before its dialog shows. The screens of such an agent
-    /// are believed only where both say the same.
+    /// Whether a request is in the transcript before its dialog is shown. A dialog of such an agent is
+    /// trusted only if the transcript agrees.
     pub vouches: bool,
 }
 
@@ -254,7 +253,7 @@ pub(crate) enum TranscriptFormat {
     None,
 }
 
-/// What of the agent is made use of.
+/// The features of the agent that are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, serde::Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Capabilities {
@@ -264,7 +263,7 @@ pub(crate) struct Capabilities {
 }
 
 impl ProviderFile {
-    /// What the types cannot tell.
+    /// Checks that the types do not cover.
     pub(crate) fn check(&self) -> Result<(), Fault> {
         let session = [
             ("unknown", &self.session.unknown),
@@ -293,7 +292,7 @@ impl ProviderFile {
         Rules::check(&self.rules, "rules", &self.dialogs)
     }
 
-    /// What must be there once built-in and user's file are one.
+    /// Checks of the merged file: what must be present.
     pub(crate) fn check_whole(&self) -> Result<(), Fault> {
         let fault = |key: &str, message: &str| {
             Err(Fault {
@@ -342,7 +341,7 @@ impl ProviderFile {
     }
 }
 
-/// The name of an event becomes a word of a shell command.
+/// The name of an event becomes a word of a shell command, so its characters are restricted.
 fn hook_event(event: &str) -> Result<(), Fault> {
     let (name, detail) = event.split_once(':').unwrap_or((event, "any"));
     let is_word = |text: &str| {
@@ -358,7 +357,7 @@ fn hook_event(event: &str) -> Result<(), Fault> {
     })
 }
 
-/// A word in braces that looks like a placeholder must be one; JSON and the like may have braces.
+/// A word in braces that looks like a placeholder must be one. JSON and the like may have braces.
 fn placeholders(key: &str, word: &str) -> Result<(), Fault> {
     for part in word.split('{').skip(1) {
         let Some((name, _)) = part.split_once('}') else {

@@ -1,4 +1,5 @@
-//! The guard of an agent: what makes it refuse by itself what its screen would not show as it is.
+//! The guard of an agent: a policy file that makes the agent itself refuse requests that its screen would
+//! not show correctly.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +11,8 @@ impl Provider {
         !self.file.guard.args.is_empty()
     }
 
-    /// Whether this version can be handed the guard.
-    pub(super) fn understands_its_guard(&self) -> bool {
+    /// Whether this version supports the guard.
+    pub(super) fn supports_guard(&self) -> bool {
         let range = self.file.guard.version.as_ref();
         self.has_a_guard() && range.is_none_or(|range| self.is_within(range))
     }
@@ -26,15 +27,15 @@ impl Provider {
             .join(format!("{}.toml", self.name()))
     }
 
-    /// Why the screens of one that needs a guard cannot be believed. Whether it was handed it at its
-    /// start is not to be told from the version that is installed now.
-    pub(crate) fn unguarded(&self, handed: bool) -> Option<String> {
+    /// Why the screens of an agent that needs a guard cannot be trusted. `handed` says whether it was
+    /// started with it, which the version that is installed now does not tell.
+    pub(crate) fn missing_guard(&self, handed: bool) -> Option<String> {
         if !self.has_a_guard() {
             return None;
         }
         if !handed {
             let name = self.display();
-            return Some(format!("this {name} was not told to show all that it runs"));
+            return Some(format!("this {name} was started without its guard"));
         }
         let mut stronger = self.file.guard.overruled_by.iter();
         let stronger = stronger.find(|path| has_any(path))?;
@@ -54,12 +55,12 @@ mod tests {
     use super::super::launch::{LaunchContext, LaunchKind};
     use super::super::{Catalog, LaunchPlan};
     use super::*;
-    use crate::detect::Version;
+    use crate::detect::AgentVersion;
 
     fn plan(version: &str, state: &str) -> LaunchPlan {
         let catalog = Catalog::built_in();
         let gemini = catalog.require("gemini").unwrap();
-        gemini.assume_version(Version::find(version).unwrap());
+        gemini.assume_version(AgentVersion::find(version).unwrap());
         let host = Host {
             biv: "/bin/biv".into(),
             state: state.into(),
@@ -97,8 +98,8 @@ mod tests {
     fn one_without_its_guard_is_not_believed() {
         let catalog = Catalog::built_in();
         let gemini = catalog.require("gemini").unwrap();
-        assert_eq!(gemini.unguarded(true), None);
-        assert!(gemini.unguarded(false).is_some());
-        assert_eq!(catalog.require("codex").unwrap().unguarded(false), None);
+        assert_eq!(gemini.missing_guard(true), None);
+        assert!(gemini.missing_guard(false).is_some());
+        assert_eq!(catalog.require("codex").unwrap().missing_guard(false), None);
     }
 }

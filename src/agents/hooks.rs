@@ -1,19 +1,19 @@
-//! The hooks of an agent: how they go along with a start, and what their events tell.
+//! The hooks of an agent: how they are passed at a start, and what their events mean.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::file::{HookEvents, Telling};
+use super::file::{HookActivity, HookEvents};
 use super::launch::Host;
 use super::provider::Provider;
 use crate::model::Activity;
 
-/// What Codex itself takes where nothing is said.
+/// The default of Codex.
 const USUAL_TIMEOUT: u64 = 600;
 
 impl Provider {
-    /// The arguments that hand our hooks over for one start. None where the user's own arguments
-    /// already say the same: his stand.
+    /// The arguments that pass the hooks for one start. Empty where the user's arguments set the same
+    /// option.
     pub(super) fn hook_arguments(&self, host: &Host, extra: &[String]) -> Vec<String> {
         let hooks = &self.file.hooks;
         let Some(biv) = host.biv.to_str() else {
@@ -72,8 +72,8 @@ impl Provider {
         timeouts.get(event).copied().unwrap_or(USUAL_TIMEOUT)
     }
 
-    /// Codex runs the hooks of a command line only when it is told the hash of each: that of the JSON of
-    /// what it has read, with sorted keys. What else it trusts is left alone.
+    /// Codex runs hooks from the command line only if the hash of each is given: the hash of the hook as
+    /// JSON with sorted keys. Other trusted hooks are not affected.
     fn trust(&self, commands: &[(&str, String)]) -> String {
         let known: Vec<String> = commands
             .iter()
@@ -96,7 +96,7 @@ impl Provider {
         format!("{{{}}}", known.join(","))
     }
 
-    /// Where an option counts once, the user's own stands: ours would take its place.
+    /// Whether the user's arguments have the same option. It would be overridden.
     fn said_already(&self, extra: &[String]) -> bool {
         let hooks = &self.file.hooks;
         let option = hooks.args.first().filter(|_| hooks.each.is_empty());
@@ -106,17 +106,17 @@ impl Provider {
         })
     }
 
-    /// What an event tells of the agent; None where it tells nothing.
-    pub(crate) fn told_by(&self, event: &str, detail: Option<&str>) -> Option<Activity> {
+    /// The activity that an event means; None where it has no meaning.
+    pub(crate) fn activity_of_event(&self, event: &str, detail: Option<&str>) -> Option<Activity> {
         let events = &self.file.hooks.events;
         let precise = detail.and_then(|detail| events.get(&format!("{event}:{detail}")));
         match precise.or_else(|| events.get(event))? {
-            Telling::Busy => Some(Activity::Busy),
-            Telling::Idle => Some(Activity::Idle),
-            Telling::Approval => Some(Activity::Approval),
-            Telling::Question => Some(Activity::Question),
-            Telling::Blocked => Some(Activity::Blocked),
-            Telling::Nothing => None,
+            HookActivity::Busy => Some(Activity::Busy),
+            HookActivity::Idle => Some(Activity::Idle),
+            HookActivity::Approval => Some(Activity::Approval),
+            HookActivity::Question => Some(Activity::Question),
+            HookActivity::Blocked => Some(Activity::Blocked),
+            HookActivity::Nothing => None,
         }
     }
 }
@@ -136,7 +136,7 @@ fn in_snake_case(event: &str) -> String {
     name
 }
 
-/// The events themselves, each once, whatever details they are told apart by.
+/// The names of the events, each once, without details.
 fn subscribed(events: &HookEvents) -> Vec<&str> {
     let mut names: Vec<&str> = events
         .keys()
@@ -146,7 +146,7 @@ fn subscribed(events: &HookEvents) -> Vec<&str> {
     names
 }
 
-/// For a shell: silent and successful also when biv is not there any more.
+/// A shell command that is silent and succeeds even if biv does not exist any more.
 fn command(biv: &str, agent: &str, event: &str) -> String {
     format!("{} hook {agent} {event} 2>/dev/null || :", quoted(biv))
 }
@@ -192,14 +192,14 @@ mod tests {
             events.iter().all(|event| !event.contains(':')),
             "{events:?}"
         );
-        // The user's own settings stand.
+        // The user's own settings are kept.
         for own in ["--settings", "--settings={}"] {
             let own = [own.to_owned()];
             assert!(claude.hook_arguments(&host("/bin/biv"), &own).is_empty());
         }
     }
 
-    /// The hashes are those that Codex 0.166.0 wrote down when a person trusted the same hooks.
+    /// The hashes are those that Codex 0.166.0 stored when the same hooks were trusted by hand.
     #[test]
     fn codex_is_told_exactly_which_hooks_are_meant() {
         let catalog = Catalog::built_in();
@@ -229,7 +229,7 @@ mod tests {
         }
         assert!(codex.hooks_need_version());
         assert!(codex.hook_arguments(&host("/bin/biv"), &[]).is_empty());
-        codex.assume_version(crate::detect::Version::find("codex-cli 0.166.0").unwrap());
+        codex.assume_version(crate::detect::AgentVersion::find("codex-cli 0.166.0").unwrap());
         let arguments = codex.hook_arguments(&host("/bin/biv"), &["-c".to_owned()]);
         let trusted = arguments
             .iter()
@@ -265,7 +265,7 @@ mod tests {
             ("SomethingNew", None, None),
         ] {
             assert_eq!(
-                claude.told_by(event, detail),
+                claude.activity_of_event(event, detail),
                 expected,
                 "{event} {detail:?}"
             );

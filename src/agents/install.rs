@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use super::launch::Host;
 use super::provider::Provider;
-use crate::detect::Version;
+use crate::detect::AgentVersion;
 use crate::process::Command;
 
-/// Programs print their version at once, or something is wrong with them: but Gemini takes two seconds to
-/// start, and many times that on a machine that is busy.
+/// Most programs print their version at once. Gemini takes two seconds to start, and much longer on a busy
+/// machine.
 const DEADLINE: Duration = Duration::from_secs(20);
 
 impl Provider {
@@ -18,8 +18,8 @@ impl Provider {
         program(self.file.command.first()?, host)
     }
 
-    /// Whether it runs whatever it is given, as a shell does.
-    pub(crate) fn takes_its_command(&self) -> bool {
+    /// Whether it runs any command, as a shell does.
+    pub(crate) fn runs_any_command(&self) -> bool {
         self.file.command_from_args
     }
 
@@ -34,14 +34,14 @@ impl Provider {
 }
 
 /// Asks the agent itself. None where it is not installed, does not say, or takes too long.
-pub(crate) fn version(provider: &Provider, host: &Host) -> Option<Version> {
+pub(crate) fn version(provider: &Provider, host: &Host) -> Option<AgentVersion> {
     let (name, args) = provider.file.version_command.split_first()?;
     let output = Command::new(program(name, host)?)
         .args(args)
         .deadline(DEADLINE)
         .output()
         .ok()?;
-    Version::find(&output.stdout_text()).or_else(|| Version::find(&output.stderr_text()))
+    AgentVersion::find(&output.stdout_text()).or_else(|| AgentVersion::find(&output.stderr_text()))
 }
 
 fn program(name: &str, host: &Host) -> Option<PathBuf> {

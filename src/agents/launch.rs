@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use super::file::PLACEHOLDERS;
 use super::provider::Provider;
 
-/// What provider files may refer to on this machine.
+/// The parts of this machine that provider files may refer to.
 #[derive(Debug, Clone)]
 pub(crate) struct Host {
     /// This program.
     pub biv: PathBuf,
-    /// Where Bivouac keeps its state.
+    /// The state directory of Bivouac.
     pub state: PathBuf,
     /// The user's shell.
     pub shell: PathBuf,
-    /// Where programs are looked for.
+    /// The search path for programs.
     pub path: Option<OsString>,
 }
 
@@ -25,13 +25,13 @@ pub(crate) struct LaunchContext<'a> {
     /// The worktree.
     pub cwd: &'a Path,
     pub kind: LaunchKind<'a>,
-    /// What the user put after `--`.
+    /// The arguments that the user gave after `--`.
     pub extra_args: &'a [String],
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LaunchKind<'a> {
-    /// A new conversation, under this reference where the agent takes one.
+    /// A new session, with this reference where the agent accepts one.
     Fresh {
         session: Option<&'a str>,
     },
@@ -40,16 +40,16 @@ pub(crate) enum LaunchKind<'a> {
     },
 }
 
-/// What is to be executed, without a shell.
+/// The command line to execute, without a shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LaunchPlan {
     pub argv: Vec<String>,
-    /// The same for people: without hooks and guard, which are long and nobody's choice.
+    /// The same for display, without hooks and guard: these are long and not the user's choice.
     pub shown: Vec<String>,
     pub env: Vec<(String, String)>,
     /// Whether the guard is among the arguments.
     pub guarded: bool,
-    /// What must be on the disk before that.
+    /// Files that must be written first.
     pub files: Vec<(PathBuf, String)>,
 }
 
@@ -103,8 +103,8 @@ impl Provider {
         let mut unseen = self.hook_arguments(context.host, context.extra_args);
         let mut files = Vec::new();
         let guard = self.guard_file(context.host);
-        // A comma would make two paths of it.
-        let guarded = self.understands_its_guard() && !guard.to_string_lossy().contains(',');
+        // A comma would separate two paths.
+        let guarded = self.supports_guard() && !guard.to_string_lossy().contains(',');
         if guarded {
             self.fill_all(&file.guard.args, context, &mut unseen)?;
             files.push((guard, file.guard.file.clone()));
@@ -131,7 +131,7 @@ impl Provider {
         Ok(())
     }
 
-    /// Replaces the placeholders of a word once: what comes in by them is never looked at again.
+    /// Replaces the placeholders of a word once: the inserted values are not expanded again.
     fn fill(&self, word: &str, context: &LaunchContext<'_>) -> Result<String, LaunchError> {
         let mut filled = String::new();
         let mut rest = word;

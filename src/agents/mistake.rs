@@ -1,4 +1,4 @@
-//! Reads a provider file so that a mistake in it is named with its key and line.
+//! Parses a provider file; a mistake is reported with its key and line.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use crate::detect::Fault;
 /// A mistake in a provider file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {}{message}", .file.display(), line_suffix(*.line), key_prefix(.key))]
-pub(crate) struct Mistake {
+pub(crate) struct ProviderFileError {
     pub file: PathBuf,
     pub line: Option<usize>,
-    /// As `rules[2].any[0]`; empty where the file as a whole cannot be read.
+    /// As `rules[2].any[0]`; empty where the file cannot be parsed.
     pub key: String,
     pub message: String,
 }
@@ -30,8 +30,8 @@ fn key_prefix(key: &str) -> String {
     }
 }
 
-/// The file as written, checked by itself.
-pub(super) fn read(file: &Path, text: &str) -> Result<ProviderFile, Mistake> {
+/// Parses and checks the file by itself.
+pub(super) fn read(file: &Path, text: &str) -> Result<ProviderFile, ProviderFileError> {
     let deserializer =
         toml::Deserializer::parse(text).map_err(|error| syntax(file, text, &error))?;
     let read: ProviderFile = serde_path_to_error::deserialize(deserializer)
@@ -40,9 +40,9 @@ pub(super) fn read(file: &Path, text: &str) -> Result<ProviderFile, Mistake> {
     Ok(read)
 }
 
-/// A fault that was found by its key, with the line of that key.
-pub(super) fn at(file: &Path, text: &str, fault: Fault) -> Mistake {
-    Mistake {
+/// Adds the line of its key to a fault.
+pub(super) fn at(file: &Path, text: &str, fault: Fault) -> ProviderFileError {
+    ProviderFileError {
         file: file.to_owned(),
         line: line_of_key(text, &fault.key),
         key: fault.key,
@@ -50,8 +50,8 @@ pub(super) fn at(file: &Path, text: &str, fault: Fault) -> Mistake {
     }
 }
 
-fn syntax(file: &Path, text: &str, error: &toml::de::Error) -> Mistake {
-    Mistake {
+fn syntax(file: &Path, text: &str, error: &toml::de::Error) -> ProviderFileError {
+    ProviderFileError {
         file: file.to_owned(),
         line: error.span().map(|span| line_at(text, span.start)),
         key: String::new(),
@@ -63,7 +63,7 @@ fn wrong_value(
     file: &Path,
     text: &str,
     error: &serde_path_to_error::Error<toml::de::Error>,
-) -> Mistake {
+) -> ProviderFileError {
     let inner = error.inner();
     let path = error.path().to_string();
     let path = if path == "." { String::new() } else { path };
@@ -71,7 +71,7 @@ fn wrong_value(
         Some((field, message)) => (nested(&path, field), message),
         None => (path, inner.message().to_owned()),
     };
-    Mistake {
+    ProviderFileError {
         file: file.to_owned(),
         line: line_of_key(text, &key)
             .or_else(|| inner.span().map(|span| line_at(text, span.start))),
@@ -80,7 +80,7 @@ fn wrong_value(
     }
 }
 
-/// serde says ``unknown field `x`, expected one of `a`, `b` ``; people want to know which one is meant.
+/// serde says ``unknown field `x`, expected one of `a`, `b` ``; the message names the most similar one.
 fn unknown_field(message: &str) -> Option<(&str, String)> {
     let rest = message.strip_prefix("unknown field `")?;
     let (field, expected) = rest.split_once('`')?;
@@ -93,7 +93,7 @@ fn unknown_field(message: &str) -> Option<(&str, String)> {
     Some((field, message))
 }
 
-/// The known word that a misspelt one most likely stands for.
+/// The known word that is most similar to a misspelt one.
 pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     known
         .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
@@ -104,7 +104,7 @@ pub(super) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> O
 
 fn nested(path: &str, field: &str) -> String {
     if path.is_empty() || path.ends_with(field) {
-        // Some errors name the parent, some the field itself.
+        // Some errors have the path of the parent, some of the field itself.
         if path.is_empty() {
             field.to_owned()
         } else {
@@ -115,7 +115,7 @@ fn nested(path: &str, field: &str) -> String {
     }
 }
 
-/// The line on which `rules[2].any[0]`, or as much of it as exists, is written.
+/// The line of `rules[2].any[0]`, or of its longest prefix that exists.
 fn line_of_key(text: &str, key: &str) -> Option<usize> {
     let table = DeTable::parse(text).ok()?;
     let mut offset = None;

@@ -1,8 +1,9 @@
-//! The agents that Bivouac knows, each as one declarative file.
+//! The known agents, each as one declarative file.
 //!
-//! A provider file says how its agent is started, resumed, interrupted, spoken to and watched.
-//! Built-in ones lie in `providers/`; users override or add to them in the `agents` folder of
-//! their configuration. Nothing here knows of a particular agent.
+//! A provider file says how its agent is started, resumed, interrupted, prompted and observed. The built-in
+//! ones are in `providers/`. Users override or add to them in the `agents` directory of their
+//! configuration. The code here is not specific to an agent, except for the readers of sessions and
+//! transcripts.
 
 mod catalog;
 mod discover;
@@ -20,11 +21,13 @@ mod screens;
 mod transcripts;
 
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
-pub(crate) use discover::{Following, Trace, Traces};
+pub(crate) use discover::{Discovered, DiscoveryContext, DiscoveryCost};
 pub(crate) use file::{StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
 #[cfg(test)]
 use launch::LaunchPlan;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind};
 pub(crate) use provider::{Provider, Readiness};
-pub(crate) use transcripts::{Asked, Bookmark, Continuity, Lookup, Sought};
+pub(crate) use transcripts::{
+    Bookmark, Continuity, PendingRequest, TranscriptLookup, TranscriptQuery,
+};

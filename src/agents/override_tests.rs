@@ -1,4 +1,4 @@
-//! What users may write in their `agents` folder, and what they are told when it is wrong.
+//! User files in the `agents` directory, and the messages for mistakes in them.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ fn load(files: &[(&str, &str)]) -> Result<Catalog, CatalogError> {
     Catalog::load(Some(folder.path()))
 }
 
-/// The complaint about a file, without the folder that it lies in.
+/// The error message about a file, without its directory.
 fn complaint(name: &str, text: &str) -> String {
     let error = load(&[(name, text)]).unwrap_err().to_string();
     let start = error.find(name).unwrap_or(0);
@@ -56,7 +56,7 @@ fn a_users_file_changes_only_what_it_names() {
     assert_eq!(claude.cancel_keys(), [Key::CtrlC]);
     assert_eq!(claude.interrupt_keys(), [Key::Escape]);
     assert_eq!(claude.display(), "Claude Code");
-    assert!(claude.rules().tell_rest());
+    assert!(claude.rules().can_detect_idle());
     assert_eq!(catalog.iter().count(), 7);
 }
 
@@ -67,7 +67,7 @@ fn a_new_agent_needs_no_more_than_a_command() {
     let mine = catalog.require("my-agent").unwrap();
     assert_eq!(mine.display(), "my-agent");
     assert_eq!(mine.submit_keys(), [Key::Enter]);
-    assert!(!mine.mints_session());
+    assert!(!mine.assigns_session_id());
 }
 
 #[test]

@@ -7,23 +7,23 @@ use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
     Verify,
 };
-use crate::detect::{Draft, Key, Quiet, Rules, Screen, Verdict, Version, VersionRange};
+use crate::detect::{AgentVersion, Draft, Key, Quiet, Rules, Screen, Verdict, VersionRange};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
     name: String,
     pub(super) file: ProviderFile,
     rules: Rules,
-    /// Known once it was asked for.
-    version: OnceLock<Version>,
+    /// The installed version, once it was determined.
+    version: OnceLock<AgentVersion>,
 }
 
-/// By what sign the agent is known to be ready for a prompt.
+/// How the agent is recognised as ready for a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Readiness {
     /// Its screen rules say `idle`.
     Rules,
-    /// It has no rules: it has been quiet for this long.
+    /// It has no rules: no output for this long.
     Quiet(Duration),
 }
 
@@ -43,7 +43,7 @@ impl Provider {
         &self.name
     }
 
-    /// The name that people know it by.
+    /// Its name for display.
     pub(crate) fn display(&self) -> &str {
         self.file.display.as_deref().unwrap_or(&self.name)
     }
@@ -52,8 +52,8 @@ impl Provider {
         self.file.about.as_deref()
     }
 
-    /// Whether we choose the reference of a new conversation and pass it at the start.
-    pub(crate) fn mints_session(&self) -> bool {
+    /// Whether Bivouac chooses the session reference and passes it at the start.
+    pub(crate) fn assigns_session_id(&self) -> bool {
         self.file.session.reference == Reference::Assigned
     }
 
@@ -69,7 +69,7 @@ impl Provider {
         self.file.session.turnless
     }
 
-    /// Whether this output of an agent that ended means that it does not know the conversation.
+    /// Whether this output of an ended agent means that it does not know the session.
     pub(crate) fn says_unknown_session(&self, output: &str) -> bool {
         let screen = Screen::new(output);
         screen.filled().any(|row| {
@@ -93,12 +93,12 @@ impl Provider {
         &self.file.keys.exit
     }
 
-    /// What empties a line of the input box; none where that is not known.
+    /// The keys that clear a line of the input box; empty where they are not known.
     pub(crate) fn clear_keys(&self) -> &[Key] {
         &self.file.keys.clear
     }
 
-    /// Enter, for every agent that does not say otherwise.
+    /// Enter, unless the file says otherwise.
     pub(crate) fn submit_keys(&self) -> &[Key] {
         match self.file.keys.submit.as_slice() {
             [] => &[Key::Enter],
@@ -119,7 +119,7 @@ impl Provider {
         self.file.input.verify
     }
 
-    /// What stands in the input box; None for an agent whose box is not known.
+    /// The content of the input box; None for an agent whose box is not described.
     pub(crate) fn draft(&self, screen: &Screen) -> Option<Draft> {
         self.file
             .input
@@ -128,7 +128,7 @@ impl Provider {
             .map(|draft| draft.read(screen))
     }
 
-    /// All that stands in the input box, where the agent is known to put prompts back into it.
+    /// The whole content of the input box, for an agent that puts prompts back into it.
     pub(crate) fn whole_draft(&self, screen: &Screen) -> Option<String> {
         self.file.input.draft.as_ref()?.whole(screen)
     }
@@ -136,17 +136,17 @@ impl Provider {
     pub(crate) fn readiness(&self) -> Readiness {
         match self.file.ready.quiet_ms {
             Some(quiet) => Readiness::Quiet(Duration::from_millis(quiet)),
-            None if !self.rules.tell_rest() => Readiness::Quiet(Duration::from_secs(5)),
+            None if !self.rules.can_detect_idle() => Readiness::Quiet(Duration::from_secs(5)),
             None => Readiness::Rules,
         }
     }
 
-    /// How long a dialog must have stood before a key reaches it.
+    /// How long a dialog must be open before it accepts a key.
     pub(crate) fn dialog_hold(&self) -> Duration {
         Duration::from_millis(self.file.ready.dialog_ms)
     }
 
-    /// How long the screen must hold before an agent that was just started counts as ready.
+    /// How long the screen must not change before a started agent counts as ready.
     pub(crate) fn hold_at_start(&self) -> Option<Duration> {
         self.file.ready.hold_ms.map(Duration::from_millis)
     }
@@ -159,7 +159,7 @@ impl Provider {
         self.rules.judge(screen, title, self.version.get())
     }
 
-    pub(super) fn version(&self) -> Option<&Version> {
+    pub(super) fn version(&self) -> Option<&AgentVersion> {
         self.version.get()
     }
 
@@ -169,13 +169,13 @@ impl Provider {
             .is_some_and(|version| range.contains(version))
     }
 
-    /// Whether its version must be asked for: what goes along with a start depends on it.
+    /// Whether its version must be known for a start.
     pub(crate) fn needs_version(&self) -> bool {
         self.version().is_none() && (self.hooks_need_version() || self.guard_needs_version())
     }
 
-    /// Says which version is installed; the first word stands.
-    pub(crate) fn assume_version(&self, version: Version) {
+    /// Sets the installed version; the first call wins.
+    pub(crate) fn assume_version(&self, version: AgentVersion) {
         self.version.get_or_init(|| version);
     }
 
@@ -187,14 +187,14 @@ impl Provider {
         self.file.capabilities
     }
 
-    /// What is known not to work, for people.
+    /// Known limitations, for display.
     pub(crate) fn limits(&self) -> &[String] {
         &self.file.limits
     }
 }
 
 impl Readiness {
-    /// How [`crate::detect::Settle`] is to wait for it.
+    /// How [`crate::detect::Settle`] waits for it.
     pub(crate) fn quiet(self) -> Quiet {
         match self {
             Self::Rules => Quiet::Ignored,

@@ -45,8 +45,8 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
     assert_eq!(demo.draft(&Screen::new(&boxed(""))), Some(Draft::Empty));
 }
 
-/// What only the title tells: while an answer streams these agents look idle without it, and a
-/// spinner that was printed where a live one stands looks busy.
+/// Screens that need the title: without it, these agents look idle while an answer streams, and a printed
+/// spinner looks like a live one.
 const WITHOUT_TITLE: [(&str, &str); 18] = [
     ("codex/busy/real-streaming-80", "idle"),
     ("codex/busy/real-streaming-120", "idle"),
@@ -129,7 +129,7 @@ fn every_recorded_screen_is_judged_as_its_folder_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Every capture below `fixtures/dialogs` has beside it, as JSON, what is to be read from it.
+/// Every capture below `fixtures/dialogs` has its expected dialog beside it, as JSON.
 #[test]
 fn every_dialog_is_read_as_written_beside_it() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialogs");
@@ -228,8 +228,8 @@ fn an_agent_that_does_not_know_the_session_is_understood() {
     }
 }
 
-/// Screens are cut anywhere and hold anything: whatever stands there is judged without a panic,
-/// and a dialog that lost its upper part is never called complete.
+/// A screen may be cut anywhere and contain anything: it is judged without a panic, and a dialog without
+/// its upper part is never complete.
 #[test]
 fn a_screen_that_is_cut_anywhere_is_still_judged() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/dialogs");

@@ -13,14 +13,14 @@ use crate::engine::{Adoption, Engine};
 /// Start an agent in an existing worktree
 #[derive(Debug, Args)]
 pub(super) struct AdoptArgs {
-    /// The worktree, made by hand or by another tool
+    /// The worktree, created by you or by another tool
     #[arg(value_name = "DIR")]
     pub directory: PathBuf,
-    /// What to call it
+    /// The title
     pub title: Option<String>,
     #[command(flatten)]
     pub start: StartArgs,
-    /// What its changes are counted against [default: new.base]
+    /// The base that changes are counted against [default: new.base]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What can be typed.
+//! The command line.
 
 use clap::{Parser, Subcommand};
 
@@ -63,21 +63,21 @@ pub(super) enum Command {
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     Demo(demo::DemoArgs),
-    /// The program of a pane until it becomes the agent
+    /// The program of a pane, which execs the agent
     #[command(name = "__launch", hide = true)]
     Launch {
         socket: std::ffi::OsString,
     },
-    /// Looks at an instance once and answers the dialog it shows, as the daemon does
+    /// Looks at an instance once and answers its dialog, as the daemon does
     #[command(name = "__answer", hide = true)]
     Answer(autoyes::AnswerArgs),
-    /// Hands the output of a pane over to the watcher
+    /// Sends the output pipe of a pane to the watcher
     #[command(name = "__pipe", hide = true)]
     Pipe {
         socket: std::ffi::OsString,
         pane: String,
     },
-    /// Becomes a program that ends with whoever started it
+    /// Execs a program that ends together with its parent process
     #[command(name = "__leash", hide = true)]
     Leash {
         parent: i32,

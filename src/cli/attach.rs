@@ -27,7 +27,10 @@ pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> Comman
         return Ok(output.json(&engine.show(&args.instance.instance)?));
     }
     output.say(&if attached.detached {
-        format!("Left `{}`; the agent goes on.", attached.title)
+        format!(
+            "Detached from `{}`; the agent keeps running.",
+            attached.title
+        )
     } else {
         format!("`{}` has ended.", attached.title)
     });

@@ -13,7 +13,7 @@ use crate::model::printable_line;
 /// Show what autoyes has decided, and why
 #[derive(Debug, Args)]
 pub(super) struct AuditArgs {
-    /// Only of this instance
+    /// Only decisions on this instance
     pub instance: Option<String>,
 }
 

@@ -16,19 +16,19 @@ use crate::engine::{AutoyesOutcome, AutoyesState, Engine};
 pub(super) struct AutoyesArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
-    /// Without it: say how it stands
+    /// Turn it on or off; without it, show the current state
     pub switch: Option<Switch>,
     /// How long it stays on, such as 8h [default: autoyes.for of the policy]
     #[arg(long = "for", value_name = "DURATION")]
     pub lasts: Option<String>,
 }
 
-/// One look and at most one answer, as the daemon does it; for tests.
+/// One look and at most one answer, as the daemon does it. For tests.
 #[derive(Debug, Args)]
 pub(super) struct AnswerArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
-    /// Go on until so many answers were given
+    /// Repeat until this many answers were given
     #[arg(long)]
     pub count: Option<usize>,
 }
@@ -59,7 +59,7 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
     let state = match args.switch {
         Some(Switch::On) => {
             let state = engine.autoyes_on(given, lasts)?;
-            // Only the daemon sees the dialogs.
+            // Only the daemon watches for dialogs.
             ensure(engine, output);
             state
         }

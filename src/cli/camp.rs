@@ -50,7 +50,7 @@ fn tell(camp: &Camp, (state, done): (&str, &str), output: &Output) -> CommandRes
     Ok(output.result(camp, String::new))
 }
 
-/// Where everything is to rest, the reason why nothing happens.
+/// While the camp is paused, says that this is why nothing happens.
 pub(super) fn mention(camp: CampView, output: &Output) {
     if let Some(words) = camp_is_paused(camp) {
         output.say(&words);

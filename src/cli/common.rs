@@ -1,18 +1,18 @@
-//! What every command takes.
+//! The options of every command.
 
 use clap::Args;
 
-/// How much is said, and in which form.
+/// How much is printed, and in which form.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Global options")]
 pub(super) struct Common {
     /// Print JSON: one document, or one per line for a stream
     #[arg(long, global = true)]
     pub json: bool,
-    /// Print nothing but what was asked for, and errors
+    /// Print only results and errors
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Print more, such as where a fact comes from
+    /// Print more details, such as where a fact comes from
     #[arg(short, long, global = true)]
     pub verbose: bool,
     /// When to use colours

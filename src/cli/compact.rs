@@ -10,7 +10,7 @@ use crate::engine::{Compaction, Engine};
 
 /// Summarise the older part of a conversation
 ///
-/// The last entries stay as they are (`compact.keep`), and nothing is lost: what is summed up stays
+/// The last entries stay as they are (`compact.keep`), and nothing is lost: the summarised entries stay
 /// in an archive beside the conversation.
 #[derive(Debug, Args)]
 pub(super) struct CompactArgs {

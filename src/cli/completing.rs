@@ -1,4 +1,4 @@
-//! What the shell offers behind a command: only what fits it.
+//! Completion candidates: for each command only the instances that it can act on.
 
 use clap::{Arg, Command};
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
@@ -6,31 +6,31 @@ use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use super::context::engine;
 use super::new::current_dir;
 use crate::engine::Engine;
-use crate::model::Resting;
+use crate::model::RestingState;
 
 /// Which instances a command can act on.
 #[derive(Debug, Clone, Copy)]
-enum Fits {
+enum Eligible {
     Living,
     Running,
-    /// Stopped, and able to go on.
+    /// Stopped, and able to continue.
     Stopped,
     Killed,
     Any,
 }
 
-impl Fits {
-    fn holds(self, state: Resting) -> bool {
+impl Eligible {
+    fn holds(self, state: RestingState) -> bool {
         match self {
-            Self::Living => state != Resting::Killed,
-            Self::Running => state == Resting::Running,
-            Self::Stopped => !matches!(state, Resting::Running | Resting::Killed),
-            Self::Killed => state == Resting::Killed,
+            Self::Living => state != RestingState::Killed,
+            Self::Running => state == RestingState::Running,
+            Self::Stopped => !matches!(state, RestingState::Running | RestingState::Killed),
+            Self::Killed => state == RestingState::Killed,
             Self::Any => true,
         }
     }
 
-    /// What the instance of this command must be.
+    /// The instances that this command can act on.
     fn of(command: &str) -> Self {
         match command {
             "pause" => Self::Running,
@@ -42,7 +42,7 @@ impl Fits {
     }
 }
 
-/// The shell that asks, which decides how a candidate must be written.
+/// The kind of shell, which decides how a candidate is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CompletingShell {
     /// Inserts a candidate as it is.
@@ -62,13 +62,13 @@ impl CompletingShell {
     }
 }
 
-/// Adds completion to every argument that names something which exists.
+/// Adds completion to every argument that names an existing thing.
 pub(super) fn complete(command: Command, shell: CompletingShell) -> Command {
     let name = command.get_name().to_owned();
     command
         .mut_args(|arg| {
             let candidates = match arg.get_id().as_str() {
-                "instance" | "instances" => instances(Fits::of(&name), shell),
+                "instance" | "instances" => instances(Eligible::of(&name), shell),
                 "agent" => agents(),
                 "branch" | "base" => branches(shell),
                 _ => return arg,
@@ -84,10 +84,10 @@ fn offer(
     ArgValueCandidates::new(move || engine().map(|engine| find(&engine)).unwrap_or_default())
 }
 
-fn instances(fits: Fits, shell: CompletingShell) -> ArgValueCandidates {
+fn instances(eligible: Eligible, shell: CompletingShell) -> ArgValueCandidates {
     offer(move |engine| {
         engine
-            .names(|state| fits.holds(state))
+            .names(|state| eligible.holds(state))
             .into_iter()
             .map(|(id, title)| {
                 CompletionCandidate::new(typed(title.as_str(), shell))
@@ -118,7 +118,7 @@ fn branches(shell: CompletingShell) -> ArgValueCandidates {
     })
 }
 
-/// As it must stand on the command line.
+/// As it must be written on the command line.
 fn typed(text: &str, shell: CompletingShell) -> String {
     if shell == CompletingShell::Other {
         return text.to_owned();

@@ -21,7 +21,7 @@ pub(super) fn run(args: &CompletionsArgs, output: &Output) -> CommandResult {
         let known: Vec<_> = shells.names().collect();
         return Err(Report::usage(
             format!("there are no completions for `{}`", args.shell),
-            format!("known are {}", known.join(", ")),
+            format!("supported shells: {}", known.join(", ")),
         ));
     };
     let mut script = Vec::new();

@@ -44,7 +44,7 @@ fn path(output: &Output) -> CommandResult {
 fn show(output: &Output) -> CommandResult {
     let config = match load(&home()?.config_file()) {
         Ok(config) => config,
-        // Whoever has made a mistake wants to see what could be there, and then what is wrong.
+        // After a mistake in the file, prints all keys first, then the error.
         Err(error) => {
             if !output.wants_json() {
                 output.text(DEFAULTS);
@@ -56,6 +56,7 @@ fn show(output: &Output) -> CommandResult {
     Ok(output.result(&json, || {
         let mut text = format!("# {}\n\n", config.file.display());
         for (section, keys) in &config.merged {
+            // Writing into a string cannot fail.
             writeln!(text, "[{section}]").ok();
             for (key, value) in keys.as_table().into_iter().flatten() {
                 let yours = config
@@ -84,7 +85,7 @@ fn init(output: &Output) -> CommandResult {
     if let Some(directory) = file.parent() {
         std::fs::create_dir_all(directory).map_err(failed)?;
     }
-    // Never over an existing one.
+    // Never overwrites an existing file.
     match std::fs::File::create_new(&file) {
         Ok(mut new) => std::io::Write::write_all(&mut new, DEFAULTS.as_bytes()).map_err(failed)?,
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {

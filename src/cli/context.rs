@@ -1,4 +1,4 @@
-//! What every command starts from: the home of this process, and the engine over it.
+//! The home of this process and the engine for it.
 
 use std::process::ExitCode;
 
@@ -6,7 +6,7 @@ use super::report::Report;
 use crate::config::Home;
 use crate::engine::{Engine, Error};
 
-/// What a command gives back: its exit status, or what went wrong.
+/// The result of a command: its exit status or an error.
 pub(super) type CommandResult = Result<ExitCode, Report>;
 
 /// The home of this process.

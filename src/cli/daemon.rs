@@ -11,7 +11,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use super::report::Report;
 use super::words;
-use crate::daemon::{self, Attachment, Client, Status, Stopped, UnitKind};
+use crate::daemon::{self, Attachment, DaemonClient, Status, Stopped, UnitKind};
 use crate::engine::{CampView, Engine, InstanceView};
 use crate::model::State;
 
@@ -26,15 +26,15 @@ pub(super) struct DaemonArgs {
 pub(super) enum DaemonCommand {
     /// Run it here, in the foreground
     Run {
-        /// Leave the session of whoever started it
+        /// Start a new session, so that it outlives the caller
         #[arg(long, hide = true)]
         detached: bool,
     },
-    /// Start it in the background, where it does not run yet
+    /// Start it in the background, unless it runs already
     Start,
-    /// Stop it; agents go on
+    /// Stop it; agents keep running
     Stop,
-    /// Say whether it runs
+    /// Show whether it runs
     Status,
     /// Print a unit that starts it when you log in
     Unit {
@@ -91,7 +91,7 @@ pub(super) fn run(args: &DaemonArgs, engine: Engine, output: &Output) -> Command
 fn stop(engine: &Engine, output: &Output) -> CommandResult {
     let stopped = daemon::stop(engine);
     let text = match stopped {
-        Stopped::Done => "The daemon has stopped; agents go on.",
+        Stopped::Done => "The daemon has stopped; agents keep running.",
         Stopped::NotRunning => "The daemon does not run.",
         Stopped::Refused => {
             return Err(Report::failed(
@@ -104,7 +104,7 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
             return Err(Report::failed(
                 "daemon",
                 "the daemon has not stopped yet",
-                "`biv daemon status` tells its process; ending that loses nothing",
+                "`biv daemon status` shows its process; ending it loses nothing",
             ));
         }
     };
@@ -116,7 +116,7 @@ fn stop(engine: &Engine, output: &Output) -> CommandResult {
     )
 }
 
-/// The daemon, and whether it is to leave all alone.
+/// The status of the daemon and of the camp.
 #[derive(Serialize)]
 struct Shown {
     #[serde(flatten)]
@@ -155,9 +155,9 @@ fn describe_daemon(status: &Status) -> String {
     )
 }
 
-/// A daemon that was started by an older biv goes on as that; its person is told how to renew it.
+/// Tells the user how to replace a daemon of an older version.
 pub(super) fn mention_version(engine: &Engine, output: &Output) {
-    if let Some(client) = Client::connect(engine)
+    if let Some(client) = DaemonClient::connect(engine)
         && client.is_outdated()
     {
         output.say(&format!(
@@ -168,7 +168,7 @@ pub(super) fn mention_version(engine: &Engine, output: &Output) {
     }
 }
 
-/// Starts the daemon for something that needs it. Without it that something waits; nothing fails.
+/// Starts the daemon for a feature that needs it. A failure is a warning, not an error.
 pub(super) fn ensure(engine: &Engine, output: &Output) {
     if let Some(trouble) = daemon::ensure(engine) {
         output.say(&format!(
@@ -178,7 +178,7 @@ pub(super) fn ensure(engine: &Engine, output: &Output) {
     mention_version(engine, output);
 }
 
-/// The same for an instance that somebody must watch: its dialogs, its clock, its queue.
+/// The same if this instance needs the daemon: for its dialogs, its idle timeout or its queue.
 pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) {
     let has_queue = view.queue.is_some_and(|counts| counts.waiting > 0);
     if view.autoyes || view.idle_timeout_s.is_some() || has_queue {
@@ -186,7 +186,7 @@ pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) 
     }
 }
 
-/// The same before one is woken by something else than a resume.
+/// The same before a command that resumes a suspended instance.
 pub(super) fn ensure_if_asleep(given: &str, engine: &Engine, output: &Output) {
     if let Ok(view) = engine.show(given)
         && matches!(view.state, State::Paused | State::Interrupted)
@@ -207,7 +207,7 @@ fn print_unit(kind: Unit, output: &Output) -> ExitCode {
             "~/Library/LaunchAgents/org.bivouac.daemon.plist",
         ),
     };
-    // A service manager's own PATH knows neither the agents nor, on a Mac, tmux.
+    // The PATH of a service manager has neither the agents nor, on macOS, tmux.
     let environment: Vec<(&str, String)> = [
         ("BIV_HOME", home.map(PathBuf::into_os_string)),
         ("PATH", std::env::var_os("PATH")),

@@ -21,7 +21,7 @@ use crate::model::{Activity, PauseReason};
 /// How long the demo agent may take for anything.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TITLE: &str = "hello";
-/// With the indentation of a quotation it fits into a hundred.
+/// With the indentation of quotations, the output fits into 100 columns.
 const COLUMNS: u16 = 92;
 
 /// See it all in two minutes, without account or network
@@ -37,15 +37,15 @@ pub(super) fn run(_: &DemoArgs, output: &Output) -> CommandResult {
     furnish(&home).map_err(no_place)?;
     let engine = Engine::open(home)?;
     let shown = tell(&engine, ground.path(), output);
-    // The playground goes, whatever happened on it.
+    // The temporary directory is removed in any case.
     let options = KillOptions {
         delete_branch: true,
     };
     let ended = engine.kill(TITLE, options, &mut Silent);
     let told = shown?;
     ended?;
-    Talk { engine: &engine, output }.say(&format!(
-        "\nThat was the whole cycle; the playground is gone.\nIn a repository of your own, start with: {BOLD}biv new -p \"what to do\"{RESET}"
+    Narrator { engine: &engine, output }.say(&format!(
+        "\nThat was the whole cycle; the temporary repository was removed.\nIn a repository of your own, start with: {BOLD}biv new -p \"what to do\"{RESET}"
     ));
     if output.wants_json() {
         return Ok(output.json(&told));
@@ -61,7 +61,7 @@ fn no_place(error: std::io::Error) -> Report {
     )
 }
 
-/// A terminal that is narrow enough to be quoted.
+/// Configures a terminal that is narrow enough to be quoted.
 fn furnish(home: &Home) -> std::io::Result<()> {
     std::fs::create_dir_all(&home.config)?;
     let settings = format!("[terminal]\ncolumns = {COLUMNS}\n");
@@ -72,7 +72,7 @@ fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::V
     let repository = ground.join("playground");
     std::fs::create_dir(&repository).map_err(no_place)?;
     Engine::make_playground(&repository)?;
-    let talk = Talk { engine, output };
+    let talk = Narrator { engine, output };
     talk.say("A repository, and an agent that is part of biv itself: no account, no network.");
 
     talk.command("biv new hello -a demo -p \"Say hello to the camp\"");
@@ -102,7 +102,7 @@ fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::V
     talk.answer_until_idle()?;
     talk.screen(16)?;
 
-    talk.say("While it was at it, somebody staged one change and left another unstaged:");
+    talk.say("While it worked, one change was staged and another was left unstaged:");
     let worktree = view.worktree.clone();
     scribble(engine, &worktree)?;
     let before = engine.status(TITLE)?;
@@ -186,15 +186,15 @@ fn scribble(engine: &Engine, worktree: &Path) -> Result<(), Report> {
 }
 
 /// The narrator.
-struct Talk<'a> {
+struct Narrator<'a> {
     engine: &'a Engine,
     output: &'a Output,
 }
 
-impl Talk<'_> {
+impl Narrator<'_> {
     fn say(&self, text: &str) {
         if !self.output.wants_json() {
-            // The story is what was asked for.
+            // The story is the result of this command.
             self.output.text(text);
         }
     }
@@ -236,12 +236,12 @@ impl Talk<'_> {
                 "waited in vain until {what}; the agent is {}",
                 view.activity.map_or("gone", |a| a.name())
             ),
-            "`biv doctor` looks for what is wrong",
+            "run `biv doctor` to find the cause",
         ))
     }
 
     fn wait_settled(&self) -> Result<(), Report> {
-        // A moment to begin, then until it is done.
+        // Waits for the start of the turn, then for its end.
         self.engine
             .wait_until(TITLE, Duration::from_millis(600), |view| {
                 view.activity == Some(Activity::Busy)
@@ -254,7 +254,7 @@ impl Talk<'_> {
         for _ in 0..5 {
             self.engine.press_key(TITLE, "1")?;
             let is_done = |view: &InstanceView| view.activity == Some(Activity::Idle);
-            // The dialog needs a moment to go.
+            // The dialog takes a moment to disappear.
             self.engine
                 .wait_until(TITLE, Duration::from_secs(5), |view| {
                     view.activity != Some(Activity::Approval)

@@ -14,7 +14,7 @@ use crate::engine::Engine;
 /// Show how a captured screen is read, and by which rule
 #[derive(Debug, Args)]
 pub(super) struct DetectArgs {
-    /// Whose screen it is
+    /// The agent whose screen it is
     #[arg(short, long)]
     pub agent: String,
     /// The pane's title

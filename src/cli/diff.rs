@@ -13,7 +13,7 @@ use crate::engine::{DiffOutput, Engine};
 pub(super) struct DiffArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
-    /// Only which files, and how much
+    /// Only the files and the number of lines
     #[arg(long)]
     pub stat: bool,
 }

@@ -16,7 +16,7 @@ use crate::engine::{Finding, Health};
 /// Check what biv depends on and owns
 #[derive(Debug, Args)]
 pub(super) struct DoctorArgs {
-    /// Mend what can be mended without risk
+    /// Repair what can be repaired without risk
     #[arg(long)]
     pub fix: bool,
     /// Write what a bug report needs to FILE, without titles, prompts, paths and secrets
@@ -25,7 +25,7 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
-    // A configuration that cannot be read is a finding, not the end of the examination.
+    // A configuration that cannot be read is a finding; the other checks still run.
     let findings = match engine().and_then(|engine| engine.doctor(args.fix)) {
         Ok(findings) => findings,
         Err(error) => {
@@ -58,7 +58,7 @@ pub(super) fn run(args: &DoctorArgs, output: &Output) -> CommandResult {
 fn write_bundle(file: &Path, findings: &[Finding], output: &Output) -> CommandResult {
     let text = engine()?.bundle(findings)?;
     let mut options = std::fs::OpenOptions::new();
-    // Never over an existing file.
+    // Never overwrites an existing file.
     options.write(true).create_new(true).mode(0o600);
     options
         .open(file)

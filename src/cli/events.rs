@@ -10,19 +10,19 @@ use super::output::Output;
 use super::report::Report;
 use super::words::{BOLD, DIM, RESET};
 use crate::config::parse_duration;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::Engine;
 use crate::model::{Timestamp, printable_line};
 
-/// Without a daemon that tells of news, it is looked for this often.
+/// How often the file is read without a daemon.
 const PROBE: Duration = Duration::from_millis(200);
-/// With one, news are looked for all the same: it may have gone.
+/// How often the file is read with a daemon, which may have ended.
 const WATCHED_PROBE: Duration = Duration::from_secs(2);
 
 /// Show what has happened, or follow it with -f
 #[derive(Debug, Args)]
 pub(super) struct EventsArgs {
-    /// Go on as more happens; alone: only what happens from now on
+    /// Keep printing new events; without --since, only events from now on
     #[arg(short, long)]
     pub follow: bool,
     /// Only what happened since this time (RFC 3339) or in this last while (10m, 2h)
@@ -32,10 +32,10 @@ pub(super) struct EventsArgs {
 
 pub(super) fn run(args: &EventsArgs, engine: &Engine, output: &Output) -> CommandResult {
     let since = args.since.as_deref().map(moment).transpose()?;
-    // The file is the truth; the daemon only says when there is something new in it.
+    // The events are read from the file; the daemon only says when there are new ones.
     let mut waker = args
         .follow
-        .then(|| Client::connect(engine)?.subscribe(false))
+        .then(|| DaemonClient::connect(engine)?.subscribe(false))
         .flatten();
     let mut events = if args.follow && since.is_none() {
         engine.events_from_now()?
@@ -50,7 +50,7 @@ pub(super) fn run(args: &EventsArgs, engine: &Engine, output: &Output) -> Comman
             }
             match &mut waker {
                 Some(subscription) => {
-                    if subscription.next(WATCHED_PROBE) == Heard::End {
+                    if subscription.next(WATCHED_PROBE) == SubscriptionEvent::End {
                         waker = None;
                     }
                 }
@@ -70,7 +70,7 @@ pub(super) fn run(args: &EventsArgs, engine: &Engine, output: &Output) -> Comman
     }
 }
 
-/// A time as it was given: a moment, or how long ago.
+/// Parses a time: a moment, or how long ago.
 fn moment(text: &str) -> Result<Timestamp, Report> {
     let ago = parse_duration(text).and_then(|ago| {
         let ago = chrono::Duration::from_std(ago).ok()?;
@@ -84,7 +84,7 @@ fn moment(text: &str) -> Result<Timestamp, Report> {
     })
 }
 
-/// The line as it is printed; None where it is too old. What a newer biv has written is shown too.
+/// The line as it is printed; None where it is too old. Events of a newer version are shown too.
 fn shown(line: &str, since: Option<Timestamp>, output: &Output) -> Option<String> {
     let event: serde_json::Value = serde_json::from_str(line).ok()?;
     let text = |key: &str| event.get(key).and_then(serde_json::Value::as_str);

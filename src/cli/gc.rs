@@ -14,7 +14,7 @@ use crate::model::printable_line;
 /// Free disk space that paused and killed instances hold
 #[derive(Debug, Args)]
 pub(super) struct GcArgs {
-    /// Only say what would be done
+    /// Only show what would be done
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -44,7 +44,7 @@ pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandRes
 
 fn describe_all(collection: &Collection, dry_run: bool) -> String {
     if collection.collected.is_empty() && collection.failed.is_empty() {
-        return "Nothing is old enough to be let go.".to_owned();
+        return "Nothing is old enough to be deleted.".to_owned();
     }
     let lines = collection.collected.iter();
     lines
@@ -63,6 +63,7 @@ fn describe(collected: &Collected, dry_run: bool) -> String {
         .title
         .as_ref()
         .map_or_else(|| collected.instance.to_string(), ToString::to_string);
+    // Writing into a string cannot fail.
     let mut text = format!("{action:<7} {title}: {}", collected.what);
     if collected.freed_bytes > 0 {
         let freed = if dry_run { "to be freed" } else { "freed" };
@@ -74,7 +75,7 @@ fn describe(collected: &Collected, dry_run: bool) -> String {
         .ok();
     }
     for path in &collected.dropped {
-        write!(text, "\n        let go: {}", printable_line(path)).ok();
+        write!(text, "\n        deleted: {}", printable_line(path)).ok();
     }
     for left in &collected.left {
         let path = printable_line(&left.path);

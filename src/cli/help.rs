@@ -11,7 +11,7 @@ struct Group {
     commands: &'static [&'static str],
 }
 
-/// Every visible command, in the order of a day's work.
+/// Every visible command, in the order of use.
 const GROUPS: [Group; 5] = [
     Group {
         heading: "Work with agents",
@@ -117,7 +117,7 @@ mod tests {
     fn every_example_can_be_typed() {
         for (name, examples) in examples() {
             for line in examples.lines().filter(|line| !line.starts_with("   ")) {
-                // Without a pipe before it or a redirection behind it.
+                // Without a pipe before it or a redirection after it.
                 let call = line.split_once("biv ").map_or("", |(_, call)| call);
                 let call = call.split(['<', '>']).next().unwrap_or_default();
                 let words = shlex::split(&format!("biv {call}")).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! `biv hook AGENT EVENT`: called by the agents themselves, see `[hooks]` in their files.
 //!
-//! It must never disturb the agent that calls it. So it comes before all parsing of arguments, prints
-//! nothing but an answer, and ends with 0 whatever is wrong: another status is shown to the user, and
-//! 2 stops the agent.
+//! It must never disturb the agent that calls it. So it runs before arguments are parsed, prints nothing but
+//! an answer, and exits with 0 even after an error: the agent would show another status to the user, and
+//! stop on status 2.
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -14,9 +14,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use super::context::home;
 use crate::engine::hear;
 
-/// More than this of an event is not looked at; agents send whole files.
+/// The most bytes of an event that are kept; agents send whole files.
 const LONGEST: usize = 1024 * 1024;
-/// How long more of an event is waited for.
+/// How long to wait for more input.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The exit status, where this process was started as a hook.
@@ -31,13 +31,13 @@ pub(super) fn intercepted() -> Option<ExitCode> {
     if let (Some(event), Ok(home)) = (event.to_str(), home())
         && let Some(answer) = hear(&home, &instance, event, &input)
     {
-        // An agent that does not listen any more gets no answer.
+        // The agent may have closed the pipe: then it does not want the answer.
         std::io::stdout().write_all(answer.as_bytes()).ok();
     }
     Some(ExitCode::SUCCESS)
 }
 
-/// All that comes, so that the agent can write it; the beginning of it is kept.
+/// Reads all input, so that the agent can write it; keeps only the first bytes.
 fn standard_input() -> Vec<u8> {
     let mut stdin = std::io::stdin().lock();
     let mut kept = Vec::new();

@@ -12,16 +12,16 @@ use super::words;
 use crate::engine::{Engine, Takeover};
 use crate::model::printable_line;
 
-/// Take over the sessions of another tool
+/// Import the sessions of another tool
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Whose sessions
+    /// The tool to import from
     #[arg(value_enum)]
     pub from: Source,
-    /// Its state file [default: where it usually is]
+    /// Its state file [default: its usual place]
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Only say what would be taken over
+    /// Only show what would be imported
     #[arg(long)]
     pub dry_run: bool,
 }

@@ -1,4 +1,4 @@
-//! An instance as it is named on the command line.
+//! Arguments that name instances.
 
 use clap::Args;
 

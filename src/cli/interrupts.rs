@@ -1,4 +1,4 @@
-//! Ctrl+C, and other requests to stop, while a command is under way.
+//! Ctrl+C and other signals while a command runs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,9 +9,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 #[derive(Debug, Clone)]
 pub(super) struct Interrupts {
     count: Arc<AtomicUsize>,
-    /// While it is set, a signal is counted; else it ends this process as usual.
+    /// While set, a signal is counted; otherwise it ends this process as usual.
     answered: Arc<AtomicBool>,
-    /// Whether all of them are counted, wherever they come.
+    /// Whether all signals are counted, at any time.
     always: bool,
 }
 
@@ -21,7 +21,7 @@ impl Interrupts {
         Self::listen(&[SIGINT], true)
     }
 
-    /// Leaves signals as they are, except while a step is under way that answers them.
+    /// Counts signals only during steps that handle them.
     pub(super) fn unanswered() -> Self {
         Self::listen(&[SIGINT, SIGTERM, SIGHUP], false)
     }
@@ -39,8 +39,11 @@ impl Interrupts {
                     if heard.answered.load(Ordering::SeqCst) {
                         heard.count.fetch_add(1, Ordering::SeqCst);
                     } else {
-                        // Does not come back from these.
-                        signal_hook::low_level::emulate_default_handler(signal).ok();
+                        // Ends this process; returns only on an error.
+                        if let Err(error) = signal_hook::low_level::emulate_default_handler(signal)
+                        {
+                            tracing::warn!(%error, signal, "a signal could not be handled");
+                        }
                     }
                 }
             });
@@ -48,7 +51,7 @@ impl Interrupts {
         interrupts
     }
 
-    /// Says whether the step that begins answers them.
+    /// Sets whether the step that begins handles signals.
     pub(super) fn answer_in_setup(&self, setup: bool) {
         self.answered.store(self.always || setup, Ordering::SeqCst);
     }

@@ -28,7 +28,7 @@ pub(super) struct KillArgs {
 }
 
 pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandResult {
-    // All of them are looked up first: a typing mistake in the last one must not cost the first.
+    // All are looked up first, so that a typing mistake in one kills nothing.
     let meant = engine.find_each(&args.instances.instances)?;
     if !args.yes {
         let titles: Vec<String> = meant
@@ -37,7 +37,7 @@ pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandR
             .collect();
         if !output.can_ask() {
             return Err(Report::usage(
-                "killing needs a yes, and nobody can be asked here",
+                "killing needs confirmation, and there is no terminal to ask on",
                 "`biv kill -y …`; `biv undo-kill` brings it back",
             ));
         }

@@ -9,12 +9,12 @@ use clap::Args;
 use super::context::CommandResult;
 use super::output::Output;
 use super::words::{BOLD, DIM, RESET};
-use crate::engine::{Engine, Entry, Log, LogFrom, Speaker};
+use crate::engine::{ConversationEntry, Engine, Log, LogFrom, Speaker};
 use crate::model::printable;
 
-/// How often it is looked for something new.
+/// How often the conversation is read while following.
 const PROBE: Duration = Duration::from_millis(300);
-/// Of the output of a tool, so many lines are shown, unless everything is wanted.
+/// How many lines of a tool's output are shown without `-v`.
 const SHOWN_OUTPUT: usize = 10;
 
 /// Show the conversation of an instance
@@ -23,7 +23,7 @@ pub(super) struct LogArgs {
     /// Title, id, or a unique prefix of either; killed ones too
     #[arg(value_name = "INSTANCE")]
     pub instance: String,
-    /// Go on as more is said
+    /// Keep printing new entries
     #[arg(short, long)]
     pub follow: bool,
     /// Only the last N entries
@@ -54,7 +54,7 @@ pub(super) fn run(args: &LogArgs, engine: &Engine, output: &Output) -> CommandRe
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything there is by now; an exit status if nobody reads any more.
+/// Prints all entries so far; an exit status if standard output was closed.
 pub(super) fn print_all(
     log: &mut Log<'_>,
     output: &Output,
@@ -71,7 +71,7 @@ pub(super) fn print_all(
     }
 }
 
-fn line(entry: &Entry, output: &Output) -> String {
+fn line(entry: &ConversationEntry, output: &Output) -> String {
     if output.wants_json() {
         let mut line = serde_json::to_string(entry).unwrap_or_default();
         line.push('\n');
@@ -82,11 +82,11 @@ fn line(entry: &Entry, output: &Output) -> String {
     } else {
         SHOWN_OUTPUT
     };
-    told(entry, lines)
+    describe_entry(entry, lines)
 }
 
-/// An entry as people read it: when, who, and what, indented below.
-fn told(entry: &Entry, shown: usize) -> String {
+/// An entry as text: time and speaker, and below it the indented content.
+fn describe_entry(entry: &ConversationEntry, shown: usize) -> String {
     let who = match entry.speaker {
         Speaker::User if entry.text("source") == Some("biv") => "you (biv send)".to_owned(),
         Speaker::User => "you".to_owned(),
@@ -101,7 +101,7 @@ fn told(entry: &Entry, shown: usize) -> String {
         entry.timestamp.local_second()
     );
     let content = printable(entry.content.trim_end());
-    // What a tool was used on stands in the heading.
+    // The subject of a tool is in the heading.
     let repeated = entry
         .text("subject")
         .is_some_and(|subject| subject == entry.content);
@@ -132,17 +132,17 @@ mod tests {
     fn what_a_transcript_holds_cannot_steer_the_terminal() {
         let at = Timestamp::from_epoch(1_800_000_000).unwrap();
         let hostile = "a\x1b]0;pwned\x07\u{202e}b\r\nc";
-        let entry = Entry::new(at, Speaker::Tool, hostile)
+        let entry = ConversationEntry::new(at, Speaker::Tool, hostile)
             .with("tool", hostile)
             .with("subject", hostile);
         for entry in [
             entry.clone(),
-            Entry {
+            ConversationEntry {
                 speaker: Speaker::User,
                 ..entry
             },
         ] {
-            let text = told(&entry.with("subject", "x\x1b[2J"), 1);
+            let text = describe_entry(&entry.with("subject", "x\x1b[2J"), 1);
             let text = text.replace(DIM, "").replace(BOLD, "").replace(RESET, "");
             assert!(
                 !text.contains(['\x1b', '\x07', '\r', '\u{202e}']),
@@ -156,7 +156,7 @@ mod tests {
         let at = Timestamp::from_epoch(1_800_000_000).unwrap();
         let many = "line\n".repeat(20);
         let lines = |speaker| {
-            told(&Entry::new(at, speaker, many.clone()), 3)
+            describe_entry(&ConversationEntry::new(at, speaker, many.clone()), 3)
                 .lines()
                 .count()
         };

@@ -10,13 +10,13 @@ use super::completing::{CompletingShell, complete};
 use super::context::{CommandResult, engine as open, home};
 use super::output::Output;
 use super::report::Report;
-use super::rights::wish;
+use super::rights::requested_verb;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
     diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
     queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
-use crate::engine::{Engine, Reach, run_launcher, run_leashed, run_pipe};
+use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
 use crate::logging;
 
 pub(crate) fn run_command() -> ExitCode {
@@ -40,7 +40,7 @@ pub(crate) fn run_command() -> ExitCode {
     }
 }
 
-/// Without a home there is nothing to log into, and the command will say so itself.
+/// Without a home there is no log; the command reports that itself.
 fn start_logging(output: &Output) {
     let Ok(home) = home() else { return };
     let level = std::env::var_os(logging::VARIABLE);
@@ -52,8 +52,8 @@ fn start_logging(output: &Output) {
 }
 
 fn dispatch(cli: Cli, output: &Output) -> CommandResult {
-    let (verb, instances) = wish(cli.command.as_ref());
-    // Opened with the rights to what is asked for.
+    let (verb, instances) = requested_verb(cli.command.as_ref());
+    // Opened with the rights for this command.
     let engine = || -> Result<Engine, Report> {
         let engine = open()?;
         engine.require(verb, &instances)?;
@@ -73,7 +73,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         }
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
-        Some(Command::Leash { parent, words }) => Ok(run_leashed(parent, &words)),
+        Some(Command::Leash { parent, words }) => Ok(run_bound_to_parent(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, help::command(), output),
@@ -120,7 +120,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     }
 }
 
-/// Help and versions go to standard output and are no error; everything else is.
+/// Help and version go to standard output and are no error; everything else is.
 fn usage(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|word| word == "--json");
     if error.use_stderr() && wants_json {
@@ -135,7 +135,7 @@ fn usage(error: &clap::Error) -> ExitCode {
         let first = first.trim_start_matches("error: ").to_owned();
         return Output::new(&common).fail(&Report::usage(first, "`biv --help` lists all commands"));
     }
-    // Nothing to be done where even this cannot be printed.
+    // Where this cannot be printed, there is no other place to report it.
     drop(error.print());
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }

@@ -14,7 +14,7 @@ use super::output::Output;
 use super::report::Report;
 use crate::engine::open_manual;
 
-/// What every command has in common, told once.
+/// The sections that are common to all commands.
 const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
     (
         "EXIT STATUS",
@@ -23,7 +23,7 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
             ("1", "failed"),
             ("2", "usage"),
             ("3", "no such instance, or several"),
-            ("4", "not in this state"),
+            ("4", "wrong state"),
             ("5", "cannot be resumed"),
             ("6", "the saved changes conflict with the branch"),
             ("7", "busy"),
@@ -71,7 +71,7 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
 /// Open a manual page, or write all of them to a directory
 #[derive(Debug, Args)]
 pub(super) struct ManArgs {
-    /// The command whose page is wanted [default: biv itself]
+    /// The command [default: biv itself]
     #[arg(value_name = "COMMAND")]
     pub command: Option<String>,
     /// Write biv.1 and one page for each command into this directory
@@ -151,7 +151,7 @@ fn write_all(mut command: Command, directory: &Path) -> std::io::Result<Vec<Path
     Ok(written)
 }
 
-/// The page of a command; that of `biv` itself ends with what holds for all of them.
+/// The page of a command; that of `biv` itself has the common sections.
 fn render(command: Command, page: &mut Vec<u8>) -> std::io::Result<()> {
     let is_first = command.get_name() == "biv";
     Man::new(command).render(page)?;

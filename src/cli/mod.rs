@@ -56,5 +56,5 @@ mod words;
 
 pub(crate) use main::run_command;
 
-// Errors are worded for all faces in one place; here it goes by its short name.
+// The reports of errors are shared with the terminal UI; imported here for short.
 use crate::report;

@@ -18,14 +18,14 @@ use crate::engine::{Consent, Engine, Error, IdleTimeout, InstanceView, NewInstan
 /// Start an agent on a branch, worktree and session of its own
 #[derive(Debug, Args)]
 pub(super) struct NewArgs {
-    /// What to call it; a short readable title is made if you give none
+    /// The title; a short one is generated if you give none
     pub title: Option<String>,
     #[command(flatten)]
     pub start: StartArgs,
     /// The commit, branch or tag to start from [default: new.base]
     #[arg(long, value_name = "REF")]
     pub base: Option<String>,
-    /// The branch to work on; one that exists is taken as it is
+    /// The branch to work on; an existing branch is used as it is
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
     /// The repository [default: the one you are in]
@@ -39,7 +39,7 @@ pub(super) struct NewArgs {
     pub no_setup: bool,
 }
 
-/// What `new` and `adopt` have in common.
+/// The options of `new` and `adopt`.
 #[derive(Debug, Args)]
 pub(super) struct StartArgs {
     /// The first prompt
@@ -54,7 +54,7 @@ pub(super) struct StartArgs {
     /// Answer its permission dialogs by the policy
     #[arg(long)]
     pub autoyes: bool,
-    /// Pause it when it was idle for this long (1m to 120m), or `off`
+    /// Pause it after this idle time (1m to 120m), or `off`
     #[arg(long, value_name = "DURATION")]
     pub idle_timeout: Option<String>,
     /// Attach to it at once
@@ -103,7 +103,7 @@ pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandRes
     announce(&view, attach, engine, output)
 }
 
-/// Makes the instance; asks for consent to the repository's set-up where a person can be asked.
+/// Creates the instance; asks for consent to the repository's set-up command on a terminal.
 pub(super) fn create(
     args: NewArgs,
     engine: &Engine,
@@ -141,7 +141,7 @@ pub(super) fn create(
     }
 }
 
-/// Tells of a new instance, and attaches to it on request.
+/// Prints the new instance, and attaches to it on request.
 pub(super) fn announce(
     view: &InstanceView,
     attach: bool,

@@ -1,4 +1,4 @@
-//! The only place that writes to the terminal: results to standard output, talk to standard error.
+//! The only place that writes to the terminal: results to standard output, everything else to standard error.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -36,8 +36,8 @@ impl Output {
         self.json
     }
 
-    /// Whether a person wants to be kept informed.
-    pub(super) fn is_talkative(&self) -> bool {
+    /// Whether notes are printed.
+    pub(super) fn prints_notes(&self) -> bool {
         !self.quiet && !self.json
     }
 
@@ -45,7 +45,7 @@ impl Output {
         self.verbose
     }
 
-    /// Whether a person sits at both ends and can be asked.
+    /// Whether input and output are terminals, so that the user can be asked.
     pub(super) fn can_ask(&self) -> bool {
         !self.json && std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
     }
@@ -59,7 +59,7 @@ impl Output {
         }
     }
 
-    /// The result, as JSON if that was asked for, else as `text` says.
+    /// Prints the result as JSON on request, else as `text`.
     pub(super) fn result(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> ExitCode {
         if self.json {
             self.json(value)
@@ -68,8 +68,7 @@ impl Output {
         }
     }
 
-    /// What was done, for a command that was asked to do something. With `-q` its exit status says
-    /// that.
+    /// Prints what a command has done. With `-q` its exit status is enough.
     pub(super) fn done(&self, value: &impl Serialize, text: impl FnOnce() -> String) -> ExitCode {
         if self.quiet && !self.json {
             return ExitCode::SUCCESS;
@@ -77,7 +76,7 @@ impl Output {
         self.result(value, text)
     }
 
-    /// The last word of a stream: as every other of its lines, on one line.
+    /// Prints JSON on one line, as the end of a stream.
     pub(super) fn json_line(&self, value: &impl Serialize) -> ExitCode {
         let mut text = serde_json::to_string(value).unwrap_or_default();
         text.push('\n');
@@ -90,7 +89,7 @@ impl Output {
         self.bytes(text.as_bytes())
     }
 
-    /// A text of ours, with colours where they are wanted.
+    /// Prints a text, with colours where they are enabled.
     pub(super) fn text(&self, text: &str) -> ExitCode {
         if text.is_empty() {
             return ExitCode::SUCCESS;
@@ -104,7 +103,7 @@ impl Output {
         )
     }
 
-    /// A part of a stream; an exit status where nobody reads any more.
+    /// Prints a part of a stream; an exit status where standard output was closed.
     pub(super) fn stream(&self, text: &str) -> Option<ExitCode> {
         let mut stdout = AutoStream::new(std::io::stdout().lock(), self.color);
         match stdout
@@ -116,36 +115,42 @@ impl Output {
         }
     }
 
-    /// Bytes as they are.
+    /// Prints bytes unchanged.
     pub(super) fn bytes(&self, bytes: &[u8]) -> ExitCode {
         let mut stdout = std::io::stdout().lock();
         ended(stdout.write_all(bytes).and_then(|()| stdout.flush()))
     }
 
-    /// Something that a person may want to know.
+    /// Prints a note to standard error.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
             self.stderr(text);
         }
     }
 
-    /// The same, for those who want to know more.
+    /// The same, only with `-v`.
     pub(super) fn detail(&self, text: &str) {
         if self.verbose {
             self.stderr(text);
         }
     }
 
-    /// Asks a question that is answered with yes or no; silence is no.
+    /// Asks a yes/no question; an empty answer is no.
     pub(super) fn confirm(&self, question: &str) -> bool {
         let mut stderr = AutoStream::new(std::io::stderr().lock(), self.color);
-        drop(write!(stderr, "{question} [y/N] ").and_then(|()| stderr.flush()));
+        // A question that cannot be shown is not answered with yes.
+        if write!(stderr, "{question} [y/N] ")
+            .and_then(|()| stderr.flush())
+            .is_err()
+        {
+            return false;
+        }
         let mut answer = String::new();
         std::io::stdin().read_line(&mut answer).is_ok()
             && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
     }
 
-    /// An error in the form that people and scripts rely on.
+    /// Prints an error, as text or as JSON.
     pub(super) fn fail(&self, report: &Report) -> ExitCode {
         if self.json {
             let hint = report.hints.first();
@@ -167,12 +172,12 @@ impl Output {
 
     fn stderr(&self, text: &str) {
         let mut stderr = AutoStream::new(std::io::stderr().lock(), self.color);
-        // There is nobody left to tell that standard error is closed.
+        // Where standard error is closed, there is no other place to report it.
         drop(writeln!(stderr, "{text}"));
     }
 }
 
-/// A reader that has seen enough (`biv list | head -1`) is no failure.
+/// A reader that closes the pipe early (`biv list | head -1`) is no failure.
 fn ended(written: std::io::Result<()>) -> ExitCode {
     match written {
         Ok(()) => ExitCode::SUCCESS,

@@ -30,13 +30,13 @@ pub(super) struct PauseArgs {
     /// Leave the worktree where it is
     #[arg(long, conflicts_with = "remove_worktree")]
     pub keep_worktree: bool,
-    /// Free the disk at once; everything comes back from git's objects
+    /// Delete the worktree at once; it is restored from git's objects
     #[arg(long)]
     pub remove_worktree: bool,
-    /// Why, for the record
+    /// The reason, for the record
     #[arg(long, value_name = "REASON", default_value = "user", value_parser = ["user", "user_interrupt", "idle", "resource", "error"])]
     pub reason: String,
-    /// Take back a pause that waits for the turn to end
+    /// Cancel a pause that waits for the turn to end
     #[arg(long, conflicts_with_all = ["now", "wait", "all"])]
     pub cancel: bool,
 }
@@ -93,7 +93,7 @@ fn cancel(args: &PauseArgs, engine: &Engine, output: &Output) -> CommandResult {
     let mut views = Vec::new();
     for given in &args.instances.instances {
         let view = engine.cancel_pause(given)?;
-        output.say(&format!("The pause of `{}` was taken back.", view.title));
+        output.say(&format!("The pause of `{}` was cancelled.", view.title));
         views.push(view);
     }
     Ok(output.result(&json!({ "instances": views }), String::new))

@@ -21,17 +21,17 @@ pub(super) struct PolicyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
-    /// Say what would be done about a captured screen
+    /// Show what would be done about a captured screen
     Check(CheckArgs),
-    /// Say what the policy has to say to a command or a path, part by part
+    /// Show the decision on a command or a path, part by part
     Explain(ExplainArgs),
-    /// Try the examples of every rule, the built-in ones and yours
+    /// Test the examples of all rules, built-in and yours
     Test(TestArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// Whose screen it is
+    /// The agent whose screen it is
     #[arg(short, long)]
     pub agent: String,
     /// Where the agent works [default: the current directory]
@@ -48,7 +48,7 @@ pub(super) struct ExplainArgs {
     /// The tool that would use the path: read, edit, write
     #[arg(long)]
     pub tool: Option<String>,
-    /// Whose request it is
+    /// The agent that makes the request
     #[arg(short, long, default_value = "claude")]
     pub agent: String,
     /// Where the agent works [default: the current directory]
@@ -58,7 +58,7 @@ pub(super) struct ExplainArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct TestArgs {
-    /// A checkout whose rules are tried too [default: the current directory]
+    /// A checkout whose rules are tested too [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub worktree: Option<PathBuf>,
 }
@@ -94,7 +94,7 @@ pub(super) fn run(args: &PolicyArgs, engine: &Engine, output: &Output) -> Comman
 
 fn directory(given: Option<&PathBuf>) -> PathBuf {
     let current = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    // An absolute one is left as it is.
+    // An absolute path stays as it is.
     given.map_or_else(|| current.clone(), |given| current.join(given))
 }
 
@@ -123,6 +123,7 @@ fn describe_answer(answer: &PolicyAnswer) -> String {
         &answer.reason,
     );
     for part in &answer.parts {
+        // Writing into a string cannot fail.
         let said = said(part.decision.name(), part.rule.as_deref(), &part.reason);
         write!(text, "\n  {}\n    {said}", printable_line(&part.command)).ok();
     }
@@ -134,10 +135,11 @@ fn describe_test(test: &PolicyTest) -> String {
         return format!("autoyes is off: {mistake}");
     }
     let mut text = format!("{} rules, {} examples", test.rules, test.examples);
+    // Writing into a string cannot fail.
     for failure in &test.failures {
         write!(
             text,
-            "\n  {}: `{}` is to be {}, and is {}",
+            "\n  {}: `{}` should be {}, but is {}",
             failure.rule,
             printable_line(&failure.example),
             failure.expected,
@@ -146,7 +148,7 @@ fn describe_test(test: &PolicyTest) -> String {
         .ok();
     }
     if test.failures.is_empty() {
-        text.push_str(": all as they say");
+        text.push_str(": all pass");
     }
     text
 }

@@ -1,4 +1,4 @@
-//! An operation, told step by step on standard error.
+//! The progress of an operation, on standard error.
 
 use std::io::{IsTerminal, Write};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use super::output::Output;
 use crate::engine::Progress;
 use crate::lifecycle::{Operation, Step};
 
-/// On a terminal one line that is written over; with `-v` one line for each step; else nothing.
+/// On a terminal one line that is overwritten; with `-v` one line per step; else nothing.
 #[derive(Debug)]
 pub(super) struct StepLine<'a> {
     output: &'a Output,
@@ -24,14 +24,14 @@ impl<'a> StepLine<'a> {
         Self {
             output,
             title: title.to_owned(),
-            live: output.is_talkative() && std::io::stderr().is_terminal(),
+            live: output.prints_notes() && std::io::stderr().is_terminal(),
             started: Instant::now(),
             shown: false,
             interrupts: None,
         }
     }
 
-    /// The operation can be asked to stop where it looks; elsewhere signals do as they do.
+    /// Lets signals interrupt the operation in steps that check for it.
     pub(super) fn interrupted_by(mut self, interrupts: &Interrupts) -> Self {
         self.interrupts = Some(interrupts.clone());
         self
@@ -40,6 +40,7 @@ impl<'a> StepLine<'a> {
     fn show(&mut self, line: &str) {
         if self.live {
             self.clear();
+            // Progress is lost where standard error is closed; the operation continues.
             drop(write!(std::io::stderr(), "{line}").and_then(|()| std::io::stderr().flush()));
             self.shown = true;
         }
@@ -47,6 +48,7 @@ impl<'a> StepLine<'a> {
 
     fn clear(&mut self) {
         if self.shown {
+            // As above.
             drop(write!(std::io::stderr(), "\r\x1b[K"));
             self.shown = false;
         }
@@ -56,7 +58,7 @@ impl<'a> StepLine<'a> {
 impl Progress for StepLine<'_> {
     fn step(&mut self, operation: Operation, step: Step) {
         if let Some(interrupts) = &self.interrupts {
-            // A repository's command may take its time, and must not go on in a directory that is gone.
+            // A set-up command may run for long. On Ctrl+C it is ended before its directory is removed.
             interrupts.answer_in_setup(step == Step::SetupWorktree);
         }
         if self.output.is_verbose() {
@@ -83,7 +85,7 @@ impl Progress for StepLine<'_> {
     }
 }
 
-/// The same request to several instances: how many are done, on a terminal.
+/// The progress of a request to several instances: how many are done, on a terminal.
 #[derive(Debug)]
 pub(super) struct CountLine<'a> {
     line: StepLine<'a>,
@@ -91,7 +93,7 @@ pub(super) struct CountLine<'a> {
 }
 
 impl<'a> CountLine<'a> {
-    /// `done` is what they are then: `paused`.
+    /// `done` is the state that they reach: `paused`.
     pub(super) fn new(output: &'a Output, done: &'static str) -> Self {
         Self {
             line: StepLine::new(output, ""),

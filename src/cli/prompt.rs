@@ -1,10 +1,10 @@
-//! A prompt as it is given on the command line.
+//! A prompt argument.
 
 use std::io::Read;
 
 use super::report::Report;
 
-/// The prompt itself; `-` stands for what comes on standard input.
+/// The prompt; `-` reads it from standard input.
 pub(super) fn given(prompt: &str) -> Result<String, Report> {
     if prompt != "-" {
         return Ok(prompt.to_owned());

@@ -13,7 +13,7 @@ use super::words::{DIM, RESET, shown_queue};
 use crate::engine::{Engine, QueueView};
 use crate::model::{QueueState, printable_line};
 
-/// Of a prompt, so much is shown.
+/// How many characters of a prompt are shown.
 const SHOWN: usize = 70;
 
 /// Queue prompts that are sent one turn after another
@@ -24,7 +24,7 @@ pub(super) struct QueueArgs {
     /// Prompts to put at the end, or `-` to read one from standard input
     #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
     pub prompts: Vec<String>,
-    /// Take out what still waits, and let a queue that has stopped go on
+    /// Remove waiting prompts, and let a stopped queue continue
     #[arg(long)]
     pub clear: bool,
 }
@@ -42,7 +42,7 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
             .map(|prompt| prompt::given(prompt))
             .collect::<Result<_, _>>()?;
         view = Some(engine.enqueue(given, prompts)?);
-        // Only the daemon feeds it.
+        // Only the daemon sends queued prompts.
         ensure(engine, output);
     }
     let view = match view {
@@ -72,6 +72,7 @@ fn describe(view: &QueueView) -> String {
             QueueState::Failed => "✗",
         };
         let prompt: String = printable_line(&entry.prompt).chars().take(SHOWN).collect();
+        // Writing into a string cannot fail.
         writeln!(text, "  {mark} {:>3}  {prompt}", entry.number).ok();
         if let Some(error) = &entry.error {
             writeln!(text, "         {DIM}{}{RESET}", printable_line(error)).ok();
@@ -80,7 +81,7 @@ fn describe(view: &QueueView) -> String {
     if let Some(reason) = &view.stopped {
         writeln!(
             text,
-            "It has stopped: {}. Queue something, or clear it, and it goes on.",
+            "It has stopped: {}. Add a prompt or clear the queue to continue.",
             printable_line(reason)
         )
         .ok();

@@ -10,7 +10,7 @@ use super::new::current_dir;
 use super::output::Output;
 use crate::engine::Engine;
 
-/// Say where a repository is now
+/// Update the path of a repository that was moved
 #[derive(Debug, Args)]
 pub(super) struct RepoArgs {
     #[command(subcommand)]
@@ -19,15 +19,15 @@ pub(super) struct RepoArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Action {
-    /// Let the instances of a repository follow it to another place
+    /// Move the instances of a repository to its new path
     Moved(MovedArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct MovedArgs {
-    /// Where it was, as `biv show` names it
+    /// The old path, as `biv show` prints it
     pub old: PathBuf,
-    /// Where it is now
+    /// The new path
     #[arg(value_hint = clap::ValueHint::DirPath)]
     pub new: PathBuf,
 }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
     if !args.yes {
         if !output.can_ask() {
             return Err(Report::usage(
-                "a restart needs a yes, and nobody can be asked here",
+                "a restart needs confirmation, and there is no terminal to ask on",
                 "`biv restart -y …`; the work is saved first, the conversation stays in the history",
             ));
         }

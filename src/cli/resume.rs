@@ -17,24 +17,24 @@ use crate::engine::{Asked, Bulk, Engine, OnConflict, ResumeOptions, Told};
 pub(super) struct ResumeArgs {
     #[command(flatten)]
     pub instances: SomeInstances,
-    /// What to tell the agent when it is back
+    /// A prompt for the agent after it is resumed
     #[arg(long, conflicts_with = "no_prompt")]
     pub prompt: Option<String>,
-    /// Tell it nothing [default: resume.prompt]
+    /// Send no prompt [default: resume.prompt]
     #[arg(long)]
     pub no_prompt: bool,
-    /// What to do where the saved work conflicts with a branch that was moved meanwhile
+    /// What to do if the saved work conflicts with new commits of the branch
     #[arg(long, value_name = "HOW", value_enum, default_value = "stop")]
     pub on_conflict: HowOnConflict,
 }
 
 #[derive(Debug, Clone, Copy, clap::ValueEnum)]
 pub(super) enum HowOnConflict {
-    /// Change nothing, name the paths (exit status 6)
+    /// Change nothing and list the paths (exit status 6)
     Stop,
-    /// Restore what was saved, on its commit, on a new branch BRANCH-kept
+    /// Restore the saved work on its old commit, on a new branch BRANCH-kept
     Keep,
-    /// Write conflict markers; what is in the way is moved aside, under a name that is said
+    /// Write conflict markers; files in the way are renamed, and the new names are printed
     Markers,
 }
 

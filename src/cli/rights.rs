@@ -1,4 +1,4 @@
-//! What a command line asks for, as far as rights go.
+//! The rights that a command needs.
 
 use super::args::Command;
 use super::autoyes::Switch;
@@ -7,7 +7,7 @@ use super::daemon::DaemonCommand;
 use crate::engine::Verb;
 
 /// The verb of a command, and the instances that it is about.
-pub(super) fn wish(command: Option<&Command>) -> (Verb, Vec<String>) {
+pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
     let Some(command) = command else {
         return (Verb::OpenUi, Vec::new());
     };
@@ -67,7 +67,7 @@ pub(super) fn wish(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Agents(_)
         | Command::Completions(_)
         | Command::Man(_)
-        // A home of its own, which goes with it.
+        // It uses a temporary home.
         | Command::Demo(_) => (Verb::Look, none),
         Command::Launch { .. }
         | Command::Pipe { .. }

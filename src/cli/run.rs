@@ -17,11 +17,11 @@ use super::words;
 use crate::engine::{Engine, InstanceView, LogFrom, PauseOptions};
 use crate::model::{Activity, PauseReason, State};
 
-/// Between two looks at the agent.
+/// How often the agent is looked at.
 const PROBE: Duration = Duration::from_millis(150);
-/// A turn that has not begun by then has ended already, or the agent shows no sign of it.
+/// A turn that was not seen to begin within this time has ended already, or the agent does not show it.
 const BEGINNING: Duration = Duration::from_secs(3);
-/// A dialog that autoyes has not answered by then is the user's.
+/// A dialog that autoyes has not answered within this time is for the user.
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// Start an agent in the foreground; Ctrl+C pauses it
@@ -90,7 +90,7 @@ fn follow(
         if now.activity != Some(Activity::Approval) {
             asked = None;
         }
-        // What autoyes answers is no end of the turn.
+        // A dialog that autoyes answers does not end the turn.
         let may_be_answered = now.autoyes
             && now.activity == Some(Activity::Approval)
             && asked.get_or_insert_with(Instant::now).elapsed() < ANSWER;
@@ -104,7 +104,7 @@ fn follow(
     }
 }
 
-/// Ctrl+C: a pause like any other, which a second one forces.
+/// Ctrl+C pauses; a second Ctrl+C forces the pause.
 fn pause(
     view: &InstanceView,
     engine: &Engine,
@@ -129,8 +129,10 @@ fn pause(
         });
         while !waiting.is_finished() {
             if interrupts.count() > 1 {
-                // The waiting pause takes itself back, and another is made that does not wait.
-                engine.cancel_pause(given).ok();
+                // Cancels the waiting pause. Another one follows that does not wait.
+                if let Err(error) = engine.cancel_pause(given) {
+                    tracing::debug!(%error, "the waiting pause was not cancelled");
+                }
                 break;
             }
             std::thread::sleep(Duration::from_millis(20));
@@ -168,7 +170,7 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
             (state, _) => state.name(),
         };
         output.say(&format!(
-            "`{}` {state}; `biv attach {}` goes on with it",
+            "`{}` {state}; `biv attach {}` continues it",
             view.title,
             words::called(view)
         ));

@@ -25,7 +25,7 @@ pub(super) fn run(args: &RunsArgs, engine: &Engine, output: &Output) -> CommandR
         .iter()
         .map(|run| {
             let mut value = json!(run);
-            // How the file is versioned is no part of the contract.
+            // The format number of the file is not part of the JSON output.
             if let Some(fields) = value.as_object_mut() {
                 fields.remove("format");
             }

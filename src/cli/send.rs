@@ -38,7 +38,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
     drop(progress);
     let queued = sent == Sent::Queued;
     if queued {
-        // Only the daemon feeds it.
+        // Only the daemon sends queued prompts.
         ensure(engine, output);
         output.say(&format!(
             "`{given}` is busy: it gets the prompt next. `biv queue {given}` shows it"

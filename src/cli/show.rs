@@ -34,7 +34,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     };
     line("state", words::shown_state(view, now));
     if verbose {
-        let rule = view.activity_source.as_deref().unwrap_or("nothing tells");
+        let rule = view.activity_source.as_deref().unwrap_or("unknown");
         line(
             "activity",
             format!("{} ({rule})", view.activity.map_or("-", |a| a.name())),

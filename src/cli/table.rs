@@ -1,4 +1,4 @@
-//! Columns that line up, also under wide characters and colours.
+//! Tables whose columns are aligned, also with wide characters and colours.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -6,11 +6,11 @@ use super::words::{BOLD, RESET};
 
 /// A column is not made narrower than this, or than its heading.
 const NARROWEST: usize = 8;
-/// So much is left to the last column, if there is that much to show.
+/// The minimum width of the last column, if its content is that wide.
 const LAST: usize = 10;
 
-/// Lays rows out below their headings, within the width of the terminal where there is one: the last
-/// column is cut off at its edge, and the widest ones are made narrower where that is not enough.
+/// Formats rows below their headings, within the width of the terminal where there is one. The last column
+/// is cut first; if that is not enough, the widest columns are made narrower.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
     let columns = headings.len();
     let mut widths: Vec<usize> = (0..columns)
@@ -58,7 +58,7 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize
     text
 }
 
-/// Takes from the widest column, one at a time, until all fit or none can be made narrower.
+/// Shrinks the widest column, one step at a time, until all fit or none can be made narrower.
 fn fit(widths: &mut [usize], headings: &[&str], room: usize) {
     let Some((last, others)) = widths.split_last_mut() else {
         return;
@@ -77,14 +77,14 @@ fn fit(widths: &mut [usize], headings: &[&str], room: usize) {
     }
 }
 
-/// The beginning of a text, with its colours.
+/// Cuts a text with colours.
 fn cut_coloured(text: &str, room: usize) -> String {
     if !text.contains('\x1b') {
         return cut(text, room);
     }
     let plain = anstream::adapter::strip_str(text).to_string();
     let shown = cut(&plain, room);
-    // Cells have one colour from their beginning to their end.
+    // A cell has one colour for its whole text.
     let colour = text.split_once('m').map_or("", |(colour, _)| colour);
     format!("{colour}m{shown}{RESET}")
 }
@@ -93,7 +93,7 @@ pub(super) fn visible_width(cell: &str) -> usize {
     anstream::adapter::strip_str(cell).to_string().width()
 }
 
-/// The beginning of a text that has no colours, as far as there is room.
+/// Cuts a text without colours to the available width.
 pub(super) fn cut(text: &str, room: usize) -> String {
     let mut cut = String::new();
     let mut used = 0;
@@ -109,7 +109,7 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     cut
 }
 
-/// How wide the terminal is, where standard output is one.
+/// The width of the terminal, where standard output is one.
 pub(super) fn terminal_width() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)

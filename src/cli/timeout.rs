@@ -12,7 +12,7 @@ use super::new::idle_timeout;
 use super::output::Output;
 use crate::engine::{Engine, IdleTimeout};
 
-/// Pause an instance when it was idle for a time
+/// Pause an instance after some idle time
 #[derive(Debug, Args)]
 pub(super) struct TimeoutArgs {
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub(super) fn run(args: &TimeoutArgs, engine: &Engine, output: &Output) -> Comma
         Some(timeout) => {
             let view = engine.set_idle_timeout(given, timeout)?;
             if timeout != IdleTimeout::Off {
-                // Only the daemon looks at the clock.
+                // Only the daemon applies idle timeouts.
                 ensure(engine, output);
             }
             view

@@ -12,7 +12,7 @@ pub(super) fn run(output: &Output) -> CommandResult {
     if output.wants_json() {
         return Err(Report::usage(
             "the terminal UI has nothing to say in JSON",
-            "`biv list --json` tells of your instances",
+            "`biv list --json` lists your instances",
         ));
     }
     let options = tui::Options {

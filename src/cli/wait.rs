@@ -10,13 +10,13 @@ use super::output::Output;
 use super::report::Report;
 use super::words;
 use crate::config::parse_duration;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{Engine, InstanceView};
 use crate::model::{Activity, State};
 
-/// A prompt may have been sent a moment ago: an agent is idle when it stays so.
+/// How long an agent must stay idle, because a prompt may just have been sent.
 const HOLD: Duration = Duration::from_millis(700);
-/// Between two looks, where no daemon says that something has happened.
+/// How often the agent is looked at without a daemon.
 const PROBE: Duration = Duration::from_millis(200);
 const WATCHED_PROBE: Duration = Duration::from_secs(1);
 
@@ -37,7 +37,7 @@ pub(super) struct WaitArgs {
 pub(super) enum Wanted {
     /// At its prompt
     Idle,
-    /// A dialog, a question, or something that only a person can settle
+    /// A dialog, a question, or something that only you can resolve
     NeedsYou,
     /// Its program has ended
     Exited,
@@ -51,7 +51,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         None => None,
     };
     let started = Instant::now();
-    let mut bell = Client::connect(engine).and_then(|client| client.subscribe(true));
+    let mut bell = DaemonClient::connect(engine).and_then(|client| client.subscribe(true));
     let mut held: Option<Instant> = None;
     loop {
         let view = engine.show(&args.instance.instance)?;
@@ -95,9 +95,9 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         let left = limit.map_or(pause, |limit| limit.saturating_sub(started.elapsed()));
         let pause = pause.min(left.max(Duration::from_millis(1)));
         match &mut bell {
-            // Whatever it is about: looking is cheap.
+            // Any event: looking is cheap.
             Some(bell_line) if held.is_none() => {
-                if bell_line.next(pause) == Heard::End {
+                if bell_line.next(pause) == SubscriptionEvent::End {
                     bell = None;
                 }
             }
@@ -109,7 +109,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
 enum Judged {
     Reached,
     NotYet,
-    /// It is over, and will not come to that.
+    /// The agent has ended, so the condition cannot become true.
     Never,
 }
 

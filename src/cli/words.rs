@@ -1,4 +1,4 @@
-//! How states, times and counts are put into words.
+//! States, times and counts as text.
 
 use crate::engine::CampView;
 use std::path::Path;
@@ -17,7 +17,7 @@ pub(super) const DIM: &str = "\x1b[2m";
 pub(super) const BOLD: &str = "\x1b[1m";
 pub(super) const RESET: &str = "\x1b[0m";
 
-/// What a person sees of state and activity together.
+/// State and activity as one text.
 pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
     let (color, text) = match (view.state, view.activity) {
         (State::Running, Some(Activity::Busy)) => (CYAN, "busy".to_owned()),
@@ -74,7 +74,7 @@ pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
     }
 }
 
-/// How many were brought into a state: `Paused 3 instances.`
+/// How many instances reached a state: `Paused 3 instances.`
 pub(super) fn counted(done: &str, count: usize) -> String {
     let mut letters = done.chars();
     let first = letters.next().map(|letter| letter.to_ascii_uppercase());
@@ -110,8 +110,8 @@ pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// How a command line calls it: by its title, as a shell takes it; by its id where the title cannot be
-/// typed as it is shown, or would be read as an option.
+/// The instance as a shell word: its title, or its id where the title cannot be typed as it is shown or would
+/// be read as an option.
 pub(super) fn called(view: &InstanceView) -> String {
     let title = &view.title;
     if title.to_string() == title.as_str() && !title.as_str().starts_with('-') {
@@ -121,7 +121,7 @@ pub(super) fn called(view: &InstanceView) -> String {
     }
 }
 
-/// A path as people write it.
+/// A path with `~` for the home directory.
 pub(super) fn tilde(path: &Path) -> String {
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
     match home

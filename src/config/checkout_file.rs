@@ -1,7 +1,7 @@
-//! Files that come with a repository, and the user's own policy: read as what they claim to be.
+//! Reads files that come with a repository, and the user's own policy files.
 //!
-//! A repository can hold anything under a name that Bivouac reads: a link to a secret, a device without
-//! an end, a pipe that nobody writes to. None of these is opened.
+//! A repository can hold anything under a name that Bivouac reads: a link to a secret, an endless device,
+//! a pipe without a writer. None of these is opened.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,10 +11,10 @@ use std::path::{Component, Path};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, Stat, fstat, openat, statat};
 use rustix::io::Errno;
 
-/// No such file is larger.
+/// A larger file is refused.
 const LARGEST: u64 = 1024 * 1024;
 
-/// Why a file is not read. Its content is never quoted.
+/// Why a file is not read. Messages never quote its content.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("it is a symbolic link, or lies behind one, which is not followed here")]
@@ -37,7 +37,7 @@ impl From<Errno> for Unreadable {
     }
 }
 
-/// Whose file it must be.
+/// Who must own the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owner {
     Anyone,
@@ -45,7 +45,7 @@ pub(crate) enum Owner {
     Trusted,
 }
 
-/// Reads a file of a checkout without following a link on the way; None where there is none.
+/// Reads a file of a checkout without following symbolic links; None where there is no file.
 pub(crate) fn read_in_checkout(
     checkout: &Path,
     relative: &Path,
@@ -80,7 +80,7 @@ pub(crate) fn read_in_checkout(
     Err(Unreadable::NotAFile)
 }
 
-/// Reads a file of the user's own, which may be a link to where it is kept; None where there is none.
+/// Reads a file of the user, which may be a symbolic link; None where there is no file.
 pub(crate) fn read_own(path: &Path) -> Result<Option<String>, Unreadable> {
     match statat(CWD, path, AtFlags::empty()) {
         Err(Errno::NOENT) => return Ok(None),
@@ -97,7 +97,7 @@ pub(crate) fn read_own(path: &Path) -> Result<Option<String>, Unreadable> {
 pub(crate) fn is_writable_by_others(path: &Path) -> bool {
     let open = |path: &Path| {
         statat(CWD, path, AtFlags::empty()).is_ok_and(|found| {
-            // A group with the number of its user is that user's alone, by custom.
+            // By convention, a group with the same number as its user has only that user.
             let group = found.st_mode & 0o020 != 0 && found.st_gid != found.st_uid;
             group || found.st_mode & 0o002 != 0
         })
@@ -106,7 +106,7 @@ pub(crate) fn is_writable_by_others(path: &Path) -> bool {
 }
 
 fn content(file: OwnedFd, owner: Owner) -> Result<String, Unreadable> {
-    // Looked at again: it may have been replaced since.
+    // Checked on the open file: the path may have been replaced since.
     let found = fstat(&file)?;
     if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
         return Err(Unreadable::NotAFile);

@@ -1,13 +1,13 @@
-//! Durations as people write and read them.
+//! Durations as text.
 
 use std::time::Duration;
 
-/// Reads `90s`, `10m`, `1h 30m`; None where it is no duration.
+/// Parses `90s`, `10m`, `1h 30m`; None where the text is not a duration.
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     humantime::parse_duration(text.trim()).ok()
 }
 
-/// The largest unit alone: `12m`, `3h`, `5d`. People compare these at a glance.
+/// The largest unit alone: `12m`, `3h`, `5d`. Easy to compare in a list.
 pub(crate) fn brief_duration(duration: Duration) -> String {
     let seconds = duration.as_secs();
     match seconds {

@@ -1,4 +1,4 @@
-//! Where everything lives: one directory for all of it, or the places that XDG names.
+//! The directories of a home: all below one directory, or where XDG puts them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ pub(crate) struct Home {
     pub config: PathBuf,
     pub state: PathBuf,
     pub worktrees: PathBuf,
-    /// Sockets. Below the state and not in `$XDG_RUNTIME_DIR`: that one is another directory for a
-    /// cron job than for a login, and is emptied at log-out while agents go on.
+    /// Sockets. Not in `$XDG_RUNTIME_DIR`: that differs between a cron job and a login, and is emptied
+    /// at log-out while agents still run.
     pub run: PathBuf,
 }
 
@@ -30,7 +30,7 @@ impl Home {
         current_dir: &Path,
     ) -> Result<Self, HomeError> {
         let home = match biv_home.filter(|value| !value.is_empty()) {
-            // Everything below one directory; `join` leaves an absolute one as it is.
+            // Everything below one directory. `join` keeps an absolute path as it is.
             Some(directory) => Self::below(&current_dir.join(directory)),
             None => {
                 let xdg = etcetera::base_strategy::Xdg::new().map_err(|_| HomeError::NoHome)?;
@@ -47,7 +47,7 @@ impl Home {
             }
         };
         for directory in [&home.config, &home.state, &home.worktrees] {
-            // Paths go into JSON, tmux and messages: what is not text is refused once, here.
+            // Paths go into JSON, tmux and messages, so paths that are not UTF-8 are refused here.
             if directory.to_str().is_none() {
                 return Err(HomeError::NotUtf8(directory.clone()));
             }

@@ -1,10 +1,10 @@
-//! Keys as people write them: `c`, `enter`, `shift+up`, `ctrl+x p`.
+//! Keys as text: `c`, `enter`, `shift+up`, `ctrl+x p`.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer};
 
-/// One key with its modifiers. Shift is part of a character (`R`), and a modifier of all else.
+/// One key with its modifiers. Shift is part of a character (`R`) and a modifier of other keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Key {
     pub code: KeyCode,
@@ -95,7 +95,7 @@ impl Key {
             (Some(letter), None) => KeyCode::Char(letter),
             _ => named(rest)?,
         };
-        // A terminal tells neither ctrl+shift+x from ctrl+x nor shift+r from R.
+        // A terminal sends the same for ctrl+shift+x and ctrl+x, and for shift+r and R.
         if let KeyCode::Char(letter) = key.code {
             if key.ctrl {
                 key.code = KeyCode::Char(letter.to_ascii_lowercase());
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_as_people_write_them() {
+    fn keys_are_parsed_in_all_their_spellings() {
         for (text, shown) in [
             ("c", "c"),
             ("R", "R"),

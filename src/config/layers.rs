@@ -1,4 +1,4 @@
-//! The layers of the configuration, laid over one another.
+//! Loads the configuration: the user's file over the defaults.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::{DEFAULTS, Settings};
 
 /// The settings in force, and the file they were taken from where there is one.
 #[derive(Debug, Clone)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     pub settings: Settings,
     /// The merged table, for `biv config show`.
     pub merged: Table,
@@ -47,8 +47,8 @@ pub(crate) enum ConfigError {
     },
 }
 
-impl Loaded {
-    /// The keys that the user's own file sets, without their values.
+impl LoadedConfig {
+    /// The keys that the user's file sets, without their values.
     pub(crate) fn names_set_by_user(&self) -> Vec<String> {
         let mut names = Vec::new();
         for (section, value) in &self.user {
@@ -64,7 +64,7 @@ impl Loaded {
 }
 
 /// Lays the user's file, if there is one, over the defaults.
-pub(crate) fn load(file: &Path) -> Result<Loaded, ConfigError> {
+pub(crate) fn load(file: &Path) -> Result<LoadedConfig, ConfigError> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -89,7 +89,7 @@ pub(crate) fn load(file: &Path) -> Result<Loaded, ConfigError> {
                 key,
             }
         })?;
-    Ok(Loaded {
+    Ok(LoadedConfig {
         settings,
         merged,
         user,
@@ -156,7 +156,7 @@ fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a s
         .map(|(_, candidate)| candidate)
 }
 
-/// The line where `section.key` is set; the parser's tables have lost it by then.
+/// The line where `section.key` is set. The parsed tables have no line numbers.
 fn line_of(text: &str, path: &str) -> usize {
     let (section, key) = path.rsplit_once('.').unwrap_or(("", path));
     let mut current = String::new();

@@ -1,7 +1,7 @@
-//! Settings, and whose each one is: the defaults, and the user's file over them; flags win over both.
+//! Settings and their sources: the defaults, and the user's file over them. Flags override both.
 //!
-//! `defaults.toml` is the documentation: it holds every key there is, with its comment, and is what
-//! `biv config init` writes. A key that it does not have is a mistake and is refused by name.
+//! `defaults.toml` is the documentation: it has every key with its comment, and `biv config init` writes
+//! it. A key that is not in it is refused by name.
 
 mod checkout_file;
 mod duration;
@@ -17,7 +17,7 @@ pub(crate) use checkout_file::{
 pub(crate) use duration::{brief_duration, parse_duration};
 pub(crate) use home::{Home, HomeError};
 pub(crate) use keys::{Chord, Key, KeyCode};
-pub(crate) use layers::{ConfigError, Loaded, load};
+pub(crate) use layers::{ConfigError, LoadedConfig, load};
 pub(crate) use repository::{RepositoryConfig, RepositoryConfigError};
 pub(crate) use settings::{
     IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Settings, ThemeName, WorktreeOnPause,

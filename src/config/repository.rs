@@ -1,7 +1,7 @@
 //! What a repository asks for in its `.bivouac.toml`: how a fresh worktree is set up.
 //!
-//! It is somebody else's file as soon as a repository is cloned, so it can say little, and the one
-//! thing that runs, `setup.run`, needs the user's consent bound to its exact text.
+//! A cloned repository brings a file that the user has not written. So it can set little, and the one
+//! command in it, `setup.run`, needs the user's consent to its exact text.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -24,7 +24,7 @@ pub(crate) struct Setup {
     /// Files or directories to copy from the main checkout, where they exist there.
     #[serde(default)]
     pub copy: Vec<PathBuf>,
-    /// The same, as symbolic links: for caches that are to be shared.
+    /// The same, as symbolic links: for shared caches.
     #[serde(default)]
     pub link: Vec<PathBuf>,
     /// A shell command to run once in each fresh worktree.
@@ -47,7 +47,7 @@ pub(crate) enum RepositoryConfigError {
 }
 
 impl RepositoryConfig {
-    /// Reads the file in this checkout; a repository without one asks for nothing.
+    /// Reads the file in this checkout. Without a file, nothing is asked for.
     pub(crate) fn load(checkout: &Path) -> Result<Self, RepositoryConfigError> {
         let file = checkout.join(FILE_NAME);
         let text = match read_in_checkout(checkout, Path::new(FILE_NAME), Owner::Anyone) {

@@ -1,4 +1,4 @@
-//! What can be set, with its types.
+//! The settings, as types.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) struct Settings {
     pub limits: Limits,
     pub notify: Notify,
     pub ui: Ui,
-    /// What each key of the terminal UI does: actions by name, with the keys that ask for them.
+    /// The keys of the terminal UI: action name to keys.
     pub keys: BTreeMap<String, Vec<Chord>>,
 }
 
@@ -127,7 +127,7 @@ pub(crate) enum NotifyBy {
     Desktop,
 }
 
-/// What an idle timeout may be: less would pause agents that a person has just looked away from.
+/// The range of an idle timeout. A shorter one would pause agents that the user has just left.
 pub(crate) const IDLE_TIMEOUTS: std::ops::RangeInclusive<Duration> =
     Duration::from_secs(60)..=Duration::from_secs(120 * 60);
 

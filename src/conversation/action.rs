@@ -1,18 +1,18 @@
-//! What the agent did last.
+//! The last action of an agent.
 
 use super::sentence::{clip, first_line};
-use super::{Entry, Phase, Speaker};
+use super::{ConversationEntry, Phase, Speaker};
 
 const LONGEST: usize = 200;
 
-/// What the agent did last, in a line: the last thing it did with a tool since it was asked something,
-/// else what it said, else what it was asked.
-pub(crate) fn last_action(entries: &[Entry]) -> Option<String> {
+/// The agent's last action in one line: its last use of a tool since the last prompt, else what it said,
+/// else what it was asked.
+pub(crate) fn last_action(entries: &[ConversationEntry]) -> Option<String> {
     let mut said = None;
     for (at, entry) in entries.iter().enumerate().rev() {
         match entry.speaker {
             Speaker::Tool => {
-                if let Some(did) = deed(entry) {
+                if let Some(did) = tool_action(entry) {
                     let failed = entry.has_failed() || result_failed(entry, entries.get(at..)?);
                     let failed = if failed { " (failed)" } else { "" };
                     return Some(format!("{did}{failed}"));
@@ -32,7 +32,7 @@ pub(crate) fn last_action(entries: &[Entry]) -> Option<String> {
         }
     }
     said.or_else(|| {
-        // Everything else was summed up.
+        // Everything else was summarised.
         entries.iter().rev().find_map(|entry| {
             let digest = entry.metadata.get("summary")?;
             Some(digest.get("action")?.as_str()?.to_owned())
@@ -40,11 +40,10 @@ pub(crate) fn last_action(entries: &[Entry]) -> Option<String> {
     })
 }
 
-/// What the use of a tool was, in the past tense. Keeping a list is no deed, and neither is getting
-/// an answer back.
-pub(super) fn deed(entry: &Entry) -> Option<String> {
+/// The use of a tool in the past tense. None for changes of a todo list and for results.
+pub(super) fn tool_action(entry: &ConversationEntry) -> Option<String> {
     let tool = entry.tool()?;
-    if entry.phase() == Phase::Result || kind(tool) == Kind::List {
+    if entry.phase() == Phase::Result || kind(tool) == ToolKind::List {
         return None;
     }
     let subject = entry.text("subject").map(|subject| clip(subject, LONGEST));
@@ -52,16 +51,16 @@ pub(super) fn deed(entry: &Entry) -> Option<String> {
         return Some(format!("used {}", clip(tool, LONGEST)));
     };
     Some(match kind(tool) {
-        Kind::Command => format!("ran `{subject}`"),
-        Kind::Write => format!("wrote {subject}"),
-        Kind::Read => format!("read {subject}"),
-        Kind::Question => format!("asked: {subject}"),
-        Kind::List | Kind::Other => format!("used {}: {subject}", clip(tool, LONGEST)),
+        ToolKind::Command => format!("ran `{subject}`"),
+        ToolKind::Write => format!("wrote {subject}"),
+        ToolKind::Read => format!("read {subject}"),
+        ToolKind::Question => format!("asked: {subject}"),
+        ToolKind::List | ToolKind::Other => format!("used {}: {subject}", clip(tool, LONGEST)),
     })
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ToolKind {
     Command,
     Write,
     Read,
@@ -70,22 +69,22 @@ pub(super) enum Kind {
     Other,
 }
 
-/// What a tool is for, by the names that agents give it.
-pub(super) fn kind(tool: &str) -> Kind {
+/// The purpose of a tool, by the names that agents use.
+pub(super) fn kind(tool: &str) -> ToolKind {
     match tool {
         "Bash" | "bash" | "shell" | "shell_command" | "local_shell" | "exec_command" | "exec"
-        | "run_shell_command" => Kind::Command,
+        | "run_shell_command" => ToolKind::Command,
         "Write" | "Edit" | "MultiEdit" | "NotebookEdit" | "write" | "edit" | "patch"
-        | "apply_patch" | "write_file" | "replace" => Kind::Write,
-        "Read" | "read" | "read_file" | "read_many_files" | "view_image" => Kind::Read,
-        "AskUserQuestion" | "question" | "request_user_input" | "ask_user" => Kind::Question,
+        | "apply_patch" | "write_file" | "replace" => ToolKind::Write,
+        "Read" | "read" | "read_file" | "read_many_files" | "view_image" => ToolKind::Read,
+        "AskUserQuestion" | "question" | "request_user_input" | "ask_user" => ToolKind::Question,
         "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet"
-        | "update_plan" | "write_todos" | "todowrite" | "todoread" | "todo" => Kind::List,
-        _ => Kind::Other,
+        | "update_plan" | "write_todos" | "todowrite" | "todoread" | "todo" => ToolKind::List,
+        _ => ToolKind::Other,
     }
 }
 
-fn result_failed(call: &Entry, later: &[Entry]) -> bool {
+fn result_failed(call: &ConversationEntry, later: &[ConversationEntry]) -> bool {
     let Some(id) = call.text("call") else {
         return false;
     };

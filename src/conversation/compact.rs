@@ -1,19 +1,19 @@
-//! Old entries become one.
+//! Compaction: old entries become one summary.
 
-use super::{Digest, Entry};
+use super::{ConversationEntry, Digest};
 
-/// A conversation whose older part was summed up.
+/// A conversation whose older part was summarised.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Compacted {
-    pub summary: Entry,
-    pub kept: Vec<Entry>,
+    pub summary: ConversationEntry,
+    pub kept: Vec<ConversationEntry>,
 }
 
-/// Keeps the last `keep` entries and sums up those before; None where there is nothing to sum up.
-/// What the store does in a stream, told in one line: the tests hold the digest to it.
-pub(crate) fn compact(entries: &[Entry], keep: usize) -> Option<Compacted> {
+/// Keeps the last `keep` entries and summarises those before; None where there are none. The store does
+/// the same in a stream; the tests compare the two.
+pub(crate) fn compact(entries: &[ConversationEntry], keep: usize) -> Option<Compacted> {
     let (older, kept) = entries.split_at(entries.len().saturating_sub(keep));
-    if older.iter().all(Entry::is_summary) {
+    if older.iter().all(ConversationEntry::is_summary) {
         return None;
     }
     Some(Compacted {

@@ -1,12 +1,12 @@
-//! What many entries come to, gathered one by one in bounded memory.
+//! The digest of many entries, collected one by one in bounded memory.
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Kind, deed, kind};
+use super::action::{ToolKind, kind, tool_action};
 use super::sentence::{clip, first_line, sentences};
 use super::tasks::TodoList;
 use super::todo::Todo;
-use super::{Entry, Phase, Speaker};
+use super::{ConversationEntry, Phase, Speaker};
 use crate::model::Timestamp;
 
 const LONGEST_PROMPT: usize = 400;
@@ -18,7 +18,7 @@ const PROBLEMS: usize = 12;
 const FILES: usize = 30;
 const OPEN_CALLS: usize = 64;
 
-/// Words that stand in sentences which settle something.
+/// Words in sentences that make a decision.
 const DECIDING: [&str; 14] = [
     "decided",
     "decision",
@@ -35,7 +35,7 @@ const DECIDING: [&str; 14] = [
     "trade-off",
     "prefer",
 ];
-/// Words that stand in sentences which tell what was wrong.
+/// Words in sentences that describe a problem.
 const TROUBLED: [&str; 9] = [
     "the problem",
     "the issue",
@@ -47,7 +47,7 @@ const TROUBLED: [&str; 9] = [
     "doesn't work",
     "is broken",
 ];
-/// Words that stand in sentences which tell how it was mended.
+/// Words in sentences that describe a solution.
 const MENDED: [&str; 9] = [
     "fixed",
     "the fix",
@@ -60,7 +60,7 @@ const MENDED: [&str; 9] = [
     "turned out",
 ];
 
-/// Everything that a summary says, so that a later summary can go on from it.
+/// The content of a summary. A later summary continues from it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Digest {
@@ -68,16 +68,16 @@ pub(crate) struct Digest {
     pub(super) prompts: u64,
     pub(super) from: Option<Timestamp>,
     pub(super) to: Option<Timestamp>,
-    /// The first thing that was asked.
+    /// The first prompt.
     pub(super) task: Option<String>,
-    /// The last things that were asked.
+    /// The last prompts.
     pub(super) requests: Vec<String>,
     pub(super) commands: u64,
     pub(super) files: Vec<String>,
     pub(super) more_files: u64,
     pub(super) decisions: Vec<String>,
     pub(super) problems: Vec<Problem>,
-    /// What the agent said last.
+    /// The agent's last message.
     pub(super) state: Option<String>,
     pub(super) action: Option<String>,
     pub(super) run: Option<String>,
@@ -89,7 +89,7 @@ pub(crate) struct Digest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Problem {
     pub what: String,
-    /// The command or file that went wrong, to notice when it goes right.
+    /// The command or file that failed, to notice when it succeeds.
     #[serde(default)]
     pub subject: Option<String>,
     #[serde(default)]
@@ -97,7 +97,7 @@ pub(super) struct Problem {
 }
 
 impl Digest {
-    pub(crate) fn of<'e>(entries: impl IntoIterator<Item = &'e Entry>) -> Self {
+    pub(crate) fn of<'e>(entries: impl IntoIterator<Item = &'e ConversationEntry>) -> Self {
         let mut digest = Self::default();
         for entry in entries {
             digest.take(entry);
@@ -105,7 +105,7 @@ impl Digest {
         digest
     }
 
-    /// How many entries went in, those behind earlier summaries too.
+    /// The number of entries, including those of earlier summaries.
     pub(crate) fn entries(&self) -> u64 {
         self.entries
     }
@@ -118,7 +118,7 @@ impl Digest {
         self.todos.todos()
     }
 
-    pub(crate) fn take(&mut self, entry: &Entry) {
+    pub(crate) fn take(&mut self, entry: &ConversationEntry) {
         if entry.is_summary() {
             return self.go_on_from(entry);
         }
@@ -141,8 +141,8 @@ impl Digest {
         }
     }
 
-    /// A summary stands for all that was before it.
-    fn go_on_from(&mut self, summary: &Entry) {
+    /// A summary replaces everything before it.
+    fn go_on_from(&mut self, summary: &ConversationEntry) {
         let read = summary.metadata.get("summary").cloned();
         match read.and_then(|value| serde_json::from_value::<Self>(value).ok()) {
             Some(before) if self.entries == 0 => *self = before,
@@ -151,7 +151,7 @@ impl Digest {
         }
     }
 
-    fn was_asked(&mut self, entry: &Entry) {
+    fn was_asked(&mut self, entry: &ConversationEntry) {
         let prompt = clip(&entry.content, LONGEST_PROMPT);
         if prompt.is_empty() {
             return;
@@ -184,12 +184,12 @@ impl Digest {
         }
     }
 
-    fn used(&mut self, entry: &Entry) {
+    fn used(&mut self, entry: &ConversationEntry) {
         let subject = entry.text("subject").unwrap_or_default();
-        if let Some(did) = deed(entry) {
+        if let Some(did) = tool_action(entry) {
             let kind = kind(entry.tool().unwrap_or_default());
-            self.commands += u64::from(kind == Kind::Command);
-            if kind == Kind::Write {
+            self.commands += u64::from(kind == ToolKind::Command);
+            if kind == ToolKind::Write {
                 self.touched(subject);
             }
             self.action = Some(did);
@@ -214,7 +214,7 @@ impl Digest {
         if entry.phase() != Phase::Call
             && entry
                 .tool()
-                .is_some_and(|tool| kind(tool) == Kind::Question)
+                .is_some_and(|tool| kind(tool) == ToolKind::Question)
         {
             let about = if subject.is_empty() { "asked" } else { subject };
             let answer = clip(&entry.content, LONGEST_SENTENCE);
@@ -223,8 +223,8 @@ impl Digest {
         }
     }
 
-    /// A tool has come back: with an error, or with success where it failed before.
-    fn ended(&mut self, entry: &Entry, subject: &str) {
+    /// A tool has ended: with an error, or with success where it failed before.
+    fn ended(&mut self, entry: &ConversationEntry, subject: &str) {
         if entry.has_failed() {
             let why = clip(telling_line(&entry.content), LONGEST_SENTENCE);
             let what = match (subject, why.as_str()) {
@@ -294,7 +294,7 @@ impl Digest {
     }
 }
 
-/// Adds what is new; the oldest goes when there is no room.
+/// Adds a new item; drops the oldest when the list is full.
 fn remember<T: PartialEq>(list: &mut Vec<T>, item: T, limit: usize) {
     if list.last() == Some(&item) {
         return;
@@ -305,7 +305,7 @@ fn remember<T: PartialEq>(list: &mut Vec<T>, item: T, limit: usize) {
     list.push(item);
 }
 
-/// The line of an output that says what went wrong; programs rarely say it first.
+/// The line of an output with the error message, which is rarely the first line.
 fn telling_line(output: &str) -> &str {
     output
         .lines()

@@ -1,4 +1,4 @@
-//! One thing that was said or done.
+//! One entry of a conversation.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ use crate::model::{Timestamp, printable_line};
 /// | `task` | tool | one change of a todo list that is kept item by item |
 /// | `summary` | system | what older entries came to |
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Entry {
+pub(crate) struct ConversationEntry {
     pub timestamp: Timestamp,
     #[serde(rename = "type")]
     pub speaker: Speaker,
@@ -40,7 +40,7 @@ pub(crate) enum Speaker {
     Tool,
 }
 
-/// Which half of a tool's use an entry tells of.
+/// Whether an entry is the call of a tool or its result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     Call,
@@ -48,11 +48,11 @@ pub(crate) enum Phase {
     Both,
 }
 
-/// What tells entries apart that were imported from the same place twice.
+/// Identifies an entry, to recognise one that is imported twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Fingerprint(u64);
 
-impl Entry {
+impl ConversationEntry {
     pub(crate) fn new(timestamp: Timestamp, speaker: Speaker, content: impl Into<String>) -> Self {
         Self {
             timestamp,
@@ -62,7 +62,7 @@ impl Entry {
         }
     }
 
-    /// With one more thing known of it.
+    /// With one more metadata field.
     pub(crate) fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.to_owned(), value.into());
         self
@@ -91,7 +91,7 @@ impl Entry {
         self.text("tool")
     }
 
-    /// What was used and on what, in one line for people.
+    /// The tool and its subject in one line, for display.
     pub(crate) fn tool_line(&self) -> String {
         let name = self
             .tool()
@@ -118,8 +118,7 @@ impl Entry {
         self.speaker == Speaker::System && self.metadata.contains_key("summary")
     }
 
-    /// Equal for entries that are the same one, read twice. What was added on the way in (run,
-    /// source) does not count.
+    /// Equal for the same entry read twice. Fields that are added on import (run, source) do not count.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
         let mut hash = fnv(FNV_OFFSET, self.timestamp.to_string().as_bytes());
         hash = fnv(hash, &[0, self.speaker as u8]);
@@ -132,22 +131,22 @@ impl Entry {
     }
 }
 
-/// The entries of one run, and those of which no run is known. A fresh attempt does not inherit the
-/// todo list of the one before.
-pub(crate) fn of_run(mut entries: Vec<Entry>, run: &str) -> Vec<Entry> {
+/// The entries of one run, and those without a known run. A new run does not inherit the todo list of the
+/// one before.
+pub(crate) fn of_run(mut entries: Vec<ConversationEntry>, run: &str) -> Vec<ConversationEntry> {
     entries.retain(|entry| entry.text("run").is_none_or(|of| of == run));
     entries
 }
 
-/// A number that two texts share when they are the same but for white space: agents trim what is
-/// pasted, or add a line end. It is stored, so it must never change.
-pub(crate) fn same_words(text: &str) -> u64 {
+/// A hash that ignores white space: agents trim a pasted text, or add a line end. It is stored, so the
+/// algorithm must never change.
+pub(crate) fn hash_without_whitespace(text: &str) -> u64 {
     text.split_whitespace().fold(FNV_OFFSET, |hash, word| {
         fnv(fnv(hash, word.as_bytes()), b" ")
     })
 }
 
-/// A number for these bytes, the same in every version of the program.
+/// A hash of these bytes, the same in every version of the program.
 pub(crate) fn stable_hash(bytes: &[u8]) -> u64 {
     fnv(FNV_OFFSET, bytes)
 }

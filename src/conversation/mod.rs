@@ -1,8 +1,7 @@
-//! What was said: entries, what they amount to, and how old ones are summed up. Pure: no clock, no I/O.
+//! Conversations: entries, the last action, pending tasks and summaries. Pure: no clock, no I/O.
 //!
-//! Readers of the agents' own transcripts make [`Entry`]s; everything else here only reads them. What
-//! it finds is taken from the entries themselves, word for word: nothing is made up and nothing asks a
-//! network.
+//! The readers of the agents' transcripts make [`ConversationEntry`]s; everything here only reads them.
+//! Summaries quote the entries word for word. Nothing is generated and nothing uses the network.
 
 mod action;
 #[cfg(test)]
@@ -19,7 +18,9 @@ mod todo;
 
 pub(crate) use action::last_action;
 pub(crate) use digest::Digest;
-pub(crate) use entry::{Entry, Fingerprint, Phase, Speaker, of_run, same_words, stable_hash};
+pub(crate) use entry::{
+    ConversationEntry, Fingerprint, Phase, Speaker, hash_without_whitespace, of_run, stable_hash,
+};
 pub(crate) use prompt::resume_prompt;
 pub(crate) use summary::{brief, transcript_text};
 pub(crate) use tasks::pending_tasks;

@@ -1,6 +1,6 @@
-//! What an agent is told that has to find back into its work.
+//! The prompt for an agent that resumes its work.
 
-/// The longest summary that is worth an agent's attention here.
+/// The longest summary in the prompt.
 const LONGEST_SUMMARY: usize = 6000;
 
 /// Task, summary, last action and pending tasks, as a prompt that ends in "continue".
@@ -12,7 +12,7 @@ pub(crate) fn resume_prompt(
 ) -> String {
     let mut parts = Vec::new();
     parts.extend(task.map(|task| format!("You were working on this task:\n{task}")));
-    // The summary begins with the task where nobody else knows it.
+    // Without a known task, the summary itself begins with it.
     let summary = summary.map(|summary| match (task, summary.split_once('\n')) {
         (Some(_), Some((first, rest))) if first.starts_with("Task: ") => rest,
         _ => summary,

@@ -1,9 +1,9 @@
-//! Pieces of text: what fits on a line, what is a sentence.
+//! Splits text into lines and sentences.
 
-/// Of a long text, only its beginning is looked at.
+/// Only this much of a long text is read.
 const LOOKED_AT: usize = 8 * 1024;
 
-/// The text on one line, at most so many characters, with an ellipsis where it was cut.
+/// The text on one line of at most `length` characters, with an ellipsis where it was cut.
 pub(super) fn clip(text: &str, length: usize) -> String {
     let mut line = String::new();
     let mut count = 0;
@@ -25,7 +25,7 @@ pub(super) fn clip(text: &str, length: usize) -> String {
     line
 }
 
-/// The first line that says something.
+/// The first line that is not blank.
 pub(super) fn first_line(text: &str) -> &str {
     text.lines()
         .map(str::trim)
@@ -33,7 +33,7 @@ pub(super) fn first_line(text: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// The sentences of a text outside its code blocks, without list marks and headings' marks.
+/// The sentences of a text outside its code blocks, without list and heading marks.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = String> {
     let mut in_code = false;
     let lines: Vec<&str> = beginning(text)
@@ -55,7 +55,7 @@ pub(super) fn sentences(text: &str) -> impl Iterator<Item = String> {
         .into_iter()
 }
 
-/// At the marks that end a sentence when a space follows: `src/main.rs` and `1.2` are whole.
+/// Splits after a mark that ends a sentence, if a space follows: `src/main.rs` and `1.2` stay whole.
 fn split(line: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut start = 0;

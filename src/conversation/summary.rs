@@ -1,24 +1,24 @@
-//! A digest in words.
+//! A digest as text.
 
 use std::fmt::Write;
 
 use super::digest::Problem;
 use super::sentence::clip;
-use super::{Digest, Entry, Speaker};
+use super::{ConversationEntry, Digest, Speaker};
 use crate::model::Timestamp;
 
 const NOTHING: &str = "Nothing was found.";
-/// Of the output of a tool, only so much is given to whoever sums up.
+/// How many characters of a tool's output a summary program gets.
 const SHOWN_OUTPUT: usize = 600;
 
 impl Digest {
-    /// The summary that takes the place of the entries behind this digest; None of nothing. It has
-    /// the time of the last of them.
-    pub(crate) fn summary(&self) -> Option<Entry> {
+    /// The summary entry that replaces the entries of this digest; None where there are none. Its time
+    /// is that of the last of them.
+    pub(crate) fn summary(&self) -> Option<ConversationEntry> {
         let to = self.to?;
         let value = serde_json::to_value(self).ok()?;
         Some(
-            Entry::new(to, Speaker::System, self.sections(to))
+            ConversationEntry::new(to, Speaker::System, self.sections(to))
                 .with("summary", value)
                 .with_some("run", self.run.clone())
                 .with_todos(self.todos()),
@@ -87,8 +87,8 @@ impl Digest {
     }
 }
 
-/// Where the work stands, in a few lines, for the pause record. None where nothing was said.
-pub(crate) fn brief(entries: &[Entry]) -> Option<String> {
+/// The state of the work in a few lines, for the pause record. None for an empty conversation.
+pub(crate) fn brief(entries: &[ConversationEntry]) -> Option<String> {
     let digest = Digest::of(entries);
     let mut lines = Vec::new();
     lines.extend(digest.task.as_ref().map(|task| format!("Task: {task}")));
@@ -105,8 +105,8 @@ pub(crate) fn brief(entries: &[Entry]) -> Option<String> {
     (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
-/// An entry as plain text, for a program that sums up.
-pub(crate) fn transcript_text(entry: &Entry) -> String {
+/// An entry as plain text, for a summary program.
+pub(crate) fn transcript_text(entry: &ConversationEntry) -> String {
     let who = match entry.speaker {
         Speaker::User => "User",
         Speaker::Assistant => "Assistant",

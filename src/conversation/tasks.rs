@@ -1,21 +1,21 @@
-//! The agent's todo list, where it keeps one.
+//! The agent's todo list.
 
 use serde::{Deserialize, Serialize};
 
-use super::Entry;
+use super::ConversationEntry;
 use super::todo::Todo;
 
-/// More than this is no list that anybody reads.
+/// Further items are dropped.
 const LONGEST_LIST: usize = 200;
 
-/// The list as it stands after some entries.
+/// The list after a number of entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(super) struct TodoList(Vec<Todo>);
 
 impl TodoList {
-    /// A whole list takes the place of the one before; a single task is added or changed.
-    pub(super) fn take(&mut self, entry: &Entry) {
+    /// A whole list replaces the one before; a single task is added or changed.
+    pub(super) fn take(&mut self, entry: &ConversationEntry) {
         let read = |key: &str| entry.metadata.get(key).cloned();
         if let Some(todos) = read("todos").and_then(|value| serde_json::from_value(value).ok()) {
             self.0 = todos;
@@ -58,8 +58,8 @@ impl TodoList {
     }
 }
 
-/// What the agent still has on its list, in its own words and order.
-pub(crate) fn pending_tasks(entries: &[Entry]) -> Vec<String> {
+/// The open items of the agent's list, in its own words and order.
+pub(crate) fn pending_tasks(entries: &[ConversationEntry]) -> Vec<String> {
     let mut list = TodoList::default();
     for entry in entries {
         list.take(entry);

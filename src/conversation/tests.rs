@@ -9,35 +9,35 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_epoch(1_800_000_000 + second).unwrap()
 }
 
-fn user(second: i64, text: &str) -> Entry {
-    Entry::new(at(second), Speaker::User, text)
+fn user(second: i64, text: &str) -> ConversationEntry {
+    ConversationEntry::new(at(second), Speaker::User, text)
 }
 
-fn agent(second: i64, text: &str) -> Entry {
-    Entry::new(at(second), Speaker::Assistant, text)
+fn agent(second: i64, text: &str) -> ConversationEntry {
+    ConversationEntry::new(at(second), Speaker::Assistant, text)
 }
 
-fn call(second: i64, tool: &str, subject: &str, id: &str) -> Entry {
-    Entry::new(at(second), Speaker::Tool, "")
+fn call(second: i64, tool: &str, subject: &str, id: &str) -> ConversationEntry {
+    ConversationEntry::new(at(second), Speaker::Tool, "")
         .with("tool", tool)
         .with("subject", subject)
         .with("phase", "call")
         .with("call", id)
 }
 
-fn result(second: i64, output: &str, id: &str, failed: bool) -> Entry {
-    Entry::new(at(second), Speaker::Tool, output)
+fn result(second: i64, output: &str, id: &str, failed: bool) -> ConversationEntry {
+    ConversationEntry::new(at(second), Speaker::Tool, output)
         .with("phase", "result")
         .with("call", id)
         .with("failed", failed)
 }
 
-fn todos(second: i64, list: &[(&str, &str)]) -> Entry {
+fn todos(second: i64, list: &[(&str, &str)]) -> ConversationEntry {
     let list: Vec<Todo> = list
         .iter()
         .map(|(text, status)| Todo::new(*text, *status))
         .collect();
-    Entry::new(at(second), Speaker::Tool, "")
+    ConversationEntry::new(at(second), Speaker::Tool, "")
         .with("tool", "TodoWrite")
         .with_todos(&list)
 }
@@ -50,12 +50,15 @@ fn an_entry_is_written_with_the_four_agreed_names() {
         line,
         r#"{"timestamp":"2027-01-15T08:00:00.000Z","type":"user","content":"hi","metadata":{"source":"biv"}}"#
     );
-    assert_eq!(serde_json::from_str::<Entry>(&line).unwrap(), entry);
+    assert_eq!(
+        serde_json::from_str::<ConversationEntry>(&line).unwrap(),
+        entry
+    );
 }
 
 #[test]
 fn the_last_action_is_what_was_done_then_what_was_said_then_what_was_asked() {
-    let cases: [(&[Entry], Option<&str>); 8] = [
+    let cases: [(&[ConversationEntry], Option<&str>); 8] = [
         (&[], None),
         (&[user(0, "fix\nit")], Some("was asked: fix it")),
         (
@@ -124,7 +127,8 @@ fn the_latest_list_wins_and_only_what_is_open_counts() {
 
 #[test]
 fn a_list_kept_item_by_item_comes_to_the_same() {
-    let task = |second, value| Entry::new(at(second), Speaker::Tool, "").with("task", value);
+    let task =
+        |second, value| ConversationEntry::new(at(second), Speaker::Tool, "").with("task", value);
     let entries = [
         task(
             0,
@@ -238,7 +242,7 @@ fn a_prompt_to_resume_says_what_is_known_and_ends_in_continue() {
     assert!(resume_prompt(None, None, None, &[]).starts_with("You were paused"));
 }
 
-fn any_entry() -> impl Strategy<Value = Entry> {
+fn any_entry() -> impl Strategy<Value = ConversationEntry> {
     let words = prop_oneof![
         Just("I decided to use it. The problem is gone.".to_owned()),
         Just("Fixed it, it turned out to be `x`".to_owned()),
@@ -254,7 +258,7 @@ fn any_entry() -> impl Strategy<Value = Entry> {
                 second,
                 &[(&text, if flag { "pending" } else { "completed" })],
             ),
-            _ => Entry::new(at(second), Speaker::System, text),
+            _ => ConversationEntry::new(at(second), Speaker::System, text),
         },
     )
 }
@@ -276,7 +280,7 @@ proptest! {
         }
     }
 
-    /// Summing up a summary and what came after is the same as summing up everything at once.
+    /// Summarising a summary with later entries is the same as summarising everything at once.
     #[test]
     fn compacting_in_steps_comes_to_the_same(
         entries in prop::collection::vec(any_entry(), 2..60),
@@ -291,7 +295,7 @@ proptest! {
 
     #[test]
     fn a_summary_is_bounded(text in "\\PC{0,200}", count in 1..40_i64) {
-        let entries: Vec<Entry> = (0..count).map(|n| agent(n, &format!("I decided {n} {text}"))).collect();
+        let entries: Vec<ConversationEntry> = (0..count).map(|n| agent(n, &format!("I decided {n} {text}"))).collect();
         let summary = compact(&entries, 0).unwrap().summary;
         prop_assert!(summary.content.chars().count() < 20_000);
         prop_assert!(summary.content.contains("## Pending tasks"));

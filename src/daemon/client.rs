@@ -9,14 +9,14 @@ use crate::engine::Engine;
 
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A connection that has said hello.
+/// A connection after the daemon's hello line.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct DaemonClient {
     reader: BufReader<UnixStream>,
     hello: Hello,
 }
 
-impl Client {
+impl DaemonClient {
     /// None where no daemon answers.
     pub(crate) fn connect(engine: &Engine) -> Option<Self> {
         let stream = engine.connect_to_daemon().ok()?;
@@ -27,12 +27,12 @@ impl Client {
         Some(Self { reader, hello })
     }
 
-    /// Who is there.
+    /// The daemon's hello line.
     pub(crate) fn hello(&self) -> &Hello {
         &self.hello
     }
 
-    /// Whether it is of another version than this program.
+    /// Whether the daemon has another version than this program.
     pub(crate) fn is_outdated(&self) -> bool {
         self.hello.bivouac != env!("CARGO_PKG_VERSION") || self.hello.protocol != PROTOCOL
     }
@@ -42,7 +42,7 @@ impl Client {
         serde_json::from_str(&read_line(&mut self.reader)?).ok()
     }
 
-    /// From now on a line for each event, and on request for each agent that says something.
+    /// From now on a line for each event, and on request one for each output of an agent.
     pub(crate) fn subscribe(mut self, bells: bool) -> Option<Subscription> {
         self.say(&Request::Subscribe { bells })?;
         read_line(&mut self.reader)?;
@@ -64,27 +64,27 @@ pub(crate) struct Subscription {
     reader: BufReader<UnixStream>,
 }
 
-/// What came within a time.
+/// The result of a wait for a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum SubscriptionEvent {
     Line(String),
     Nothing,
-    /// The daemon has gone.
+    /// The daemon has ended.
     End,
 }
 
 impl Subscription {
-    pub(crate) fn next(&mut self, limit: Duration) -> Heard {
-        // A limit of nothing would mean none.
+    pub(crate) fn next(&mut self, limit: Duration) -> SubscriptionEvent {
+        // A timeout of zero is not allowed.
         let limit = limit.max(Duration::from_millis(1));
         if self.reader.get_ref().set_read_timeout(Some(limit)).is_err() {
-            return Heard::End;
+            return SubscriptionEvent::End;
         }
         let mut line = Vec::new();
         match self.reader.read_until(b'\n', &mut line) {
             Ok(_) if line.ends_with(b"\n") => {
                 line.pop();
-                Heard::Line(String::from_utf8_lossy(&line).into_owned())
+                SubscriptionEvent::Line(String::from_utf8_lossy(&line).into_owned())
             }
             Err(error)
                 if matches!(
@@ -92,9 +92,9 @@ impl Subscription {
                     std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
                 ) && line.is_empty() =>
             {
-                Heard::Nothing
+                SubscriptionEvent::Nothing
             }
-            Ok(_) | Err(_) => Heard::End,
+            Ok(_) | Err(_) => SubscriptionEvent::End,
         }
     }
 }

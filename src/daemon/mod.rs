@@ -1,19 +1,19 @@
-//! The daemon: it owns time and watching, never state.
+//! The daemon: it has timers and the watcher, but no state of its own.
 //!
-//! Everything that it does is an engine verb that a person could have asked for. One `Keeper` for
-//! each instance decides, without effects, from what the watcher has seen and what time it is; the
-//! loop in [`mod@run`] carries out what they decide, each instance's in order, none waiting for another.
-//! Threads and `poll`, no async runtime: ARCHITECTURE.md says why.
+//! Everything that it does is an engine verb that a user could have called. One `InstanceScheduler` for each
+//! instance decides, without effects, from observations and the time. The event loop starts the jobs that
+//! they decide on: in order for each instance, and without one instance waiting for another. It uses threads
+//! and `poll`, no async runtime: ARCHITECTURE.md says why.
 
+mod awake_clock;
 mod client;
-mod desk;
-mod entrance;
+mod connections;
+mod event_loop;
 mod jobs;
-mod keeper;
-mod lived;
-mod mail;
+mod message;
 mod notices;
 mod run;
+mod scheduler;
 mod server;
 mod start;
 mod subscribers;
@@ -21,7 +21,7 @@ mod thread;
 mod unit;
 mod wire;
 
-pub(crate) use client::{Client, Heard};
+pub(crate) use client::{DaemonClient, SubscriptionEvent};
 pub(crate) use run::{Attachment, run};
 pub(crate) use start::{Stopped, ensure, start, status, stop};
 pub(crate) use unit::{UnitKind, unit};

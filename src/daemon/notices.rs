@@ -1,10 +1,10 @@
-//! What a person is told of, and that they are told once.
+//! Notifications for the user, each sent once.
 
 use std::time::Duration;
 
 use crate::model::Activity;
 
-/// The same dialog that comes back this soon is the same dialog, seen through a flicker.
+/// A dialog that disappears for less than this is the same dialog.
 const FLICKER: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,17 +24,17 @@ impl Notice {
     }
 }
 
-/// Remembers for one instance what was told.
+/// What the user was notified of, for one instance.
 #[derive(Debug, Default)]
 pub(super) struct Notices {
-    /// It needs somebody, and that was told (or somebody was there to see it).
-    told: bool,
+    /// It needs the user, who was notified or was attached.
+    notified: bool,
     last: Option<(u64, Duration)>,
 }
 
 impl Notices {
-    /// What the agent does now. `face` is a number for what its screen shows; `watched`: somebody is
-    /// looking at it.
+    /// Takes the current activity; returns whether to notify. `face` is a hash of the screen; `watched`: a
+    /// client is attached.
     pub(super) fn activity(
         &mut self,
         now: Duration,
@@ -44,24 +44,24 @@ impl Notices {
     ) -> Option<Notice> {
         match activity {
             Activity::Busy | Activity::Idle | Activity::Exited => {
-                self.told = false;
+                self.notified = false;
                 None
             }
-            // No sign of either: what was told stays told.
+            // Neither: the state stays.
             Activity::Unknown => None,
             Activity::Approval | Activity::Question | Activity::Blocked => {
                 let flicker = self
                     .last
                     .is_some_and(|(before, at)| before == face && now < at + FLICKER);
-                let silent = self.told || watched || flicker;
-                self.told = true;
+                let silent = self.notified || watched || flicker;
+                self.notified = true;
                 self.last = Some((face, now));
                 (!silent).then_some(Notice::NeedsYou)
             }
         }
     }
 
-    /// It is as it was found: nothing of it is new.
+    /// The activity when the daemon started: no notification.
     pub(super) fn found(&mut self, now: Duration, activity: Activity, face: u64) {
         self.activity(now, activity, face, true);
     }
@@ -71,8 +71,8 @@ impl Notices {
 mod tests {
     use super::*;
 
-    /// Each look is (seconds, activity, face, watched); gives back when a person was told.
-    fn told(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
+    /// Each look is (seconds, activity, face, watched); returns when the user was notified.
+    fn notified_at(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
         let mut notices = Notices::default();
         looks
             .iter()
@@ -88,7 +88,7 @@ mod tests {
     fn each_dialog_is_told_once() {
         use Activity::{Approval, Blocked, Busy, Idle, Question, Unknown};
         for (looks, expected) in [
-            // Looked at again and again, and drawn differently meanwhile.
+            // Observed several times, with a changing screen.
             (
                 vec![
                     (0, Busy, 1, false),
@@ -114,7 +114,7 @@ mod tests {
                 ],
                 vec![1],
             ),
-            // Another one, or the same one much later.
+            // Another dialog, or the same one much later.
             (
                 vec![
                     (1, Approval, 2, false),
@@ -139,7 +139,7 @@ mod tests {
                 ],
                 vec![1, 30],
             ),
-            // Somebody looks at it, and goes away.
+            // The user attaches and detaches.
             (
                 vec![(1, Approval, 2, true), (9, Approval, 2, false)],
                 vec![],
@@ -153,7 +153,7 @@ mod tests {
                 vec![20],
             ),
         ] {
-            assert_eq!(told(&looks), expected, "{looks:?}");
+            assert_eq!(notified_at(&looks), expected, "{looks:?}");
         }
     }
 }

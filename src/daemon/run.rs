@@ -1,4 +1,4 @@
-//! The daemon's own life: it takes the seat, listens, and goes when it is told to.
+//! The daemon's start and end: it takes its lock, opens its socket, runs the event loop.
 
 use std::os::unix::net::UnixDatagram;
 use std::sync::Arc;
@@ -7,35 +7,37 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use serde_json::json;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::desk::Desk;
-use super::mail::Mail;
-use super::server::{Counter, serve};
+use super::event_loop::EventLoop;
+use super::message::DaemonMessage;
+use super::server::{ServerContext, serve};
 use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
 use super::wire::{Hello, PROTOCOL};
 use crate::engine::{Doorbell, Engine, Error, Sight};
 use crate::model::{InstanceId, Timestamp};
 
-/// Whether the daemon stays with the terminal that it was started from.
+/// Whether the daemon stays in the session that it was started in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attachment {
     Foreground,
-    /// It leaves the session of whoever started it, so that it outlives that.
+    /// It starts its own session, so that it outlives the process that started it.
     Detached,
 }
 
 /// Serves this home until it is told to stop.
 pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
     if attachment == Attachment::Detached {
-        // Fails for the leader of a group, which has nothing to leave.
-        rustix::process::setsid().ok();
+        // Fails for the leader of a process group, as when started from a shell.
+        if let Err(error) = rustix::process::setsid() {
+            tracing::debug!(%error, "the daemon stays in the session of its caller");
+        }
     }
     let engine = Arc::new(engine);
-    let seat = engine.take_seat()?;
-    let (mail, mailbox) = channel();
-    listen_for_signals(&mail);
+    let lock = engine.lock_daemon()?;
+    let (messages, mailbox) = channel();
+    listen_for_signals(&messages);
     let bell = engine.hang_up_bell()?;
-    let listener = engine.open_daemon_socket(&seat)?;
+    let listener = engine.open_daemon_socket(&lock)?;
     let subscribers = Arc::new(Subscribers::default());
     let hello = Hello {
         bivouac: env!("CARGO_PKG_VERSION").to_owned(),
@@ -44,81 +46,89 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
         started_at: Timestamp::new(chrono::Utc::now()),
     };
     let (watcher, sights) = engine.watch(Doorbell::Taken)?;
-    forward(sights, &mail, &subscribers);
-    hear(bell, &mail);
-    let counter = Counter {
+    forward(sights, &messages, &subscribers);
+    hear(bell, &messages);
+    let context = ServerContext {
         engine: Arc::clone(&engine),
         hello: hello.clone(),
-        mail: mail.clone(),
+        messages: messages.clone(),
         subscribers: Arc::clone(&subscribers),
     };
-    spawn("counter", move || serve(&listener, &counter));
+    spawn("server", move || serve(&listener, &context));
     log(&format!(
         "version {} serves as process {}",
         hello.bivouac, hello.pid
     ));
 
-    let mut desk = Desk::new(Arc::clone(&engine), watcher, hello, mail, subscribers)?;
-    work(&mut desk, &mailbox);
-    desk.close();
-    // The seat goes last: whoever takes it finds no socket of ours.
+    let mut event_loop =
+        EventLoop::new(Arc::clone(&engine), watcher, hello, messages, subscribers)?;
+    work(&mut event_loop, &mailbox);
+    event_loop.close();
+    // The lock is released last, so that the next daemon finds no socket of this one.
     for socket in [engine.daemon_socket(), engine.bell_path()] {
-        drop(std::fs::remove_file(socket));
+        if let Err(error) = std::fs::remove_file(socket) {
+            tracing::debug!(%error, "a socket of the daemon was not removed");
+        }
     }
-    drop(seat);
+    drop(lock);
     log("ends");
     Ok(())
 }
 
-fn work(desk: &mut Desk, mailbox: &Receiver<Mail>) {
-    while !desk.is_finished() {
-        let mail = mailbox.recv_timeout(desk.patience());
-        desk.wake();
-        match mail {
-            Ok(mail) => {
-                desk.handle(mail);
-                // What has come meanwhile belongs to the same moment.
-                while let Ok(mail) = mailbox.try_recv() {
-                    desk.handle(mail);
+fn work(event_loop: &mut EventLoop, mailbox: &Receiver<DaemonMessage>) {
+    while !event_loop.is_finished() {
+        let message = mailbox.recv_timeout(event_loop.wait_time());
+        event_loop.end_wait();
+        match message {
+            Ok(message) => {
+                event_loop.handle(message);
+                // All waiting messages are handled before the next step.
+                while let Ok(message) = mailbox.try_recv() {
+                    event_loop.handle(message);
                 }
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }
-        desk.step();
+        event_loop.step();
     }
 }
 
-fn listen_for_signals(mail: &Sender<Mail>) {
-    let mail = mail.clone();
+fn listen_for_signals(messages: &Sender<DaemonMessage>) {
+    let messages = messages.clone();
     if let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGTERM, SIGINT, SIGHUP]) {
         spawn("signals", move || {
             for signal in signals.forever() {
-                // A terminal that closes is no reason to go.
+                // A closed terminal is no reason to end.
                 if signal != SIGHUP {
-                    drop(mail.send(Mail::Stop));
+                    // The loop has ended where this fails.
+                    drop(messages.send(DaemonMessage::Stop));
                 }
             }
         });
     }
 }
 
-fn forward(sights: Receiver<Sight>, mail: &Sender<Mail>, subscribers: &Arc<Subscribers>) {
-    let (mail, subscribers) = (mail.clone(), Arc::clone(subscribers));
+fn forward(
+    sights: Receiver<Sight>,
+    messages: &Sender<DaemonMessage>,
+    subscribers: &Arc<Subscribers>,
+) {
+    let (messages, subscribers) = (messages.clone(), Arc::clone(subscribers));
     spawn("sights", move || {
         for sight in sights {
-            // Agents talk all the time, and there is nothing to decide about that: past the desk.
+            // Output needs no decision and is frequent, so it does not go through the event loop.
             if let Sight::Rang(id) = sight {
-                subscribers.tell_bell(|| json!({ "bell": id }).to_string());
-            } else if mail.send(Mail::Sight(sight)).is_err() {
+                subscribers.announce_output(|| json!({ "bell": id }).to_string());
+            } else if messages.send(DaemonMessage::Sight(sight)).is_err() {
                 return;
             }
         }
     });
 }
 
-fn hear(bell: UnixDatagram, mail: &Sender<Mail>) {
-    let mail = mail.clone();
+fn hear(bell: UnixDatagram, messages: &Sender<DaemonMessage>) {
+    let messages = messages.clone();
     spawn("bell", move || {
         let mut word = [0; 64];
         while let Ok(length) = bell.recv(&mut word) {
@@ -126,7 +136,7 @@ fn hear(bell: UnixDatagram, mail: &Sender<Mail>) {
                 .get(..length)
                 .and_then(|word| std::str::from_utf8(word).ok())
                 .and_then(|word| InstanceId::parse(word.trim()));
-            if mail.send(Mail::Bell(id)).is_err() {
+            if messages.send(DaemonMessage::Bell(id)).is_err() {
                 return;
             }
         }

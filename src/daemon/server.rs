@@ -1,4 +1,4 @@
-//! The socket: whoever is this user may ask; what runs inside an instance may only look.
+//! The daemon's socket: any process of this user may send requests; one inside an instance may only read.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -6,61 +6,71 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
-use super::entrance::{Entrance, Silent};
-use super::mail::Mail;
+use super::connections::{ConnectionLimits, PendingConnection};
+use super::message::DaemonMessage;
 use super::subscribers::{Next, Subscribers};
 use super::wire::{Answer, Hello, LONGEST_REQUEST, PROTOCOL, Request};
 use crate::engine::{Engine, Peer, Reach};
 
-/// Whoever connects has this long to say what they want.
+/// How long a client may take to send its request.
 const REQUEST: Duration = Duration::from_secs(5);
-/// The daemon's own loop answers within milliseconds.
+/// How long the event loop may take to answer; usually milliseconds.
 const ANSWER: Duration = Duration::from_secs(5);
-/// A reader that takes nothing for this long is gone.
+/// A client that reads nothing for this long is disconnected.
 const WRITE: Duration = Duration::from_secs(30);
-/// How often it is looked whether a silent listener is still there.
+/// How often a subscriber without events is checked for being connected.
 const STILL_THERE: Duration = Duration::from_secs(30);
 
-/// What each connection is served with.
+/// What a connection needs to be served.
 #[derive(Clone)]
-pub(super) struct Counter {
+pub(super) struct ServerContext {
     pub engine: Arc<Engine>,
     pub hello: Hello,
-    pub mail: Sender<Mail>,
+    pub messages: Sender<DaemonMessage>,
     pub subscribers: Arc<Subscribers>,
 }
 
 /// Serves every connection in a thread of its own.
-pub(super) fn serve(listener: &UnixListener, counter: &Counter) {
-    let entrance = Arc::new(Entrance::default());
+pub(super) fn serve(listener: &UnixListener, context: &ServerContext) {
+    let connections = Arc::new(ConnectionLimits::default());
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
-            // Out of descriptors, perhaps: the ones in use come back.
+            // Perhaps out of descriptors: others are closed soon.
             std::thread::sleep(Duration::from_millis(100));
             continue;
         };
-        let Ok(silent) = entrance.admit(&stream) else {
+        let Ok(pending) = connections.admit(&stream) else {
             continue;
         };
-        let counter = counter.clone();
+        let context = context.clone();
         let served = std::thread::Builder::new()
             .name("client".to_owned())
             .stack_size(256 * 1024)
-            // A client that goes away in the middle has no more questions.
-            .spawn(move || drop(attend(&stream, silent, &counter)));
-        // One that no thread can be had for is closed; others end and make room.
-        drop(served);
+            .spawn(move || {
+                // Normal where the client disconnects early.
+                if let Err(error) = serve_connection(&stream, pending, &context) {
+                    tracing::debug!(%error, "a connection ended early");
+                }
+            });
+        // Without a thread the connection is closed; others end and make room.
+        if let Err(error) = served {
+            tracing::warn!(%error, "a connection could not be served");
+        }
     }
 }
 
-fn attend(stream: &UnixStream, silent: Silent, counter: &Counter) -> std::io::Result<()> {
+fn serve_connection(
+    stream: &UnixStream,
+    pending: PendingConnection,
+    context: &ServerContext,
+) -> std::io::Result<()> {
     stream.set_read_timeout(Some(REQUEST))?;
     stream.set_write_timeout(Some(WRITE))?;
-    let peer = counter.engine.peer(stream);
+    let peer = context.engine.peer(stream);
     if peer == Peer::Stranger {
         return Ok(());
     }
-    say(stream, &counter.hello)?;
+    say(stream, &context.hello)?;
     let mut line = Vec::new();
     let mut reader = BufReader::new(stream).take(LONGEST_REQUEST as u64);
     reader.read_until(b'\n', &mut line)?;
@@ -72,11 +82,11 @@ fn attend(stream: &UnixStream, silent: Silent, counter: &Counter) -> std::io::Re
             return say(stream, &refused(&why));
         }
     };
-    let Some(_served) = silent.serve() else {
+    let Some(_served) = pending.serve() else {
         return say(stream, &refused("too many clients are connected"));
     };
     match request {
-        Request::Subscribe { bells } => stream_events(stream, counter, bells),
+        Request::Subscribe { bells } => stream_events(stream, context, bells),
         request if peer == Peer::Inside && request.verb().reach() != Reach::Everyone => {
             let why = format!(
                 "cannot {} from inside an instance",
@@ -86,7 +96,9 @@ fn attend(stream: &UnixStream, silent: Silent, counter: &Counter) -> std::io::Re
         }
         request @ (Request::Status | Request::Activities | Request::Stop) => {
             let (answer, answered) = channel();
-            let sent = counter.mail.send(Mail::Request(request, answer));
+            let sent = context
+                .messages
+                .send(DaemonMessage::Request(request, answer));
             let answer = sent
                 .ok()
                 .and_then(|()| answered.recv_timeout(ANSWER).ok())
@@ -96,12 +108,12 @@ fn attend(stream: &UnixStream, silent: Silent, counter: &Counter) -> std::io::Re
     }
 }
 
-fn stream_events(stream: &UnixStream, counter: &Counter, bells: bool) -> std::io::Result<()> {
-    let ring = counter.subscribers.join(bells);
+fn stream_events(stream: &UnixStream, context: &ServerContext, bells: bool) -> std::io::Result<()> {
+    let queue = context.subscribers.join(bells);
     let streamed = (|| {
         say(stream, &Answer::Done)?;
         loop {
-            match ring.next(STILL_THERE) {
+            match queue.next(STILL_THERE) {
                 Next::Lines(lines) => {
                     let mut text = String::new();
                     for line in lines {
@@ -116,11 +128,11 @@ fn stream_events(stream: &UnixStream, counter: &Counter, bells: bool) -> std::io
             }
         }
     })();
-    counter.subscribers.leave(&ring);
+    context.subscribers.leave(&queue);
     streamed
 }
 
-/// Whether the other end was closed.
+/// Whether the client has disconnected.
 fn has_left(stream: &UnixStream) -> bool {
     if stream.set_nonblocking(true).is_err() {
         return true;

@@ -1,14 +1,14 @@
-//! Starting, asking and stopping the daemon from another process.
+//! Starts, queries and stops the daemon from another process.
 
 use std::time::{Duration, Instant};
 
-use super::client::Client;
+use super::client::DaemonClient;
 use super::wire::{Answer, Request, Status};
 use crate::engine::{Engine, Error};
 
-/// It takes the seat and opens its socket within milliseconds; a busy machine takes longer.
+/// The daemon takes its lock and opens its socket within milliseconds; on a busy machine it takes longer.
 const START: Duration = Duration::from_secs(10);
-/// It finishes what is under way, and says good-bye.
+/// The daemon first completes running jobs.
 const STOP: Duration = Duration::from_secs(12);
 const PROBE: Duration = Duration::from_millis(10);
 
@@ -16,15 +16,15 @@ const PROBE: Duration = Duration::from_millis(10);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stopped {
     Done,
-    /// There was none.
+    /// There was no daemon.
     NotRunning,
-    /// It was asked from inside an instance.
+    /// The request came from inside an instance.
     Refused,
-    /// It is still there.
+    /// It still runs.
     Still,
 }
 
-/// What the daemon says of itself, or that there is none.
+/// The status of the daemon, also where none runs.
 pub(crate) fn status(engine: &Engine) -> Status {
     let absent = Status {
         running: false,
@@ -33,9 +33,9 @@ pub(crate) fn status(engine: &Engine) -> Status {
         started_at: None,
         watching: 0,
     };
-    let Some(client) = Client::connect(engine) else {
-        // One that does not answer is not absent: its lock tells.
-        return match engine.seat_holder() {
+    let Some(client) = DaemonClient::connect(engine) else {
+        // A daemon that does not answer may still run: its lock shows it.
+        return match engine.daemon_lock_holder() {
             Some(pid) => Status {
                 running: true,
                 pid,
@@ -47,7 +47,7 @@ pub(crate) fn status(engine: &Engine) -> Status {
     let hello = client.hello().clone();
     match client.ask(&Request::Status) {
         Some(Answer::Status(status)) => status,
-        // One of another version: who it is can be told all the same.
+        // A daemon of another version: its hello line is enough.
         _ => Status {
             running: true,
             pid: Some(hello.pid),
@@ -58,24 +58,24 @@ pub(crate) fn status(engine: &Engine) -> Status {
     }
 }
 
-/// Starts the daemon where there is none; says whether it did.
+/// Starts the daemon if none runs; returns whether it did.
 pub(crate) fn start(engine: &Engine) -> Result<bool, Error> {
-    if Client::connect(engine).is_some() {
+    if DaemonClient::connect(engine).is_some() {
         return Ok(false);
     }
     let deadline = Instant::now() + START;
     let mut child = engine.start_daemon()?;
     loop {
-        let serving = Client::connect(engine).map(|client| client.hello().pid);
+        let serving = DaemonClient::connect(engine).map(|client| client.hello().pid);
         let ended = matches!(child.try_wait(), Ok(Some(_)));
         match serving {
             Some(pid) if pid == child.id() => return Ok(true),
-            // Somebody else's was quicker. Ours finds that out and ends; if it were left to do so in its
-            // own time, it could take the seat of one that is stopped meanwhile.
+            // The daemon of another process was faster. Ours would notice and end. It is waited for here,
+            // because it could otherwise take the lock of one that is stopped in between.
             Some(_) if ended || Instant::now() > deadline => return Ok(true),
             Some(_) | None => {}
         }
-        if Instant::now() > deadline || (ended && !engine.seat_is_taken()) {
+        if Instant::now() > deadline || (ended && !engine.daemon_lock_is_held()) {
             return Err(Error::DaemonNotStarted {
                 log: engine.daemon_log(),
             });
@@ -84,7 +84,7 @@ pub(crate) fn start(engine: &Engine) -> Result<bool, Error> {
     }
 }
 
-/// The same for whoever needs it: what cannot be had is told, and no reason to fail.
+/// Starts the daemon if needed; returns a warning instead of an error.
 pub(crate) fn ensure(engine: &Engine) -> Option<String> {
     match start(engine) {
         Ok(_) => None,
@@ -92,10 +92,10 @@ pub(crate) fn ensure(engine: &Engine) -> Option<String> {
     }
 }
 
-/// Asks the daemon to stop, and waits until it has.
+/// Requests the daemon to stop, and waits until it has.
 pub(crate) fn stop(engine: &Engine) -> Stopped {
-    let Some(client) = Client::connect(engine) else {
-        return if engine.seat_is_taken() {
+    let Some(client) = DaemonClient::connect(engine) else {
+        return if engine.daemon_lock_is_held() {
             Stopped::Still
         } else {
             Stopped::NotRunning
@@ -105,7 +105,7 @@ pub(crate) fn stop(engine: &Engine) -> Stopped {
         return Stopped::Refused;
     }
     let deadline = Instant::now() + STOP;
-    while engine.seat_is_taken() {
+    while engine.daemon_lock_is_held() {
         if Instant::now() > deadline {
             return Stopped::Still;
         }

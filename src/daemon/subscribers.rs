@@ -1,22 +1,22 @@
-//! Those who listen. Each has a ring of its own: whoever is slow loses the oldest lines and is told
-//! how many; nobody else notices.
+//! Subscribers to events. Each has its own bounded queue: a slow subscriber loses the oldest lines and is
+//! told how many. Others are not affected.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Lines that wait for one reader.
+/// The most lines in one queue.
 const ROOM: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Subscribers {
-    rings: Mutex<Vec<Arc<Ring>>>,
+    queues: Mutex<Vec<Arc<SubscriberQueue>>>,
 }
 
-/// What waits for one reader.
+/// The queue of one subscriber.
 #[derive(Debug)]
-pub(super) struct Ring {
-    /// Also wants to know of each agent that says something.
+pub(super) struct SubscriberQueue {
+    /// Whether it also gets a line for each output of an agent.
     pub bells: bool,
     waiting: Mutex<Waiting>,
     news: Condvar,
@@ -29,56 +29,56 @@ struct Waiting {
     closed: bool,
 }
 
-/// What a reader gets.
+/// What a subscriber gets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Next {
     Lines(Vec<Arc<str>>),
-    /// Nothing has happened for a while.
+    /// No line within the time limit.
     Silence,
-    /// There will be nothing more.
+    /// The daemon is ending.
     Closed,
 }
 
 impl Subscribers {
-    pub(super) fn join(&self, bells: bool) -> Arc<Ring> {
-        let ring = Arc::new(Ring::new(bells));
-        held(&self.rings).push(Arc::clone(&ring));
-        ring
+    pub(super) fn join(&self, bells: bool) -> Arc<SubscriberQueue> {
+        let queue = Arc::new(SubscriberQueue::new(bells));
+        held(&self.queues).push(Arc::clone(&queue));
+        queue
     }
 
-    pub(super) fn leave(&self, ring: &Arc<Ring>) {
-        held(&self.rings).retain(|known| !Arc::ptr_eq(known, ring));
+    pub(super) fn leave(&self, queue: &Arc<SubscriberQueue>) {
+        held(&self.queues).retain(|known| !Arc::ptr_eq(known, queue));
     }
 
-    /// An event, for everyone.
-    pub(super) fn tell(&self, line: &str) {
+    /// Queues an event for every subscriber.
+    pub(super) fn announce(&self, line: &str) {
         let line: Arc<str> = line.into();
-        for ring in held(&self.rings).iter() {
-            ring.push(Arc::clone(&line));
+        for queue in held(&self.queues).iter() {
+            queue.push(Arc::clone(&line));
         }
     }
 
-    /// That an agent has said something, for those who want to know.
-    pub(super) fn tell_bell(&self, line: impl FnOnce() -> String) {
-        let rings = held(&self.rings);
-        if rings.iter().any(|ring| ring.bells) {
+    /// Queues a line about an agent's output, for subscribers that want it.
+    pub(super) fn announce_output(&self, line: impl FnOnce() -> String) {
+        let queues = held(&self.queues);
+        if queues.iter().any(|queue| queue.bells) {
             let line: Arc<str> = line().into();
-            for ring in rings.iter().filter(|ring| ring.bells) {
-                ring.push(Arc::clone(&line));
+            for queue in queues.iter().filter(|queue| queue.bells) {
+                queue.push(Arc::clone(&line));
             }
         }
     }
 
-    /// Sends everyone home.
+    /// Ends all subscriptions.
     pub(super) fn close(&self) {
-        for ring in held(&self.rings).iter() {
-            held(&ring.waiting).closed = true;
-            ring.news.notify_all();
+        for queue in held(&self.queues).iter() {
+            held(&queue.waiting).closed = true;
+            queue.news.notify_all();
         }
     }
 }
 
-impl Ring {
+impl SubscriberQueue {
     fn new(bells: bool) -> Self {
         Self {
             bells,
@@ -97,7 +97,7 @@ impl Ring {
         self.news.notify_all();
     }
 
-    /// Waits for something to read.
+    /// Waits for lines.
     pub(super) fn next(&self, limit: Duration) -> Next {
         let waiting = held(&self.waiting);
         let (mut waiting, _) = self
@@ -123,7 +123,7 @@ impl Ring {
     }
 }
 
-/// What a thread that died has left is still good: nothing here is changed in two steps.
+/// Ignores poisoning: no change here takes two steps, so the data is consistent after a panic.
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -145,7 +145,7 @@ mod tests {
         let slow = subscribers.join(false);
         let quick = subscribers.join(false);
         for n in 0..ROOM + 10 {
-            subscribers.tell(&n.to_string());
+            subscribers.announce(&n.to_string());
             assert_eq!(lines(quick.next(Duration::ZERO)), [n.to_string()]);
         }
         let read = lines(slow.next(Duration::ZERO));
@@ -159,13 +159,13 @@ mod tests {
     fn bells_are_for_those_who_want_them() {
         let subscribers = Subscribers::default();
         let plain = subscribers.join(false);
-        subscribers.tell_bell(|| unreachable!("nobody wants it"));
+        subscribers.announce_output(|| unreachable!("no subscriber wants it"));
         let eager = subscribers.join(true);
-        subscribers.tell_bell(|| "ding".to_owned());
+        subscribers.announce_output(|| "ding".to_owned());
         assert_eq!(lines(eager.next(Duration::ZERO)), ["ding"]);
         assert_eq!(plain.next(Duration::ZERO), Next::Silence);
         subscribers.leave(&eager);
-        subscribers.tell_bell(|| unreachable!("it has left"));
+        subscribers.announce_output(|| unreachable!("it has left"));
         subscribers.close();
         assert_eq!(plain.next(Duration::ZERO), Next::Closed);
     }

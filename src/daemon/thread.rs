@@ -1,10 +1,10 @@
-//! The daemon's threads, and what they have to say to whoever looks after it.
+//! The daemon's threads and its log on standard error.
 
 use std::io::Write;
 
 use crate::model::Timestamp;
 
-/// Whether there was room for another thread.
+/// Starts a thread; false where the system has no resources for it.
 pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     let named = std::thread::Builder::new().name(name.to_owned());
     match named.spawn(work) {
@@ -16,10 +16,10 @@ pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
     }
 }
 
-/// One line, with its time, to wherever this process speaks: a terminal, a journal, a file.
+/// Writes one line with its time to standard error: a terminal, the journal or a file.
 pub(super) fn log(text: &str) {
     let now = Timestamp::new(chrono::Utc::now());
     let line = format!("{now} {}\n", text.replace('\n', " "));
-    // There is nobody to tell that nothing can be told.
+    // Where standard error cannot be written, there is no other place to report it.
     drop(std::io::stderr().lock().write_all(line.as_bytes()));
 }

@@ -1,5 +1,4 @@
-//! The daemon as a service of the system, for those who want it there: texts to be put in place by
-//! hand.
+//! Unit files that run the daemon as a service of the user. The user installs them.
 
 use std::path::Path;
 
@@ -9,9 +8,9 @@ pub(crate) enum UnitKind {
     Launchd,
 }
 
-/// The text of the unit. Agents are started in their tmux server, never in the service's own group,
-/// so that stopping the service leaves them alone. The environment is what the daemon must have to find
-/// its home, tmux, git and the agents: services are given next to nothing.
+/// The text of the unit. Agents run in their tmux server, not in the control group of the service, so that
+/// they keep running when the service stops. The environment has what the daemon needs to find its home,
+/// tmux, git and the agents, because services start with almost no variables.
 pub(crate) fn unit(kind: UnitKind, biv: &Path, environment: &[(&str, String)]) -> String {
     match kind {
         UnitKind::Systemd => systemd(biv, environment),
@@ -39,7 +38,7 @@ fn systemd(biv: &Path, environment: &[(&str, String)]) -> String {
          \n\
          [Install]\n\
          WantedBy=default.target\n",
-        // Only in a command line does `$` begin a variable.
+        // `$` begins a variable only in a command line.
         escape_systemd(&biv.display().to_string()).replace('$', "$$")
     )
 }

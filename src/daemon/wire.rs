@@ -1,15 +1,15 @@
-//! What is said over the daemon's socket: JSON lines, the version first.
+//! The protocol of the daemon's socket: JSON lines, the version first.
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Verb;
 use crate::model::{Activity, InstanceId, Timestamp};
 
-/// Changes when old and new would not understand each other.
+/// Incremented when the protocol changes incompatibly.
 pub(crate) const PROTOCOL: u32 = 1;
-/// No request is longer.
+/// The longest request.
 pub(crate) const LONGEST_REQUEST: usize = 64 * 1024;
-/// No answer is longer.
+/// The longest answer.
 pub(crate) const LONGEST_ANSWER: u64 = 4 * 1024 * 1024;
 
 /// The first line of each connection, from the daemon.
@@ -26,9 +26,9 @@ pub(crate) struct Hello {
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub(crate) enum Request {
     Status,
-    /// What everyone is doing, without asking tmux.
+    /// The activity of every agent, without calling tmux.
     Activities,
-    /// Events as they happen; with `bells` also a line for each agent that says something.
+    /// Events as they happen; with `bells` also a line for each output of an agent.
     Subscribe {
         #[serde(default)]
         bells: bool,
@@ -37,7 +37,7 @@ pub(crate) enum Request {
 }
 
 impl Request {
-    /// What is asked for, as far as rights go.
+    /// The verb of the request, for the check of rights.
     pub(crate) fn verb(&self) -> Verb {
         match self {
             Self::Status | Self::Activities | Self::Subscribe { .. } => Verb::Look,
@@ -46,13 +46,13 @@ impl Request {
     }
 }
 
-/// The one line that answers a request.
+/// The answer to a request, one line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Answer {
     Status(Status),
-    Activities(Vec<Doing>),
-    /// What was asked for is being done.
+    Activities(Vec<InstanceActivity>),
+    /// The request is being carried out.
     Done,
     Refused(String),
 }
@@ -69,7 +69,7 @@ pub(crate) struct Status {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Doing {
+pub(crate) struct InstanceActivity {
     pub instance: InstanceId,
     pub activity: Option<Activity>,
     pub last_line: Option<String>,

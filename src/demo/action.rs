@@ -4,7 +4,7 @@ use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
-    /// Looks busy before it says something.
+    /// Appears busy.
     Think,
     Busy(Duration),
     Mute(Duration),
@@ -20,7 +20,7 @@ pub(super) enum Action {
     },
     TodoAdd(Vec<String>),
     TodoDone(usize),
-    /// As `TodoDone`, by what it says.
+    /// As `TodoDone`, by its text.
     TodoFinish(String),
     Lines(usize),
     Print(String),
@@ -32,9 +32,9 @@ pub(super) enum Action {
     Recall,
     Help,
     Say(String),
-    /// A friendly answer to prose.
+    /// An answer to prose.
     Answer,
-    /// The end of the tour: what became of it.
+    /// The end of the tour: its result.
     TourReport,
     /// Done only if nothing was declined in this turn.
     IfAllowed(Box<Self>),

@@ -1,5 +1,5 @@
-//! The agent's state and how it changes: inputs in, effects out. Pure: no clock, no files, no
-//! terminal; time comes with each input, and what an effect brings back is an input again.
+//! The agent's state and its update function: inputs in, effects out. Pure: no clock, no files, no terminal.
+//! Each input has a time, and the result of an effect is an input again.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use super::dialog::Outcome;
 use super::keyboard::{Key, Typed};
 use super::paint::{Ink, Line, block, short_block};
 use super::reply;
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::state::{Agent, Effect, ExitKey, Size, Step, Turn};
 
 /// How long "press again to exit" holds.
 const EXIT_WINDOW: Duration = Duration::from_secs(2);
-/// Of a submitted prompt, so many rows are shown.
+/// How many rows of a submitted prompt are shown.
 const ECHO_ROWS: usize = 12;
 
 #[derive(Debug)]
@@ -28,10 +28,10 @@ pub(super) enum Input {
     Tick,
     CommandSaid(String),
     CommandEnded(Option<i32>),
-    /// What the file to be edited holds now.
+    /// The current content of the file to be edited.
     FileRead(Option<String>),
     FileWritten(Result<(), String>),
-    /// Nothing more will be typed: go when everything is done.
+    /// Standard input has ended: exit when everything is done.
     NoMore,
     Trouble(String),
 }
@@ -47,7 +47,7 @@ impl Agent {
             }
             Input::Typed(Typed::Key(key)) => self.press(key, now, &mut effects),
             Input::Typed(Typed::Paste(text)) => {
-                // A dialog takes keys only; what is pasted at it goes nowhere.
+                // A dialog takes keys only; a paste is ignored.
                 if self.dialog().is_none() {
                     self.exit_hint = None;
                     self.editor.paste(text);
@@ -133,9 +133,9 @@ impl Agent {
 
     fn submit(&mut self, prompt: String, now: Duration, effects: &mut Vec<Effect>) {
         if self.turn.is_some() {
-            // On disk at once: what was submitted is not lost by a kill.
+            // Written at once: a submitted prompt survives a kill.
             self.record(
-                Entry::system(&prompt, json!({ "event": "queued" })),
+                SessionEntry::system(&prompt, json!({ "event": "queued" })),
                 effects,
             );
             self.queue.push_back(prompt);
@@ -146,7 +146,7 @@ impl Agent {
 
     pub(super) fn begin_turn(&mut self, prompt: &str, now: Duration, effects: &mut Vec<Effect>) {
         let number = self.memory.turns() + 1;
-        self.record(Entry::user(number, prompt), effects);
+        self.record(SessionEntry::user(number, prompt), effects);
         let mut lines = vec![Line::blank()];
         lines.extend(short_block(
             (Ink::Dim, "❯ "),
@@ -159,16 +159,16 @@ impl Agent {
         self.turn = Some(Turn::new(number, prompt, now));
     }
 
-    /// Into the file, and into memory with it: the two never differ.
-    pub(super) fn record(&mut self, entry: Entry, effects: &mut Vec<Effect>) {
+    /// Adds an entry to the session file and to the memory, so that the two never differ.
+    pub(super) fn record(&mut self, entry: SessionEntry, effects: &mut Vec<Effect>) {
         self.memory.learn(&entry);
         effects.push(Effect::Record(entry));
     }
 
-    /// A block of answer: shown, and kept.
+    /// A block of the answer: shown and recorded.
     pub(super) fn say(&mut self, text: &str, effects: &mut Vec<Effect>) {
         self.show_block(text, effects);
-        self.record(Entry::assistant(self.memory.turns(), text), effects);
+        self.record(SessionEntry::assistant(self.memory.turns(), text), effects);
     }
 
     pub(super) fn show_block(&self, text: &str, effects: &mut Vec<Effect>) {

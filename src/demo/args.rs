@@ -15,7 +15,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "UUID", conflicts_with = "resume")]
     pub session_id: Option<Uuid>,
 
-    /// Go on with the session of this id
+    /// Continue the session with this id
     #[arg(long, value_name = "UUID")]
     pub resume: Option<Uuid>,
 

@@ -1,5 +1,5 @@
-//! The programs that the agent starts, as a real agent would: in its own terminal's session, with
-//! its environment.
+//! The programs that the agent starts, as a real agent would: in the session of its terminal, with its
+//! environment.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
@@ -12,11 +12,11 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use super::agent::Input;
 use super::message::Message;
 
-/// How long the rest of the output may take once the command itself has ended: a grandchild that
-/// stays behind holds the pipe open for ever.
+/// How long the remaining output is waited for after the command has ended: a grandchild may keep the pipe
+/// open.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// A command under way. Its number tells what it says from what an interrupted one still says.
+/// A running command. Its number distinguishes its output from that of an interrupted command.
 #[derive(Debug)]
 pub(super) struct Child {
     pub number: u64,
@@ -30,14 +30,14 @@ impl Child {
         command: &str,
         messages: &SyncSender<Message>,
     ) -> std::io::Result<Self> {
-        // One pipe for both, so that what was written in order is read in order.
+        // One pipe for both, so that the order of the output is kept.
         let (reader, writer) = std::io::pipe()?;
         let mut child = Command::new("sh")
             .args(["-c", command])
             .stdin(Stdio::null())
             .stdout(writer.try_clone()?)
             .stderr(writer)
-            // A group of its own, so that an interrupt ends all of it.
+            // Its own process group, so that an interrupt ends all of it.
             .process_group(0)
             .spawn()?;
         let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
@@ -60,8 +60,9 @@ impl Child {
         let messages = messages.clone();
         std::thread::spawn(move || {
             let status = child.wait().ok().and_then(|status| status.code());
-            // Either way the command is over.
+            // On a timeout a grandchild still holds the pipe; the command itself has ended.
             let _ = drained.recv_timeout(DRAIN);
+            // The loop has ended where this fails.
             drop(messages.send(Message::Command(number, Input::CommandEnded(status))));
         });
         Ok(Self { number, group })
@@ -69,13 +70,13 @@ impl Child {
 
     pub(super) fn stop(&self) {
         if let Some(group) = self.group {
-            // Already gone is as good as stopped.
+            // An error means that it has ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-/// Starts a script that nobody waits for.
+/// Starts a script in the background.
 pub(super) fn start_background(script: &str) -> std::io::Result<()> {
     let mut child = Command::new("sh")
         .args(["-c", script])
@@ -83,7 +84,7 @@ pub(super) fn start_background(script: &str) -> std::io::Result<()> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()?;
-    // Reaped when it ends, or it would stay in the process table as a zombie.
+    // Reaped when it ends, so that no zombie is left; its status has no use.
     std::thread::spawn(move || drop(child.wait()));
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! One command of a script → the action that it asks for.
+//! Parses one command of a script into an action.
 
 use std::time::Duration;
 
 use super::action::Action;
 
-/// A day: nothing that is demonstrated takes longer.
+/// The longest duration of a command: one day.
 const LONGEST: f64 = 86_400.0;
 const MOST_LINES: usize = 100_000;
 
@@ -41,11 +41,11 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("/help", "", "list the commands"),
 ];
 
-/// What the command says is to be done, or what is wrong with it.
+/// The action of a command, or an error message.
 pub(super) fn action(command: &str) -> Action {
     let name = command.split_whitespace().next().unwrap_or_default();
     let rest = &command[name.len()..];
-    // What is written or printed keeps its own blanks; all else is trimmed.
+    // Text that is written or printed keeps its blanks; all else is trimmed.
     let text = rest.strip_prefix(' ').unwrap_or(rest);
     let rest = rest.trim();
     let parsed = match name {

@@ -1,17 +1,17 @@
-//! Dialogs: something a person has to decide, and the keys that decide it.
+//! Dialogs: a decision for the user, and its keys.
 
 use super::keyboard::Key;
 use super::paint::Ink;
 
-/// What sort of decision it is: it decides the footer and what cancelling means.
+/// The kind of decision, which determines the footer and the meaning of cancelling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum DialogKind {
     Approval,
     Question,
     Blocked,
 }
 
-impl Kind {
+impl DialogKind {
     pub(super) fn footer(self) -> &'static str {
         match self {
             Self::Approval => " Esc to cancel · Tab to amend",
@@ -23,9 +23,9 @@ impl Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dialog {
-    pub kind: Kind,
+    pub kind: DialogKind,
     pub heading: String,
-    /// What stands between the heading and the body: the path of an edit.
+    /// The line between the heading and the body: the path of an edit.
     pub subject: Option<String>,
     /// The command, or the diff, between dashed rules.
     pub body: Vec<(Ink, String)>,
@@ -39,7 +39,7 @@ pub(super) enum Outcome {
     Open,
     Chose(usize),
     Cancelled,
-    /// Neither yes nor no: the person will say it in other words.
+    /// Neither yes nor no: the user will type something else.
     Amend,
 }
 
@@ -57,7 +57,7 @@ impl Dialog {
 
     pub(super) fn question(question: &str, choices: &[String]) -> Self {
         Self {
-            kind: Kind::Question,
+            kind: DialogKind::Question,
             heading: "☐ Question".to_owned(),
             subject: None,
             body: Vec::new(),
@@ -67,7 +67,7 @@ impl Dialog {
         }
     }
 
-    /// The safe choice comes first, as with real agents: a stray Enter trusts nobody.
+    /// The safe choice comes first, as with real agents: an accidental Enter does not grant trust.
     pub(super) fn trust(directory: &str) -> Self {
         Self::blocked(
             "Accessing workspace:",
@@ -91,7 +91,7 @@ impl Dialog {
 
     fn approval(heading: &str, subject: Option<String>, body: Vec<(Ink, String)>) -> Self {
         Self {
-            kind: Kind::Approval,
+            kind: DialogKind::Approval,
             heading: heading.to_owned(),
             subject,
             body,
@@ -105,7 +105,7 @@ impl Dialog {
 
     fn blocked(heading: &str, subject: &str, question: &str, choices: [&str; 2]) -> Self {
         Self {
-            kind: Kind::Blocked,
+            kind: DialogKind::Blocked,
             heading: heading.to_owned(),
             subject: Some(subject.to_owned()),
             body: Vec::new(),
@@ -134,7 +134,7 @@ impl Dialog {
                 }
             }
             Key::Esc | Key::Ctrl('c') => return Outcome::Cancelled,
-            Key::Tab if self.kind == Kind::Approval => return Outcome::Amend,
+            Key::Tab if self.kind == DialogKind::Approval => return Outcome::Amend,
             Key::Char(_) | Key::Newline | Key::Tab | Key::Backspace | Key::Ctrl(_) => {}
         }
         Outcome::Open
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_enter_trusts_nobody() {
+    fn an_accidental_enter_grants_no_trust() {
         let mut dialog = Dialog::trust("/x");
         assert_eq!(dialog.press(Key::Enter), Outcome::Chose(0));
         assert_eq!(dialog.choices[0], "No, exit");

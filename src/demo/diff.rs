@@ -1,12 +1,12 @@
-//! What an edit would change, small enough for a dialog.
+//! The diff of an edit, small enough for a dialog.
 
 use super::paint::Ink;
 
 /// Unchanged lines shown on either side.
 const CONTEXT: usize = 2;
 
-/// The changed stretch with its line numbers: everything between the first and the last line that
-/// differ. Coarser than a real diff, and always right.
+/// The changed region with line numbers: everything from the first to the last line that differs. Coarser
+/// than a real diff, but always correct.
 pub(super) fn rows(old: Option<&str>, new: &str) -> Vec<(Ink, String)> {
     let old: Vec<&str> = old.unwrap_or_default().lines().collect();
     let new: Vec<&str> = new.lines().collect();

@@ -1,6 +1,6 @@
-//! The input box: what was typed and pasted but not submitted yet.
+//! The input box: text that was typed or pasted and not submitted yet.
 
-/// A paste beyond either is shown as a note of its size; it is submitted whole all the same.
+/// A paste beyond either limit is shown as a note of its size. It is submitted completely.
 const SHOWN_LINES: usize = 4;
 const SHOWN_CHARS: usize = 600;
 
@@ -32,7 +32,7 @@ impl Editor {
         }
     }
 
-    /// Takes back the last character, or a large paste as a whole.
+    /// Deletes the last character, or a large paste as a whole.
     pub(super) fn backspace(&mut self) {
         if let Some(Piece::Typed(typed)) = self.pieces.last_mut() {
             typed.pop();
@@ -51,7 +51,7 @@ impl Editor {
         self.pieces.is_empty()
     }
 
-    /// The prompt, exactly; the box is empty afterwards.
+    /// Takes the exact prompt; the box is empty afterwards.
     pub(super) fn take(&mut self) -> String {
         std::mem::take(&mut self.pieces)
             .into_iter()
@@ -61,7 +61,7 @@ impl Editor {
             .collect()
     }
 
-    /// What the box shows.
+    /// The text that the box shows.
     pub(super) fn shown(&self) -> String {
         self.pieces
             .iter()

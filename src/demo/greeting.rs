@@ -1,4 +1,4 @@
-//! How a session begins: found or made, and what is said of it before the first prompt.
+//! The start of a session: finds or creates it, and prints its header.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,10 +10,10 @@ use super::editor::Editor;
 use super::memory::Memory;
 use super::paint::{Ink, Line, cut, short_block};
 use super::reply;
-use super::session::{Entry, SessionFile, Speaker};
+use super::session::{SessionEntry, SessionFile, Speaker};
 use super::state::{Agent, Audience, Size};
 
-/// Of an earlier conversation, so many entries are shown again, and so many rows of each.
+/// How many entries of an earlier conversation are shown again, and how many rows of each.
 const REPLAYED_ENTRIES: usize = 12;
 const REPLAYED_ROWS: usize = 4;
 
@@ -21,11 +21,11 @@ pub(super) struct Opening {
     pub file: SessionFile,
     session: Uuid,
     directory: String,
-    past: Vec<Entry>,
+    past: Vec<SessionEntry>,
     memory: Memory,
 }
 
-/// Finds the session that is meant, or says why it cannot be had.
+/// Opens the requested session; an error message where it does not exist.
 pub(super) fn open(args: &DemoArgs) -> Result<Opening, String> {
     let session = args.resume.or(args.session_id).unwrap_or_else(Uuid::new_v4);
     let file = SessionFile::new(&args.sessions, session);
@@ -98,7 +98,7 @@ impl Opening {
         lines
     }
 
-    /// The command that comes back to this session.
+    /// The command that resumes this session.
     pub(super) fn farewell(&self, sessions: &Path) -> String {
         let words = ["biv".into(), "__demo-agent".into(), "--sessions".into()];
         let sessions = sessions.to_string_lossy();
@@ -113,8 +113,8 @@ impl Opening {
     }
 }
 
-fn replay(past: &[Entry], columns: usize) -> Vec<Line> {
-    let told: Vec<&Entry> = past
+fn replay(past: &[SessionEntry], columns: usize) -> Vec<Line> {
+    let told: Vec<&SessionEntry> = past
         .iter()
         .filter(|entry| entry.speaker != Speaker::System && !entry.content.is_empty())
         .collect();
@@ -134,7 +134,7 @@ fn replay(past: &[Entry], columns: usize) -> Vec<Line> {
             Speaker::Assistant => ((Ink::Accent, "● "), Ink::Plain),
             Speaker::Tool | Speaker::System => ((Ink::Dim, "  ⎿  "), Ink::Dim),
         };
-        // What a tool did stands right below what was said of it.
+        // The output of a tool is right below its call.
         if entry.speaker != Speaker::Tool {
             lines.push(Line::blank());
         }

@@ -1,7 +1,7 @@
-//! Bytes of a terminal in raw mode → keys and pastes.
+//! Parses the bytes of a terminal in raw mode into keys and pastes.
 //!
-//! Read by hand rather than through crossterm's event reader: that one blocks within a half-sent
-//! paste and spins once the terminal is gone, and this agent must stay reachable in both.
+//! Not with crossterm's event reader: that blocks within an incomplete paste and spins once the terminal is
+//! gone, and this agent must stay responsive in both cases.
 
 const PASTE_START: &[u8] = b"200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -27,18 +27,18 @@ pub(super) enum Typed {
     Paste(String),
 }
 
-/// Takes bytes as they come, in pieces of any size.
+/// A parser that takes bytes in pieces of any size.
 #[derive(Debug, Default)]
 pub(super) struct Keyboard {
-    /// What is not complete yet: the beginning of a sequence, or of a paste.
+    /// Incomplete input: the start of a sequence or of a paste.
     pending: Vec<u8>,
-    /// Within a paste: how much of it was searched for its end already.
+    /// Within a paste: how much was already searched for its end.
     pasting: Option<usize>,
 }
 
-/// What stands at the beginning of the pending bytes.
+/// The result of parsing the start of the pending bytes.
 enum Found {
-    /// So many bytes that mean this, or nothing that concerns us.
+    /// The number of bytes and their meaning; None for ignored input.
     Key(usize, Option<Key>),
     PasteStart(usize),
     Incomplete,
@@ -59,12 +59,12 @@ impl Keyboard {
         }
     }
 
-    /// Whether a lone escape waits to be told from the beginning of a sequence.
+    /// Whether an escape is pending: a key of its own, or the start of a sequence.
     pub(super) fn is_waiting(&self) -> bool {
         self.pasting.is_none() && self.pending.first() == Some(&ESC)
     }
 
-    /// No more came for a while: the escape was the key itself.
+    /// No byte came for a while: the escape was the key itself.
     pub(super) fn settle(&mut self) -> Vec<Typed> {
         if !self.is_waiting() {
             return Vec::new();
@@ -102,7 +102,7 @@ impl Keyboard {
             .windows(PASTE_END.len())
             .position(|window| window == PASTE_END);
         let Some(found) = found else {
-            // The end mark may be cut in two by the next piece.
+            // The end mark may be split across two pieces.
             let searched = self.pending.len().saturating_sub(PASTE_END.len() - 1);
             self.pasting = Some(searched);
             return false;
@@ -116,8 +116,8 @@ impl Keyboard {
     }
 }
 
-/// Terminals send a carriage return for each line break of a paste; `paste-buffer -r` does not,
-/// and then what was pasted is taken as it is.
+/// Terminals send a carriage return for each line break of a paste. `paste-buffer -r` does not; then the
+/// text is taken as it is.
 fn pasted_text(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes).into_owned();
     if text.contains('\n') {
@@ -151,14 +151,14 @@ fn look_escape(bytes: &[u8]) -> Found {
             Some(b'B') => Found::Key(3, Some(Key::Down)),
             Some(_) => Found::Key(3, None),
         },
-        // An escape and then something else, not a sequence: programs type that fast.
+        // An escape key and another key in quick succession, as programs send them.
         Some(_) => Found::Key(1, Some(Key::Esc)),
     }
 }
 
 fn look_csi(bytes: &[u8]) -> Found {
     let Some(last) = bytes[2..].iter().position(|b| matches!(b, 0x40..=0x7e)) else {
-        // No sequence of any terminal is that long: it was an escape key and a bracket.
+        // No sequence is that long: it was an escape key and a bracket.
         return if bytes.len() > 64 {
             Found::Key(1, Some(Key::Esc))
         } else {

@@ -1,9 +1,9 @@
-//! What the agent knows of its session: read from the session file, kept up with it.
+//! The agent's memory of its session, rebuilt from the session file.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::session::{Entry, Speaker};
+use super::session::{SessionEntry, Speaker};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Todo {
@@ -13,7 +13,7 @@ pub(super) struct Todo {
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Memory {
-    /// Every prompt of the session, in order: the number of turns is their number.
+    /// Every prompt of the session, in order: one per turn.
     pub prompts: Vec<String>,
     pub todos: Vec<Todo>,
     /// Whether permission was given for the rest of the session.
@@ -24,7 +24,7 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    pub(super) fn of(entries: &[Entry]) -> Self {
+    pub(super) fn of(entries: &[SessionEntry]) -> Self {
         let mut memory = Self::default();
         for entry in entries {
             memory.learn(entry);
@@ -32,7 +32,7 @@ impl Memory {
         memory
     }
 
-    pub(super) fn learn(&mut self, entry: &Entry) {
+    pub(super) fn learn(&mut self, entry: &SessionEntry) {
         match entry.speaker {
             Speaker::User => {
                 self.prompts.push(entry.content.clone());
@@ -58,10 +58,10 @@ impl Memory {
         self.prompts.len()
     }
 
-    /// The todo list as an entry; the whole list each time, so that the last one holds.
-    pub(super) fn todo_entry(&self) -> Entry {
+    /// The whole todo list as an entry; the last entry is the current list.
+    pub(super) fn todo_entry(&self) -> SessionEntry {
         let list: Vec<String> = self.todos.iter().map(Todo::row).collect();
-        Entry::tool(
+        SessionEntry::tool(
             &list.join("\n"),
             json!({ "tool": "todo", "todos": self.todos }),
         )
@@ -87,11 +87,11 @@ mod tests {
             done: true,
         });
         let entries = [
-            Entry::user(1, "a"),
+            SessionEntry::user(1, "a"),
             memory.todo_entry(),
-            Entry::system("", json!({"event": "turn_end"})),
-            Entry::system("", json!({"event": "allow"})),
-            Entry::user(2, "b"),
+            SessionEntry::system("", json!({"event": "turn_end"})),
+            SessionEntry::system("", json!({"event": "allow"})),
+            SessionEntry::user(2, "b"),
         ];
         let read = Memory::of(&entries);
         assert_eq!(read.prompts, ["a", "b"]);

@@ -1,10 +1,10 @@
-//! The built-in demo agent: what newcomers see first, and what every test of a lifecycle drives.
+//! The built-in demo agent, for new users and for the lifecycle tests.
 //!
-//! It plays a *foreign* program, as Claude Code or Codex would be: a process in a terminal with an
-//! input box, a busy state, dialogs, a session file and `--resume`, but scripted by what it is told
-//! (`/help` lists the commands). It needs no account and no network. Because it plays a foreigner
-//! it starts its own children and keeps its own session files; it never reads or writes anything
-//! of Bivouac's, and nothing else of Bivouac may depend on it.
+//! It behaves like a *foreign* program such as Claude Code or Codex: a process in a terminal with an input
+//! box, a busy state, dialogs, a session file and `--resume`. Its prompts are scripts (`/help` lists the
+//! commands). It needs no account and no network. Like a foreign program it starts its own children and
+//! writes its own session files. It never reads or writes files of Bivouac, and nothing else in Bivouac may
+//! depend on it.
 //!
 //! ```text
 //!   bytes → keyboard → Agent::update(input, now) → effects → runtime (terminal, files, children)

@@ -1,10 +1,10 @@
-//! Lines of coloured text that cannot steer a terminal, and their layout in columns.
+//! Lines of coloured text without control characters, and their layout in columns.
 
 use unicode_width::UnicodeWidthChar;
 
 use crate::model::printable_line;
 
-/// What a piece of text is, rather than its colour: 16 colours, whatever the theme.
+/// The role of a piece of text, which determines its colour (of 16, independent of the theme).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Ink {
     #[default]
@@ -40,8 +40,8 @@ struct Span {
     text: String,
 }
 
-/// One row of the terminal. Whatever is put into it comes out harmless: a line never holds a
-/// control character, so neither a prompt nor a command's output can move the cursor.
+/// One row of the terminal. It never has a control character, so neither a prompt nor a command's output can
+/// move the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Line(Vec<Span>);
 
@@ -76,7 +76,7 @@ impl Line {
         self.0.iter().map(|span| width_of(&span.text)).sum()
     }
 
-    /// The bytes for a terminal: with colours, or without for those who asked for none.
+    /// The bytes for a terminal, with or without colours.
     pub(super) fn render(&self, colour: Colour, out: &mut String) {
         for span in &self.0 {
             match colour {
@@ -98,8 +98,8 @@ pub(super) enum Colour {
     Off,
 }
 
-/// The columns that the text takes. Characters are counted one by one: terminals disagree on
-/// joined emoji, and too many columns only wrap early, while too few would tear the screen.
+/// The width of the text in columns. Characters are counted one by one: terminals disagree on joined emoji.
+/// Too many columns only wrap early; too few would corrupt the screen.
 pub(super) fn width_of(text: &str) -> usize {
     text.chars()
         .map(|character| character.width().unwrap_or(1))
@@ -124,7 +124,7 @@ fn wrap_paragraph(paragraph: &str, columns: usize) -> Vec<String> {
         }
         for character in word.chars() {
             let width = character.width().unwrap_or(1);
-            // The blank after a word may fall off the edge; anything else starts a new row.
+            // A blank after a word may be cut at the edge; anything else starts a new row.
             if used + width > columns {
                 if character == ' ' {
                     continue;
@@ -140,7 +140,7 @@ fn wrap_paragraph(paragraph: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The beginning of the text that fits, with `…` where something was left off.
+/// The text cut to the columns, with `…` where it was cut.
 pub(super) fn cut(text: &str, columns: usize) -> String {
     if width_of(text) <= columns {
         return text.to_owned();
@@ -158,7 +158,7 @@ pub(super) fn cut(text: &str, columns: usize) -> String {
     kept
 }
 
-/// Text behind a mark: `● first row`, the rows below indented as far as the mark is wide.
+/// Text after a mark: `● first row`, with the rows below indented by the width of the mark.
 pub(super) fn block(mark: (Ink, &str), ink: Ink, text: &str, columns: usize) -> Vec<Line> {
     let indent = " ".repeat(width_of(mark.1));
     wrap(text, columns.saturating_sub(indent.len() + 1))
@@ -182,7 +182,7 @@ pub(super) fn short_block(
     columns: usize,
     rows: usize,
 ) -> Vec<Line> {
-    // A megabyte need not be laid out for the sake of its first rows.
+    // Only the start of a long text is laid out.
     let head: String = text.chars().take(columns * (rows + 1)).collect();
     let mut lines = block(mark, ink, &head, columns);
     if lines.len() <= rows && head.len() == text.len() {

@@ -1,4 +1,4 @@
-//! The agent's effects on the world.
+//! Carries out the agent's effects.
 
 use std::path::Path;
 
@@ -51,14 +51,14 @@ impl Runtime {
             }
             Effect::ClearScreen => {
                 self.finished.clear();
-                // A terminal that is gone is noticed where its keys are read.
+                // A closed terminal is noticed when keys are read.
                 drop(self.screen.clear());
             }
-            Effect::IgnoreSignals => self.heed.ignore(),
+            Effect::IgnoreSignals => self.signal_state.ignore(),
             Effect::Leave(code) => self.ends = Some(Ending::Leave(code)),
             Effect::Crash => {
                 self.draw();
-                // No core file: it would lie in the middle of somebody's worktree.
+                // No core file in the worktree. Without this limit the crash is the same.
                 let none = Rlimit {
                     current: Some(0),
                     maximum: Some(0),

@@ -1,4 +1,4 @@
-//! What the agent says, and how it looks in the scrollback.
+//! The agent's answers, and their form in the scrollback.
 
 use std::iter::once;
 
@@ -33,7 +33,7 @@ const WORDS: &[&str] = &[
     "overnight.",
 ];
 
-/// A remark that belongs to what is above it.
+/// A note on the block above it.
 pub(super) fn note(ink: Ink, text: &str, columns: usize) -> Vec<Line> {
     block((Ink::Dim, "  ⎿  "), ink, text, columns)
 }
@@ -89,7 +89,7 @@ pub(super) fn numbered_lines(count: usize) -> Vec<Line> {
         .collect()
 }
 
-/// All that was told so far, the question itself left out.
+/// All prompts so far, without the last one.
 pub(super) fn recall(memory: &Memory) -> String {
     let Some((_, earlier)) = memory.prompts.split_last() else {
         return "You have not told me anything yet.".to_owned();
@@ -138,7 +138,7 @@ pub(super) fn help() -> String {
         .join("\n")
 }
 
-/// A friendly answer that shows what was heard and what is remembered.
+/// An answer that shows the prompt and the memory.
 pub(super) fn answer(memory: &Memory) -> String {
     let heard = memory
         .prompts
@@ -187,7 +187,7 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     }
 }
 
-/// Sleeps in a session of its own, and is nobody's child: macOS has no `setsid` program.
+/// A sleep in its own session, without a parent: macOS has no `setsid` program.
 pub(super) fn detached(seconds: f64) -> String {
     format!(
         "if command -v setsid >/dev/null; then setsid sleep {seconds} & \

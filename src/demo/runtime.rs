@@ -1,4 +1,4 @@
-//! The loop that gives the agent a terminal, a clock, files and children.
+//! The main loop: terminal, clock, files and children of the agent.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -13,25 +13,25 @@ use super::message::Message;
 use super::paint::{Colour, Line};
 use super::screen::Screen;
 use super::session::SessionFile;
-use super::signals::Heed;
+use super::signals::SignalState;
 use super::state::{Agent, Audience};
 use super::terminal::{self, RawTerminal};
 use super::{greeting, view};
 
-/// Messages that may wait; whoever sends more waits as well.
+/// The most waiting messages; a sender then blocks.
 const BACKLOG: usize = 1024;
-/// An escape that nothing follows for so long is the key itself.
+/// An escape without a following byte for this long is the key itself.
 const ESCAPE_TIME: Duration = Duration::from_millis(25);
-/// An agent that ignores signals and has lost its terminal gives up at last: nobody may be left
-/// with a process that only SIGKILL ends.
-const FORSAKEN: Duration = Duration::from_secs(600);
+/// An agent that ignores signals and has lost its terminal exits after this time, so that no process is left
+/// that only SIGKILL ends.
+const LONGEST_WITHOUT_TERMINAL: Duration = Duration::from_secs(600);
 
 /// Runs the demo agent until it exits.
 pub(crate) fn run(args: DemoArgs) -> ExitCode {
     match start(args) {
         Ok(code) => ExitCode::from(code),
         Err(message) => {
-            // Without a standard error there is nobody to tell.
+            // Where standard error is closed, there is no other place to report it.
             drop(writeln!(std::io::stderr(), "{message}"));
             ExitCode::FAILURE
         }
@@ -62,7 +62,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         Audience::Pipe => None,
     };
     let (sender, messages) = sync_channel(BACKLOG);
-    let heed = Heed::watch(sender.clone()).map_err(|error| error.to_string())?;
+    let signal_state = SignalState::watch(sender.clone()).map_err(|error| error.to_string())?;
     match audience {
         Audience::Terminal => terminal::read_keys(sender.clone()),
         Audience::Pipe => terminal::read_lines(sender.clone()),
@@ -79,7 +79,7 @@ fn start(args: DemoArgs) -> Result<u8, String> {
         keyboard: Keyboard::default(),
         last_key: Instant::now(),
         sender,
-        heed,
+        signal_state,
         child: None,
         children: 0,
         began: Instant::now(),
@@ -103,7 +103,7 @@ pub(super) struct Runtime {
     keyboard: Keyboard,
     last_key: Instant,
     pub sender: SyncSender<Message>,
-    pub heed: Heed,
+    pub signal_state: SignalState,
     pub child: Option<Child>,
     pub children: u64,
     began: Instant,
@@ -116,9 +116,9 @@ pub(super) struct Runtime {
 }
 
 pub(super) enum Ending {
-    /// By its own will, with a word of goodbye.
+    /// By a command or key, with a closing message.
     Leave(u8),
-    /// Told to by a signal: at once.
+    /// By a signal: at once.
     Signal(u8),
 }
 
@@ -134,21 +134,21 @@ impl Runtime {
                 Some(message) => self.take(message),
                 None => self.give(Input::Tick),
             }
-            // Whatever else is there is dealt with before the screen is drawn again.
+            // All waiting messages are handled before the screen is drawn again.
             for message in messages.try_iter().take(BACKLOG) {
                 if self.ends.is_none() {
                     self.take(message);
                 }
             }
-            if let Some(status) = self.heed.status() {
+            if let Some(status) = self.signal_state.status() {
                 self.ends = Some(Ending::Signal(status));
             }
-            // By the clock, not by silence: a command that writes without end must not keep it waiting.
+            // By the clock, not by silence: endless output of a command must not delay it.
             if self.keyboard.is_waiting() && self.last_key.elapsed() >= ESCAPE_TIME {
                 let typed = self.keyboard.settle();
                 self.give_typed(typed);
             }
-            // Taken from the terminal rather than from the signal, which may be late or lost.
+            // Read from the terminal, because the signal may be late or lost.
             let size = terminal::size();
             if size != self.agent.size {
                 self.give(Input::Resized(size));
@@ -181,8 +181,8 @@ impl Runtime {
                 self.give_typed(vec![Typed::Paste(text), Typed::Key(Key::Enter)]);
             }
             Message::EndOfInput => self.give(Input::NoMore),
-            Message::Gone if self.heed.ignores() => {
-                std::thread::sleep(FORSAKEN);
+            Message::Gone if self.signal_state.ignores() => {
+                std::thread::sleep(LONGEST_WITHOUT_TERMINAL);
                 self.ends = Some(Ending::Signal(129));
             }
             Message::Gone => self.ends = Some(Ending::Signal(129)),
@@ -219,7 +219,7 @@ impl Runtime {
     pub(super) fn draw(&mut self) {
         let finished = std::mem::take(&mut self.finished);
         let columns = self.agent.size.columns;
-        // A terminal that is gone is noticed where its keys are read.
+        // A closed terminal is noticed when keys are read.
         drop(match self.agent.audience {
             Audience::Terminal => {
                 let frame = view::view(&self.agent, self.began.elapsed());

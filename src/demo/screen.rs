@@ -1,6 +1,5 @@
-//! The terminal as the agent uses it: finished lines go up into the scrollback, once each; below
-//! them a live region is erased and drawn anew. There is no alternate screen, so the scrollback of
-//! tmux holds the whole conversation.
+//! The agent's screen: finished lines go into the scrollback once; below them a live region is erased and
+//! redrawn. There is no alternate screen, so tmux's scrollback has the whole conversation.
 
 use std::io::Write;
 
@@ -30,8 +29,8 @@ impl<W: Write> Screen<W> {
         }
     }
 
-    /// Shows the finished lines for good and the frame below them, in one write: whoever captures
-    /// the screen should not see half of it.
+    /// Draws the finished lines and the frame below them in one write, so that a capture does not show half
+    /// of it.
     pub(super) fn draw(
         &mut self,
         finished: &[Line],
@@ -42,7 +41,7 @@ impl<W: Write> Screen<W> {
         let resized = columns != self.columns;
         self.reflow(columns);
         if frame.title != self.title {
-            // A title holds no control character: it is made from printable text.
+            // A title has no control character: it is made from printable text.
             bytes.extend([format!("\x1b]2;{}\x1b\\", frame.title)]);
             self.title = frame.title;
         }
@@ -63,8 +62,8 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// A terminal that got narrower has broken the rows that are too wide for it now, which moved
-    /// the cursor further from the top of the live region.
+    /// A terminal that got narrower has wrapped the rows that are too wide now, which moved the cursor away
+    /// from the top of the live region.
     fn reflow(&mut self, columns: usize) {
         if columns < self.columns {
             let columns = columns.max(1);
@@ -77,7 +76,7 @@ impl<W: Write> Screen<W> {
         self.columns = columns;
     }
 
-    /// Wipes the screen and the scrollback.
+    /// Clears the screen and the scrollback.
     pub(super) fn clear(&mut self) -> std::io::Result<()> {
         self.drawn.clear();
         self.cursor = (0, 0);
@@ -85,8 +84,8 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Takes the live region away for good. The last words are left to the terminal to wrap: a
-    /// command among them can then be copied whole.
+    /// Removes the live region. The last lines are wrapped by the terminal, so that a command in them can be
+    /// copied as one line.
     pub(super) fn finish(&mut self, finished: &[Line], last: &[Line]) -> std::io::Result<()> {
         let mut bytes = String::new();
         self.redraw_all(finished, &[], &mut bytes);
@@ -98,7 +97,7 @@ impl<W: Write> Screen<W> {
         self.out.flush()
     }
 
-    /// Only the lines, for whoever reads a pipe.
+    /// Prints only the lines, for pipes.
     pub(super) fn print(&mut self, lines: &[Line]) -> std::io::Result<()> {
         let mut bytes = String::new();
         for line in lines {
@@ -110,9 +109,9 @@ impl<W: Write> Screen<W> {
 
     fn redraw_all(&mut self, finished: &[Line], lines: &[Line], bytes: &mut String) {
         self.move_to((0, 0), bytes);
-        // Without wrapping, a character that is wider than we think costs itself and no row.
-        // And tmux takes "erase all below" in the first cell of the screen for "clear the screen",
-        // which pushes what is erased into the scrollback: so the first row is erased on its own.
+        // Without wrapping, a character that is wider than expected does not add a row. tmux treats
+        // "erase below" in the first cell as "clear the screen", which moves the erased rows into the
+        // scrollback: so the first row is erased separately.
         bytes.push_str("\x1b[?25l\x1b[?7l\x1b[2K\x1b[C\x1b[J\r");
         for line in finished {
             line.render(self.colour, bytes);

@@ -1,14 +1,13 @@
-//! A prompt → what the agent will do about it.
+//! Parses a prompt into actions.
 //!
-//! A prompt is a script when its first line is a command; then each further command has its own
-//! line, and a line that is no command belongs to the one above it (more text for `/write`, more
-//! shell for `/run`). Any other prompt is prose, even with `/words` somewhere inside: a pasted log
-//! must not make the agent exit.
+//! A prompt is a script if its first line is a command. Each further command has its own line, and a line
+//! that is no command belongs to the one above it (more text for `/write`, more shell for `/run`). Any other
+//! prompt is prose, even with `/words` inside: a pasted log must not make the agent exit.
 
 use super::action::Action;
 use super::command;
 
-/// What the agent does about the prompt, in order.
+/// The actions for a prompt, in order.
 pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
     let first = prompt.trim_start().lines().next().unwrap_or_default();
     if is_command(first) {
@@ -29,7 +28,7 @@ pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
     {
         return vec![Action::Think, Action::Recall];
     }
-    // Only a sentence asks for the tour: the same word deep in a pasted file does not.
+    // Only a short sentence requests the tour: the same word in a pasted file does not.
     let is_sentence = lowered.len() <= 200 && !lowered.contains('\n');
     if is_sentence && has_word(&lowered, &["hello", "demo", "tour"]) {
         return tour();
@@ -40,7 +39,7 @@ pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
 fn is_command(line: &str) -> bool {
     line.strip_prefix('/')
         .is_some_and(|rest| rest.starts_with(|letter: char| letter.is_ascii_lowercase()))
-        // A path at the beginning of a sentence is none.
+        // A path at the start of a sentence is not a command.
         && !name_of(line)[1..].contains('/')
 }
 
@@ -68,7 +67,7 @@ fn commands(prompt: &str) -> Vec<String> {
     commands
 }
 
-/// A small believable turn for newcomers, with a real file and a real command.
+/// A small realistic turn for new users, with a real file and a real command.
 fn tour() -> Vec<Action> {
     let allowed = |action| Action::IfAllowed(Box::new(action));
     vec![
@@ -81,7 +80,7 @@ fn tour() -> Vec<Action> {
         Action::Think,
         Action::Write {
             path: "hello.sh".to_owned(),
-            text: "#!/bin/sh\n# Greets whoever camps here.\necho \"Hello from $(basename \"$PWD\")!\"\n"
+            text: "#!/bin/sh\n# Prints a greeting.\necho \"Hello from $(basename \"$PWD\")!\"\n"
                 .to_owned(),
         },
         allowed(Action::TodoFinish("Write hello.sh".to_owned())),

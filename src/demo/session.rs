@@ -28,9 +28,9 @@ pub(super) enum Speaker {
     System,
 }
 
-/// What is said in one line of the file; the file adds the time.
+/// One line of the file, without its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct SessionEntry {
     #[serde(rename = "type")]
     pub speaker: Speaker,
     pub content: String,
@@ -42,10 +42,10 @@ pub(super) struct Entry {
 struct Stamped<'e> {
     timestamp: Timestamp,
     #[serde(flatten)]
-    entry: &'e Entry,
+    entry: &'e SessionEntry,
 }
 
-impl Entry {
+impl SessionEntry {
     pub(super) fn user(turn: usize, prompt: &str) -> Self {
         Self::new(Speaker::User, prompt, json!({ "turn": turn }))
     }
@@ -54,12 +54,12 @@ impl Entry {
         Self::new(Speaker::Assistant, text, json!({ "turn": turn }))
     }
 
-    /// What the agent did with a tool; `details` names it as `tool`.
+    /// The use of a tool; `details` has its name as `tool`.
     pub(super) fn tool(content: &str, details: Value) -> Self {
         Self::new(Speaker::Tool, content, details)
     }
 
-    /// Something that happened to the session; `details` names it as `event`.
+    /// An event of the session; `details` has its name as `event`.
     pub(super) fn system(content: &str, details: Value) -> Self {
         Self::new(Speaker::System, content, details)
     }
@@ -78,7 +78,7 @@ impl Entry {
     }
 }
 
-/// Where one session is kept. The file appears with its first entry, as with real agents.
+/// The file of one session. It is created with the first entry, as with real agents.
 #[derive(Debug, Clone)]
 pub(super) struct SessionFile {
     path: PathBuf,
@@ -91,9 +91,8 @@ impl SessionFile {
         }
     }
 
-    /// Every entry that can be read. A line that a kill has torn, or anything else has spoilt, is
-    /// passed over: the rest is worth having.
-    pub(super) fn load(&self) -> std::io::Result<Vec<Entry>> {
+    /// Every entry that can be read. Damaged and incomplete lines are skipped.
+    pub(super) fn load(&self) -> std::io::Result<Vec<SessionEntry>> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -101,14 +100,14 @@ impl SessionFile {
         };
         let mut entries = Vec::new();
         for line in BufReader::new(file).split(b'\n') {
-            entries.extend(serde_json::from_slice::<Entry>(&line?).ok());
+            entries.extend(serde_json::from_slice::<SessionEntry>(&line?).ok());
         }
         Ok(entries)
     }
 
-    /// Adds one entry; it outlives this process once this returns. One write per line, and a tail
-    /// that was torn before is closed first, so that it spoils no more than itself.
-    pub(super) fn append(&self, entry: &Entry) -> std::io::Result<()> {
+    /// Appends one entry with a single write. An incomplete last line is ended first, so that it does not
+    /// damage the new one.
+    pub(super) fn append(&self, entry: &SessionEntry) -> std::io::Result<()> {
         if let Some(directory) = self.path.parent() {
             DirBuilder::new()
                 .recursive(true)
@@ -157,9 +156,9 @@ mod tests {
         assert_eq!(file.load().unwrap(), []);
         let prompt = "tab\t \"quotes\" \\ \u{1b}[31m 日本 🙂\r\nnul\0 end\n";
         let entries = [
-            Entry::user(1, prompt),
-            Entry::assistant(1, ""),
-            Entry::system("x", json!({"event": "allow"})),
+            SessionEntry::user(1, prompt),
+            SessionEntry::assistant(1, ""),
+            SessionEntry::system("x", json!({"event": "allow"})),
         ];
         for entry in &entries {
             file.append(entry).unwrap();
@@ -172,20 +171,20 @@ mod tests {
     fn a_tail_torn_at_any_byte_costs_only_its_own_line() {
         let home = tempfile::tempdir().unwrap();
         let file = file_in(home.path());
-        file.append(&Entry::user(1, "first")).unwrap();
+        file.append(&SessionEntry::user(1, "first")).unwrap();
         let whole = std::fs::metadata(&file.path).unwrap().len();
-        file.append(&Entry::user(2, "sécond")).unwrap();
+        file.append(&SessionEntry::user(2, "sécond")).unwrap();
         let bytes = std::fs::read(&file.path).unwrap();
         for length in usize::try_from(whole).unwrap()..bytes.len() {
             std::fs::write(&file.path, &bytes[..length]).unwrap();
-            file.append(&Entry::user(3, "third")).unwrap();
+            file.append(&SessionEntry::user(3, "third")).unwrap();
             let prompts: Vec<_> = file
                 .load()
                 .unwrap()
                 .into_iter()
                 .map(|e| e.content)
                 .collect();
-            // Complete but for its line end, the second is still itself.
+            // Complete except for its line end, the second line can still be read.
             if length == bytes.len() - 1 {
                 assert_eq!(prompts, ["first", "sécond", "third"]);
             } else {
@@ -199,7 +198,7 @@ mod tests {
         use std::os::unix::fs::PermissionsExt;
         let home = tempfile::tempdir().unwrap();
         let file = file_in(home.path());
-        file.append(&Entry::user(1, "hi")).unwrap();
+        file.append(&SessionEntry::user(1, "hi")).unwrap();
         let mode = std::fs::metadata(&file.path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
         let line: Value =

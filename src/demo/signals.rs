@@ -1,4 +1,4 @@
-//! Signals: whether they are heeded, and which one has come.
+//! Signals: whether they are ignored, and which one has arrived.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -13,36 +13,37 @@ use super::message::Message;
 /// How long the loop has for a clean end after a signal.
 const END_TIME: Duration = Duration::from_secs(1);
 
-/// Shared between the loop and the thread that waits for signals. Not a message: those wait in
-/// line, behind a command's endless output for instance, and a signal does not.
+/// Shared between the loop and the signal thread. It is not a message, because messages may wait behind a
+/// command's endless output.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Heed {
+pub(super) struct SignalState {
     ignoring: Arc<AtomicBool>,
-    /// The exit status that a signal asks for; 0 while none has come.
+    /// The exit status for a signal; 0 while none has arrived.
     status: Arc<AtomicU8>,
 }
 
-impl Heed {
-    /// Starts to listen; the loop is woken by a message if it sleeps.
+impl SignalState {
+    /// Starts the signal thread. A message wakes the loop.
     pub(super) fn watch(messages: SyncSender<Message>) -> std::io::Result<Self> {
-        let heed = Self::default();
+        let signal_state = Self::default();
         let mut signals = Signals::new([SIGTERM, SIGHUP, SIGINT, SIGWINCH])?;
-        let own = heed.clone();
+        let own = signal_state.clone();
         std::thread::spawn(move || {
             for signal in signals.forever() {
                 if signal != SIGWINCH && !own.ignores() {
                     let status = 128 + u8::try_from(signal).unwrap_or(0);
+                    // A full channel means that the loop is awake, here and below.
                     own.status.store(status, Ordering::SeqCst);
                     drop(messages.try_send(Message::Woken));
-                    // The loop may be stuck, in a write to a terminal that takes nothing.
+                    // The loop may be blocked in a write to the terminal.
                     std::thread::sleep(END_TIME);
                     std::process::exit(status.into());
                 }
-                // With messages waiting in line the loop is awake.
+                // As above.
                 drop(messages.try_send(Message::Woken));
             }
         });
-        Ok(heed)
+        Ok(signal_state)
     }
 
     pub(super) fn ignore(&self) {
@@ -53,7 +54,7 @@ impl Heed {
         self.ignoring.load(Ordering::SeqCst)
     }
 
-    /// The exit status that a signal has asked for.
+    /// The exit status for a signal that has arrived.
     pub(super) fn status(&self) -> Option<u8> {
         Some(self.status.load(Ordering::SeqCst)).filter(|status| *status != 0)
     }

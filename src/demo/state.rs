@@ -9,7 +9,7 @@ use super::dialog::Dialog;
 use super::editor::Editor;
 use super::memory::Memory;
 use super::paint::Line;
-use super::session::Entry;
+use super::session::SessionEntry;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
@@ -17,7 +17,7 @@ pub(super) struct Size {
     pub rows: usize,
 }
 
-/// Whether somebody can see and answer a dialog.
+/// Whether the user can see and answer a dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Audience {
     Terminal,
@@ -27,7 +27,7 @@ pub(super) enum Audience {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Effect {
     Print(Vec<Line>),
-    Record(Entry),
+    Record(SessionEntry),
     RunCommand(String),
     StopCommand,
     ReadFile(String),
@@ -35,7 +35,7 @@ pub(super) enum Effect {
         path: String,
         text: String,
     },
-    /// A shell script whose end nobody waits for.
+    /// A shell script that runs in the background.
     StartBackground(String),
     ClearScreen,
     IgnoreSignals,
@@ -43,7 +43,7 @@ pub(super) enum Effect {
     Crash,
 }
 
-/// The key that, pressed once more, exits.
+/// The key that exits when it is pressed again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExitKey {
     CtrlC,
@@ -55,7 +55,7 @@ pub(super) struct Agent {
     pub memory: Memory,
     pub size: Size,
     pub audience: Audience,
-    /// How long it ponders before it says something.
+    /// How long it appears busy before it answers.
     pub think: Duration,
     pub editor: Editor,
     pub turn: Option<Turn>,
@@ -70,12 +70,12 @@ pub(super) struct Turn {
     pub number: usize,
     pub began: Duration,
     pub step: Step,
-    /// Whether the person has said no to something.
+    /// Whether the user has declined something.
     pub declined: bool,
     pub actions: VecDeque<Action>,
 }
 
-/// What the turn is at.
+/// The current step of the turn.
 #[derive(Debug)]
 pub(super) enum Step {
     /// The next action can begin.
@@ -83,19 +83,19 @@ pub(super) enum Step {
     Busy {
         until: Duration,
     },
-    /// Busy, and nothing shows it.
+    /// Busy, without showing it.
     Muted {
         until: Duration,
     },
     Streaming(Stream),
     Running(Command),
-    /// The file's old text has been asked for.
+    /// The old text of the file is being read.
     Reading(Edit),
     Writing(Edit),
     Asking(Dialog, Purpose),
 }
 
-/// How a turn came to its end.
+/// How a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnEnd {
     Done,
@@ -124,14 +124,14 @@ pub(super) struct Command {
     pub lines: usize,
 }
 
-/// A file and what it is to hold.
+/// A file and its new content.
 #[derive(Debug)]
 pub(super) struct Edit {
     pub path: String,
     pub text: String,
 }
 
-/// What a dialog is about, and so what follows from its answer.
+/// The subject of a dialog, which decides what follows the answer.
 #[derive(Debug)]
 pub(super) enum Purpose {
     Run(String),

@@ -1,11 +1,11 @@
-//! An answer that appears word by word, with no sign of being busy but the title: what screen
-//! rules alone cannot tell from an idle agent.
+//! An answer that appears word by word, with no sign of being busy except the title. Screen rules alone
+//! cannot distinguish it from an idle agent.
 
 use std::time::Duration;
 
 use super::paint::{Line, width_of};
 use super::reply;
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::state::{Agent, Effect, Step, Stream, Turn};
 
 /// Between two words.
@@ -45,11 +45,11 @@ impl Agent {
         }
         stream.text.push_str(word);
         if stream.row.is_empty() {
-            // A blank row sets the answer off; printed now, so that the live region need not.
+            // A blank row before the answer; printed now, so that the live region need not have it.
             effects.push(Effect::Print(vec![Line::blank()]));
             stream.row = format!("● {word}");
         } else if width_of(&stream.row) + 1 + word.len() > columns {
-            // A full row does not change any more: it belongs to the scrollback.
+            // A full row does not change any more and goes to the scrollback.
             let full = std::mem::replace(&mut stream.row, format!("  {word}"));
             effects.push(Effect::Print(vec![reply::streamed(&full)]));
         } else {
@@ -62,7 +62,10 @@ impl Agent {
         let Some(turn) = &mut self.turn else { return };
         if let Step::Streaming(stream) = std::mem::replace(&mut turn.step, Step::Ready) {
             effects.push(Effect::Print(vec![reply::streamed(&stream.row)]));
-            self.record(Entry::assistant(self.memory.turns(), &stream.text), effects);
+            self.record(
+                SessionEntry::assistant(self.memory.turns(), &stream.text),
+                effects,
+            );
         }
     }
 }

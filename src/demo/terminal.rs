@@ -1,4 +1,4 @@
-//! The terminal that the agent sits in: raw mode and back, its size, and what comes out of it.
+//! The agent's terminal: raw mode, size and input.
 
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
@@ -11,14 +11,14 @@ use rustix::termios::{QueueSelector, tcflush, tcgetwinsize};
 use super::message::Message;
 use super::state::Size;
 
-/// Raw mode, bracketed paste, and the old title put aside; all taken back when it is dropped.
+/// Raw mode, bracketed paste, and the saved title; all restored on drop.
 pub(super) struct RawTerminal {
     out: File,
 }
 
 impl RawTerminal {
-    /// Takes the terminal over after `delay`. Until then it is in the state its user left it in,
-    /// and what is typed is lost, as it is with any agent that is still starting.
+    /// Sets up the terminal after `delay`. Until then it is unchanged, and typed keys are lost, as with any
+    /// agent that is still starting.
     pub(super) fn enter(delay: Duration) -> std::io::Result<Self> {
         std::thread::sleep(delay);
         let mut out = output()?;
@@ -31,7 +31,7 @@ impl RawTerminal {
 
 impl Drop for RawTerminal {
     fn drop(&mut self) {
-        // The terminal may be gone, and then there is nothing to be restored.
+        // An error means that the terminal is gone: then there is nothing to restore.
         drop(
             self.out
                 .write_all(b"\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[23;2t"),
@@ -61,7 +61,7 @@ pub(super) fn size() -> Size {
     }
 }
 
-/// Passes on what is typed until the terminal is gone.
+/// Sends typed bytes to the loop until the terminal is gone.
 pub(super) fn read_keys(messages: SyncSender<Message>) {
     std::thread::spawn(move || {
         let mut input = std::io::stdin().lock();
@@ -81,7 +81,7 @@ pub(super) fn read_keys(messages: SyncSender<Message>) {
     });
 }
 
-/// Passes on each line as a prompt, for pipes.
+/// Sends each line as a prompt, for pipes.
 pub(super) fn read_lines(messages: SyncSender<Message>) {
     std::thread::spawn(move || {
         for line in std::io::stdin().lines() {
@@ -90,6 +90,7 @@ pub(super) fn read_lines(messages: SyncSender<Message>) {
                 return;
             }
         }
+        // The loop has ended where this fails.
         drop(messages.send(Message::EndOfInput));
     });
 }

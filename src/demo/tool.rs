@@ -1,4 +1,4 @@
-//! What the agent does to the world, and the dialogs that ask before.
+//! The agent's tools, and the dialogs that ask for permission.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use serde_json::json;
 use super::action::Action;
 use super::dialog::{Dialog, Outcome, YES, YES_ALWAYS};
 use super::paint::Ink;
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::state::{Agent, Audience, Command, Edit, Effect, Purpose, Step, Turn, TurnEnd};
 use super::{diff, reply};
 
-/// Of a command's output, so many lines are shown, and so many bytes kept.
+/// How many lines of a command's output are shown, and how many bytes are kept.
 const SHOWN_OUTPUT: usize = 200;
 const KEPT_OUTPUT: usize = 64 * 1024;
 
 impl Agent {
-    /// Opens the dialog; where nobody can answer, the answer is no.
+    /// Opens the dialog. Without a terminal the answer is no.
     pub(super) fn ask(&mut self, dialog: Dialog, purpose: Purpose, effects: &mut Vec<Effect>) {
         let heading = dialog.heading.clone();
         self.step(Step::Asking(dialog, purpose));
@@ -33,7 +33,7 @@ impl Agent {
         }
     }
 
-    /// The person has decided on the open dialog.
+    /// The user has answered the open dialog.
     pub(super) fn decided(&mut self, outcome: Outcome, now: Duration, effects: &mut Vec<Effect>) {
         let Some(turn) = &mut self.turn else { return };
         let Step::Asking(dialog, purpose) = std::mem::replace(&mut turn.step, Step::Ready) else {
@@ -48,7 +48,7 @@ impl Agent {
             Outcome::Cancelled | Outcome::Amend => {
                 let subject = dialog.subject.unwrap_or_else(|| dialog.question.clone());
                 self.record(
-                    Entry::tool(
+                    SessionEntry::tool(
                         "cancelled",
                         json!({ "tool": dialog.heading, "subject": subject }),
                     ),
@@ -73,7 +73,7 @@ impl Agent {
             Purpose::Answer => {
                 let choice = dialog.choices.get(chosen).cloned().unwrap_or_default();
                 self.record(
-                    Entry::tool(
+                    SessionEntry::tool(
                         &choice,
                         json!({ "tool": "question", "question": dialog.question }),
                     ),
@@ -81,7 +81,7 @@ impl Agent {
                 );
                 self.say(&format!("You chose: {choice}"), effects);
             }
-            // In both, the first choice is the safe one.
+            // In both dialogs the first choice is the safe one.
             Purpose::Trust if chosen == 0 => self.begin(Action::Exit(1), now, effects),
             Purpose::Trust => self.say("Thank you for your trust.", effects),
             Purpose::Limit if chosen == 0 => {
@@ -98,7 +98,10 @@ impl Agent {
 
     fn allow_if(&mut self, chosen: usize, effects: &mut Vec<Effect>) {
         if chosen != YES {
-            self.record(Entry::system("", json!({ "event": "allow" })), effects);
+            self.record(
+                SessionEntry::system("", json!({ "event": "allow" })),
+                effects,
+            );
         }
     }
 
@@ -108,7 +111,7 @@ impl Agent {
             turn.step = Step::Ready;
         }
         self.record(
-            Entry::tool("declined", json!({ "declined": true })),
+            SessionEntry::tool("declined", json!({ "declined": true })),
             effects,
         );
     }
@@ -163,7 +166,7 @@ impl Agent {
             effects.push(Effect::Print(reply::output(false, &how, columns)));
         }
         self.record(
-            Entry::tool(
+            SessionEntry::tool(
                 &ran.output,
                 json!({ "tool": "Bash", "command": ran.line, "status": status }),
             ),
@@ -211,7 +214,7 @@ impl Agent {
             self.size.columns,
         )));
         self.record(
-            Entry::tool(&outcome, json!({ "tool": "Write", "path": path })),
+            SessionEntry::tool(&outcome, json!({ "tool": "Write", "path": path })),
             effects,
         );
     }

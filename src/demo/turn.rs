@@ -1,4 +1,4 @@
-//! A turn: the actions of one prompt, one after the other, until the last one is done.
+//! A turn: the actions of one prompt, one after the other.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::memory::Todo;
 use super::paint::{Ink, Line, wrap};
 use super::reply;
 use super::script::actions_for;
-use super::session::Entry;
+use super::session::SessionEntry;
 use super::state::{Agent, Edit, Effect, Purpose, Step, Stream, Turn, TurnEnd};
 
 impl TurnEnd {
@@ -50,7 +50,7 @@ impl Agent {
         }
     }
 
-    /// Goes as far as it can without waiting for time, a person or an effect.
+    /// Continues until it has to wait for time, the user or an effect.
     pub(super) fn advance(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         while let Some(turn) = &mut self.turn {
             match &turn.step {
@@ -111,21 +111,30 @@ impl Agent {
             Action::Lines(count) => {
                 effects.push(Effect::Print(reply::numbered_lines(count)));
                 self.record(
-                    Entry::assistant(self.memory.turns(), &format!("Printed {count} lines.")),
+                    SessionEntry::assistant(
+                        self.memory.turns(),
+                        &format!("Printed {count} lines."),
+                    ),
                     effects,
                 );
             }
             Action::Print(text) => {
                 let rows = wrap(&text, self.size.columns);
                 effects.push(Effect::Print(rows.map(|row| Line::plain(&row)).collect()));
-                self.record(Entry::assistant(self.memory.turns(), &text), effects);
+                self.record(SessionEntry::assistant(self.memory.turns(), &text), effects);
             }
             Action::ClearScreen => effects.push(Effect::ClearScreen),
             Action::Title(text) => {
-                self.record(Entry::system(&text, json!({ "event": "title" })), effects);
+                self.record(
+                    SessionEntry::system(&text, json!({ "event": "title" })),
+                    effects,
+                );
             }
             Action::Allow => {
-                self.record(Entry::system("", json!({ "event": "allow" })), effects);
+                self.record(
+                    SessionEntry::system("", json!({ "event": "allow" })),
+                    effects,
+                );
                 self.say("From now on I do not ask in this session.", effects);
             }
             Action::Recall => self.say(&reply::recall(&self.memory), effects),
@@ -185,7 +194,7 @@ impl Agent {
         }
     }
 
-    /// Esc, or ctrl-c: the turn stops where it is; what it said so far is kept.
+    /// Esc or ctrl-c: the turn stops; its output so far is kept.
     pub(super) fn interrupt(&mut self, now: Duration, effects: &mut Vec<Effect>) {
         if !self.ignores_signals {
             self.stop_turn(now, effects);
@@ -206,7 +215,7 @@ impl Agent {
             "Interrupted · What should the demo agent do instead?",
             effects,
         );
-        // What was queued goes back into the box, in front of what is there.
+        // Queued prompts go back into the box, before its content.
         let draft = self.editor.take();
         let queued = std::mem::take(&mut self.queue);
         let drafts: Vec<String> = queued
@@ -228,7 +237,7 @@ impl Agent {
             ]));
         }
         self.record(
-            Entry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": end.name(), "seconds": seconds })),
+            SessionEntry::system("", json!({ "event": "turn_end", "turn": turn.number, "outcome": end.name(), "seconds": seconds })),
             effects,
         );
         if let Some(prompt) = self.queue.pop_front() {

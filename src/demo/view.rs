@@ -1,4 +1,4 @@
-//! The live region: what stands below the scrollback and changes. Pure: state and time in, rows out.
+//! The live region below the scrollback. Pure: state and time in, rows out.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::reply;
 use super::state::{Agent, ExitKey, Size, Step, Turn};
 use crate::model::printable_line;
 
-/// How often something that moves is drawn anew.
+/// How often animations are redrawn.
 const SPINNER_EVERY: Duration = Duration::from_millis(200);
 const TITLE_EVERY: Duration = Duration::from_millis(800);
 const SPINNER: [&str; 6] = ["✻", "✽", "✶", "✳", "✢", "✶"];
@@ -20,13 +20,13 @@ const VERBS: [&str; 6] = [
     "Brewing",
     "Stargazing",
 ];
-/// The input box grows to so many rows.
+/// The most rows of the input box.
 const INPUT_ROWS: usize = 8;
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Frame {
     pub lines: Vec<Line>,
-    /// Row and column, where there is something to type into.
+    /// Row and column of the cursor, where there is an input box.
     pub cursor: Option<(usize, usize)>,
     pub title: String,
 }
@@ -36,7 +36,7 @@ pub(super) fn view(agent: &Agent, now: Duration) -> Frame {
         Some(dialog) => (dialog_rows(dialog, agent.size), None),
         None => prompt_rows(agent, now),
     };
-    // Never taller than the screen: what scrolled off could not be erased any more.
+    // Never taller than the screen: rows that scrolled off cannot be erased.
     let excess = lines.len().saturating_sub(agent.size.rows.max(1));
     lines.drain(..excess);
     if let Some((row, _)) = &mut cursor {
@@ -49,7 +49,7 @@ pub(super) fn view(agent: &Agent, now: Duration) -> Frame {
     }
 }
 
-/// When the view changes by time alone; never, while nothing moves.
+/// When the view changes by time alone; None while nothing is animated.
 pub(super) fn next_change(agent: &Agent, now: Duration) -> Option<Duration> {
     let hint = agent.exit_hint.map(|(_, until)| until);
     let turn = agent.turn.as_ref().and_then(|turn| match &turn.step {
@@ -70,12 +70,12 @@ fn phase(now: Duration, every: Duration) -> u32 {
     u32::try_from(now.as_millis() / every.as_millis()).unwrap_or(0)
 }
 
-/// `◐ …` and `◑ …` while busy, `✳ …` otherwise, as Claude Code has it.
+/// `◐ …` and `◑ …` while busy, `✳ …` otherwise, as in Claude Code.
 fn title(agent: &Agent, now: Duration) -> String {
     let topic = agent.memory.title.as_deref().unwrap_or("Demo agent");
     let mark = match agent.turn.as_ref().map(|turn| &turn.step) {
         None | Some(Step::Asking(..)) => "✳",
-        // Nothing moves, not even here.
+        // Not animated: this state shows no sign of being busy.
         Some(Step::Muted { .. }) => "◐",
         Some(_) if phase(now, TITLE_EVERY).is_multiple_of(2) => "◐",
         Some(_) => "◑",
@@ -99,7 +99,7 @@ fn prompt_rows(agent: &Agent, now: Duration) -> (Vec<Line>, Option<(usize, usize
     let shown = agent.editor.shown();
     let width = columns.saturating_sub(3);
     let rows: Vec<String> = wrap(&shown, width).collect();
-    // The cursor must have a place behind a row that is just full.
+    // The cursor needs a cell after a full row.
     let room = INPUT_ROWS.min(agent.size.rows.saturating_sub(6)).max(1);
     let first = rows.len().saturating_sub(room);
     for (index, row) in rows.iter().enumerate().skip(first) {
@@ -150,7 +150,7 @@ fn footer(agent: &Agent) -> &'static str {
     }
 }
 
-/// With blank rows and rules between its parts, or without where the screen is low.
+/// Whether the parts have blank rows and lines between them; not on a low screen.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Spacing {
     Airy,
@@ -221,7 +221,7 @@ fn choice_rows(index: usize, choice: &str, selected: bool, columns: usize) -> Ve
         .collect()
 }
 
-/// The command or diff between dashed rules, cut where the screen is too low for all of it.
+/// The command or diff between dashed lines, cut where the screen is too low.
 fn body_rows(dialog: &Dialog, columns: usize, room: usize, spacing: Spacing) -> Vec<Line> {
     if dialog.body.is_empty() {
         return Vec::new();
@@ -237,7 +237,7 @@ fn body_rows(dialog: &Dialog, columns: usize, room: usize, spacing: Spacing) -> 
         Spacing::Airy => 2,
         Spacing::Tight => 0,
     };
-    // At least the first row, and the word that there is more.
+    // At least the first row, and a note that there is more.
     let room = room.saturating_sub(rules).max(2);
     if rows.len() > room {
         let hidden = rows.len() - (room - 1);

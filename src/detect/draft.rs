@@ -1,4 +1,4 @@
-//! What stands in the agent's input box, so that a paste can be seen to arrive and to go.
+//! Reads the agent's input box, to see that a paste has arrived and was submitted.
 
 use serde::Deserialize;
 
@@ -6,21 +6,21 @@ use super::pattern::{Fault, Pattern};
 use super::row::Row;
 use super::screen::Screen;
 
-/// How far up the input row is looked for: a long draft pushes it away from the bottom.
+/// How many rows from the bottom are searched for the input row. A long draft pushes it up.
 const REACH: usize = 30;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DraftSpec {
-    /// The row of the cursor; its first group is what was typed.
+    /// The input row; its first group is the typed text.
     pub row: Pattern,
-    /// Texts that agents show in an empty box.
+    /// Texts that the agent shows in an empty box.
     #[serde(default)]
     pub placeholders: Vec<Pattern>,
-    /// The row below the box, for agents that put a prompt back into it: all that stands there is
-    /// compared with that prompt.
+    /// The row below the box, for agents that put a prompt back into it: the whole content is compared
+    /// with that prompt.
     pub end: Option<Pattern>,
-    /// For an agent whose input row looks like others: where to find its box.
+    /// How to find the box, for an agent whose input row looks like other rows.
     pub inside: Option<BoxSpec>,
 }
 
@@ -32,7 +32,7 @@ pub(crate) struct BoxSpec {
     pub foot: Pattern,
     /// Every row of the box.
     pub frame: Pattern,
-    /// So many of its last rows are not for typing.
+    /// How many of its last rows are not part of the input.
     #[serde(default)]
     pub skip: usize,
 }
@@ -42,7 +42,7 @@ pub(crate) enum Draft {
     /// There is no input box on the screen.
     Hidden,
     Empty,
-    /// The first row of what was typed or pasted.
+    /// The first row of the typed or pasted text.
     Text(String),
 }
 
@@ -52,7 +52,7 @@ impl DraftSpec {
         let found = match &self.inside {
             None => screen.filled().rev().take(REACH).find_map(typed_in),
             Some(inside) => match inside.rows(screen) {
-                // Nothing that could be typed text: the box is there and empty.
+                // No typed text: the box exists and is empty.
                 Some(mut rows) => match rows.find_map(typed_in) {
                     Some(found) => Some(found),
                     None => return Draft::Empty,
@@ -63,7 +63,7 @@ impl DraftSpec {
         let Some((row, shown)) = found else {
             return Draft::Hidden;
         };
-        // Colours tell best; a plain capture leaves only the known texts.
+        // Colours are the best evidence. A capture without colours leaves only the known placeholders.
         let undimmed = row.undimmed();
         let typed = self.row.capture(&undimmed).unwrap_or_default().trim();
         if typed.is_empty() || self.placeholders.iter().any(|text| text.is_match(shown)) {
@@ -73,14 +73,14 @@ impl DraftSpec {
         }
     }
 
-    /// All that the box shows, rows joined; None where its end is not known.
+    /// The whole content of the box, rows joined; None where its end is not known.
     pub(crate) fn whole(&self, screen: &Screen) -> Option<String> {
         let rows: Vec<&Row> = screen.filled().collect();
         let first = rows
             .iter()
             .rposition(|row| self.row.capture(row.text()).is_some())?;
         let end = self.end.as_ref()?;
-        // The lowest one: what stands in the box may look like its end.
+        // The lowest match: text in the box may look like its end.
         let end = rows.iter().rposition(|row| end.is_match(row.text()))?;
         let below = rows.get(first + 1..end)?;
         let typed = rows.get(first)?.undimmed();
@@ -111,7 +111,7 @@ impl DraftSpec {
 }
 
 impl BoxSpec {
-    /// The rows for typing, from below; None where there is no box.
+    /// The input rows, from below; None where there is no box.
     fn rows<'s>(&self, screen: &'s Screen) -> Option<impl Iterator<Item = &'s Row>> {
         let rows = screen.rows();
         let foot = rows

@@ -1,4 +1,4 @@
-//! The verdict on a screen, and which rule gave it.
+//! The verdict on a screen, and the rule that decided.
 
 use serde::Serialize;
 
@@ -6,53 +6,53 @@ use super::dialog::{Dialog, DialogSpec};
 use super::pattern::Fault;
 use super::rule::Rule;
 use super::screen::Screen;
-use super::version::Version;
+use super::version::AgentVersion;
 use crate::model::Activity;
 
-/// Everything that one agent's screens are judged by.
+/// The screen rules and dialogs of one agent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rules {
     rules: Vec<Rule>,
     dialogs: Vec<DialogSpec>,
 }
 
-/// What a screen says, in the form that `biv detect --json` prints.
+/// The verdict on a screen, in the form that `biv detect --json` prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Verdict {
     pub activity: Activity,
-    /// The rule that said so; None where none did.
+    /// The rule that decided; None where none matched.
     pub rule: Option<String>,
     #[serde(skip)]
-    pub source: Source,
-    /// None also where a dialog is open that could not be read: nobody may answer that one unseen.
+    pub source: VerdictSource,
+    /// None also where a dialog is open that could not be read. Such a dialog is never answered.
     pub dialog: Option<Dialog>,
 }
 
 impl Verdict {
-    /// Nothing and nobody says what the agent does.
+    /// Nothing is known about what the agent does.
     pub(crate) fn unknown() -> Self {
         Self {
             activity: Activity::Unknown,
             rule: None,
-            source: Source::Screen,
+            source: VerdictSource::Screen,
             dialog: None,
         }
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum VerdictSource {
     /// A hook of the agent.
     Hook,
-    /// What the agent writes down of itself.
+    /// A file in which the agent records its own status.
     Registry,
     Title,
     Screen,
-    /// That something was drawn, or that nothing was.
+    /// Whether there was output.
     Output,
 }
 
-impl Source {
+impl VerdictSource {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Hook => "hook",
@@ -69,20 +69,20 @@ impl Rules {
         Self { rules, dialogs }
     }
 
-    /// Whether a screen can tell that the agent is at its prompt; else only silence does.
-    pub(crate) fn tell_rest(&self) -> bool {
+    /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
+    pub(crate) fn can_detect_idle(&self) -> bool {
         self.rules
             .iter()
             .any(|rule| rule.activity == Activity::Idle)
     }
 
-    /// What the screen shows, by the first rule that holds for this version of the agent; where the
-    /// version is not known, all rules may.
+    /// The verdict of the first rule that matches for this version of the agent. Where the version is
+    /// not known, all rules apply.
     pub(crate) fn judge(
         &self,
         screen: &Screen,
         title: Option<&str>,
-        version: Option<&Version>,
+        version: Option<&AgentVersion>,
     ) -> Verdict {
         let mut candidates = self.rules.iter().filter(|rule| rule.fits(version));
         let Some(rule) = candidates.find(|rule| rule.holds(screen, title)) else {
@@ -96,15 +96,15 @@ impl Rules {
             activity: rule.activity,
             rule: Some(rule.name.clone()),
             source: if rule.title.is_some() {
-                Source::Title
+                VerdictSource::Title
             } else {
-                Source::Screen
+                VerdictSource::Screen
             },
             dialog: dialog.and_then(|spec| spec.read(screen)),
         }
     }
 
-    /// What is wrong with the rules and dialogs of one file by itself.
+    /// Checks the rules and dialogs of one file by itself.
     pub(crate) fn check(rules: &[Rule], key: &str, dialogs: &[DialogSpec]) -> Result<(), Fault> {
         for (at, rule) in rules.iter().enumerate() {
             rule.check(&format!("{key}[{at}]"))?;
@@ -115,7 +115,7 @@ impl Rules {
         Ok(())
     }
 
-    /// Whether every dialog that a rule names is there, once all files are laid over each other.
+    /// Checks that every dialog that a rule names exists, once all files are merged.
     pub(crate) fn check_dialogs(
         rules: &[Rule],
         key: &str,
@@ -135,7 +135,7 @@ impl Rules {
     }
 }
 
-/// The verdict on a capture as a person has it in a file: plain or with colours.
+/// The verdict on a capture from a file, plain or with colours.
 pub(crate) fn explain(rules: &Rules, capture: &str, title: Option<&str>) -> Verdict {
     rules.judge(&Screen::new(capture), title, None)
 }

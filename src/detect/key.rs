@@ -1,11 +1,11 @@
-//! The keys that may ever be pressed on an agent's behalf.
+//! The keys that Bivouac can send to an agent.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A key by the name that tmux gives it. The set is closed: nothing that was read from a screen or
-/// a file can become another key, a text or a tmux command.
+/// A key by its tmux name. The set is closed: nothing that is read from a screen or a file can become
+/// another key, a text or a tmux command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Key {
     Enter,
@@ -18,7 +18,7 @@ pub(crate) enum Key {
     CtrlC,
     CtrlD,
     CtrlU,
-    /// A digit or a small letter, as menus name their choices.
+    /// A digit or a lower-case letter, as in menus.
     Character(char),
 }
 

@@ -5,8 +5,8 @@ use std::sync::{Arc, OnceLock};
 use regex::Regex;
 use serde::Deserialize;
 
-/// Compiled at first use: most commands judge one agent's screen, and many judge none at all.
-/// Whoever takes a pattern from a user calls [`Self::check`] first.
+/// Compiled at first use: most commands need the patterns of one agent or of none. A caller with a pattern
+/// from a user calls [`Self::check`] first.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct Pattern(Arc<Lazy>);
@@ -17,7 +17,7 @@ struct Lazy {
     compiled: OnceLock<Option<Regex>>,
 }
 
-/// What is wrong in a provider file, and where: `rules[2].any[0]`.
+/// A mistake in a provider file, and its place: `rules[2].any[0]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub key: String,
@@ -34,7 +34,7 @@ impl Pattern {
         self.regex().is_some_and(|regex| regex.is_match(text))
     }
 
-    /// The first group that took part, else the whole match.
+    /// The first group that matched, else the whole match.
     pub(crate) fn capture<'t>(&self, text: &'t str) -> Option<&'t str> {
         let captures = self.regex()?.captures(text)?;
         captures
@@ -51,7 +51,7 @@ impl Pattern {
         Some(self.regex()?.find(text)?.end())
     }
 
-    /// Whether it is a regular expression at all.
+    /// Checks that it is a valid regular expression.
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
         match Regex::new(&self.0.source) {
             Ok(_) => Ok(()),
@@ -79,7 +79,7 @@ impl From<String> for Pattern {
     }
 }
 
-/// The last line of the message; those before it draw the expression with a caret below it.
+/// The last line of the message. The lines before it show the expression with a caret below it.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();

@@ -1,11 +1,11 @@
 //! One row of a screen, and how each of its characters is drawn.
 
-/// How one character is drawn, as far as it tells a placeholder or a selected button from the rest.
+/// The style of one character, as far as it distinguishes placeholders and selected buttons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Look {
+pub(crate) struct CharStyle {
     pub dim: bool,
     pub reverse: bool,
-    /// The background colour, in any encoding that is the same for the same colour; 0 is the default one.
+    /// A number for the background colour, equal for equal colours; 0 is the default.
     pub ground: u32,
 }
 
@@ -13,7 +13,7 @@ pub(crate) struct Look {
 pub(crate) struct Row {
     text: String,
     /// One for each character of the text.
-    looks: Vec<Look>,
+    looks: Vec<CharStyle>,
 }
 
 impl Row {
@@ -25,7 +25,7 @@ impl Row {
         self.text.chars().all(char::is_whitespace)
     }
 
-    /// The text without what is drawn dim: placeholders and hints go, what was typed stays.
+    /// The text without dim characters: without placeholders and hints, with typed text.
     pub(crate) fn undimmed(&self) -> String {
         self.text
             .chars()
@@ -36,7 +36,7 @@ impl Row {
     }
 
     /// How the character at this byte is drawn.
-    pub(super) fn look_at(&self, byte: usize) -> Option<Look> {
+    pub(super) fn look_at(&self, byte: usize) -> Option<CharStyle> {
         let before = self.text.get(..byte)?.chars().count();
         self.looks.get(before).copied()
     }
@@ -45,7 +45,7 @@ impl Row {
         self.text.is_empty()
     }
 
-    pub(super) fn push(&mut self, character: char, look: Look) {
+    pub(super) fn push(&mut self, character: char, look: CharStyle) {
         self.text.push(character);
         self.looks.push(look);
     }

@@ -1,27 +1,27 @@
-//! One line of evidence: what must be seen, and what it then means.
+//! A screen rule: what must be on the screen, and the activity that it means.
 
 use serde::Deserialize;
 
 use super::pattern::{Fault, Pattern};
 use super::row::Row;
 use super::screen::Screen;
-use super::version::{Version, VersionRange};
+use super::version::{AgentVersion, VersionRange};
 use crate::model::Activity;
 
-/// How far up an anchor is looked for: further than any agent's input box and menus reach.
+/// How many rows are searched for an anchor: more than any agent's input box and menus take.
 const REACH: usize = 40;
 
-/// Rules are tried in the order of the file; the first that holds decides.
+/// Rules are tried in the order of the file; the first that matches decides.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub name: String,
     pub activity: Activity,
-    /// What the pane's title must match; a pane without a title then does not.
+    /// A pattern for the pane's title. A pane without a title does not match.
     pub title: Option<Pattern>,
-    /// How many rows are looked at, counted from below; blank ones do not count.
+    /// How many rows are looked at, counted from the bottom; blank rows do not count.
     pub last: Option<usize>,
-    /// Counts from above the last row that matches, instead of from the bottom.
+    /// Counts upwards from the last row that matches, instead of from the bottom.
     pub above: Option<Pattern>,
     /// Looks only below the last row that matches.
     pub below: Option<Pattern>,
@@ -34,12 +34,12 @@ pub(crate) struct Rule {
     /// None of these may match any row.
     #[serde(default)]
     pub not: Vec<Pattern>,
-    /// The cursor must stand right behind the last row.
+    /// The cursor must be right after the last row.
     #[serde(default)]
     pub cursor: bool,
-    /// The versions of the agent for which it holds; all, unless said.
+    /// The versions of the agent to which it applies; all by default.
     pub version: Option<VersionRange>,
-    /// The dialog that is then on the screen, by its name in the same file.
+    /// The dialog that is then on the screen, by its name in the provider file.
     pub dialog: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Rule {
         !(self.any.is_empty() && self.all.is_empty() && self.not.is_empty())
     }
 
-    pub(crate) fn fits(&self, version: Option<&Version>) -> bool {
+    pub(crate) fn fits(&self, version: Option<&AgentVersion>) -> bool {
         match (&self.version, version) {
             (Some(range), Some(version)) => range.contains(version),
             (Some(_), None) | (None, _) => true,

@@ -1,14 +1,14 @@
-//! A captured screen: rows of text, without the sequences that drew them.
+//! A captured screen: rows of text without escape sequences.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::row::Row;
 use super::sgr;
 
-/// Between a question and the cursor: a space or two, which a capture does not tell of.
+/// Up to two spaces between a question and the cursor, which a capture does not show.
 const BEHIND: usize = 2;
 
-/// What `capture-pane -p` or `-pe` gave, row by row.
+/// The output of `capture-pane -p` or `-pe`, as rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Screen {
     rows: Vec<Row>,
@@ -16,7 +16,7 @@ pub(crate) struct Screen {
     cursor: Option<(usize, usize)>,
 }
 
-/// Two screens are the same when they show the same, wherever the cursor is.
+/// Two screens are equal if they show the same text, wherever the cursor is.
 impl PartialEq for Screen {
     fn eq(&self, other: &Self) -> bool {
         self.rows == other.rows
@@ -24,7 +24,7 @@ impl PartialEq for Screen {
 }
 
 impl Screen {
-    /// Colours and other sequences may be in the text; they are taken out.
+    /// The text may have colours and other sequences; they are removed.
     pub(crate) fn new(capture: &str) -> Self {
         Self {
             rows: sgr::rows(capture),
@@ -39,8 +39,8 @@ impl Screen {
         }
     }
 
-    /// Whether the cursor stands right behind the last line, as it does where a program waits for an
-    /// answer to it; a screen of which nothing is known of the cursor may be such a one.
+    /// Whether the cursor is right after the last line, as when a program waits for an answer to it.
+    /// True also where the cursor is not known.
     pub(super) fn awaits_answer(&self) -> bool {
         let Some((column, row)) = self.cursor else {
             return true;
@@ -54,8 +54,8 @@ impl Screen {
         &self.rows
     }
 
-    /// Only what stands below the last row that starts with this text; all of it if none does.
-    /// A resumed agent starts below its old screen, which must not be judged.
+    /// The part below the last row that starts with this text; all of it if no row does. A resumed agent
+    /// starts below its old screen, which must be ignored.
     pub(crate) fn below(&self, mark: &str) -> Self {
         let start = self
             .rows
@@ -70,17 +70,17 @@ impl Screen {
         }
     }
 
-    /// The rows that show something, from the top.
+    /// The rows that are not blank, from the top.
     pub(crate) fn filled(&self) -> impl DoubleEndedIterator<Item = &Row> {
         self.rows.iter().filter(|row| !row.is_blank())
     }
 
-    /// The last row that shows something.
+    /// The last row that is not blank.
     pub(crate) fn last_line(&self) -> Option<&str> {
         self.filled().next_back().map(Row::text)
     }
 
-    /// How many columns the widest row takes: the width of the pane wherever the agent draws a rule.
+    /// The width of the widest row: the width of the pane where the agent draws a full line.
     pub(crate) fn width(&self) -> usize {
         self.rows
             .iter()
@@ -89,7 +89,7 @@ impl Screen {
             .unwrap_or(0)
     }
 
-    /// How many characters differ from an earlier look at the same pane.
+    /// How many characters differ from an earlier capture of the same pane.
     pub(crate) fn changed_since(&self, earlier: &Self) -> usize {
         let rows = self.rows.len().max(earlier.rows.len());
         (0..rows)
@@ -131,7 +131,7 @@ mod tests {
         assert!(!screen((3, 1)).awaits_answer());
         assert!(!screen((15, 0)).awaits_answer());
         assert!(screen((16, 1)).below("log").awaits_answer());
-        assert!(Screen::new("Continue?").awaits_answer(), "nobody knows");
+        assert!(Screen::new("Continue?").awaits_answer(), "unknown cursor");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whether a screen has come to rest, told from looks at it over time.
+//! Decides from samples over time whether a screen has come to rest.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,51 +7,51 @@ use super::judge::Verdict;
 use super::screen::Screen;
 use crate::model::Activity;
 
-/// How long the same verdict on the same screen must hold: longer than the gap between two frames
-/// of any agent's animation, shorter than a person notices.
+/// How long the same verdict on the same screen must hold: longer than the gap between two frames of any
+/// agent's animation, shorter than a user notices.
 const HOLD: Duration = Duration::from_millis(300);
-/// Over how long the output rate is taken, where nothing else was said.
+/// The default window for the output rate.
 const WINDOW: Duration = Duration::from_secs(5);
 /// Characters a second below which a screen counts as quiet.
 const QUIET_RATE: f64 = 0.5;
 
-/// A fold over looks at one pane: feed it each, and it says when the agent is at rest.
+/// A fold over samples of one pane: it gets each sample and says when the agent is at rest.
 #[derive(Debug)]
 pub(crate) struct Settle {
     quiet: Quiet,
     hold: Duration,
-    last: Option<Look>,
-    /// How much changed, and when; no older than the window.
+    last: Option<Sample>,
+    /// How many characters changed, and when, within the window.
     changes: VecDeque<(Duration, usize)>,
     first: Option<Duration>,
 }
 
 #[derive(Debug)]
-struct Look {
+struct Sample {
     screen: Screen,
     activity: Activity,
     rule: Option<String>,
-    /// Since when screen and verdict are what they are.
+    /// Since when screen and verdict have not changed.
     since: Duration,
 }
 
-/// Whether a screen that no rule knows may count as being at rest when next to nothing changes on it.
+/// Whether an unknown screen counts as being at rest when next to nothing changes on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quiet {
-    /// An agent with rules that is starting: a blank screen is not its prompt.
+    /// No: for an agent with rules that is starting. A blank screen is not its prompt.
     Ignored,
-    /// A pause, which waits no longer than it must.
+    /// Yes: for a pause, which should not wait longer than needed.
     Counts,
-    /// An agent without rules, for which this is the only sign.
+    /// Yes, after this time: for an agent without rules, for which this is the only sign.
     After(Duration),
 }
 
-/// In what way the agent is at rest.
+/// How the agent is at rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest {
+pub(crate) enum RestKind {
     /// At its prompt.
     Idle,
-    /// A dialog, a question or an obstacle stands still and waits for a person.
+    /// A dialog, a question or an obstacle waits for the user.
     Waiting(Activity),
     /// Unknown, but next to no output.
     Quiet,
@@ -69,19 +69,19 @@ impl Settle {
         }
     }
 
-    /// For an agent that looks ready before it is: the screen must hold for so long.
+    /// For an agent that looks ready before it is: the screen must not change for this long.
     pub(crate) fn holding(mut self, hold: Option<Duration>) -> Self {
         self.hold = hold.unwrap_or(HOLD);
         self
     }
 
-    /// One more look, at a time that is counted from any fixed point. None: not yet at rest.
+    /// One more sample. `at` is counted from any fixed point. None: not yet at rest.
     pub(crate) fn observe(
         &mut self,
         now: Duration,
         screen: &Screen,
         verdict: &Verdict,
-    ) -> Option<Rest> {
+    ) -> Option<RestKind> {
         let first = *self.first.get_or_insert(now);
         let changed = self
             .last
@@ -106,7 +106,7 @@ impl Settle {
             }
             _ => now,
         };
-        self.last = Some(Look {
+        self.last = Some(Sample {
             screen: screen.clone(),
             activity: verdict.activity,
             rule: verdict.rule.clone(),
@@ -117,14 +117,14 @@ impl Settle {
         let quiet = now.saturating_sub(first) >= window && self.rate(window) < QUIET_RATE;
         match verdict.activity {
             Activity::Busy => None,
-            Activity::Exited => Some(Rest::Exited),
-            Activity::Idle => (still || quiet).then_some(Rest::Idle),
+            Activity::Exited => Some(RestKind::Exited),
+            Activity::Idle => (still || quiet).then_some(RestKind::Idle),
             waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
-                (still || quiet).then_some(Rest::Waiting(waiting))
+                (still || quiet).then_some(RestKind::Waiting(waiting))
             }
             Activity::Unknown => match self.quiet {
                 Quiet::Ignored => None,
-                Quiet::Counts | Quiet::After(_) => quiet.then_some(Rest::Quiet),
+                Quiet::Counts | Quiet::After(_) => quiet.then_some(RestKind::Quiet),
             },
         }
     }
@@ -145,23 +145,23 @@ impl Settle {
 
 #[cfg(test)]
 mod tests {
-    use super::super::judge::Source;
+    use super::super::judge::VerdictSource;
     use super::*;
 
     fn verdict(activity: Activity) -> Verdict {
         Verdict {
             activity,
             rule: None,
-            source: Source::Screen,
+            source: VerdictSource::Screen,
             dialog: None,
         }
     }
 
-    /// Feeds looks (milliseconds, screen, activity) and gives back when and how it came to rest.
+    /// Feeds samples (milliseconds, screen, activity); returns when and how it came to rest.
     fn run(
         quiet: Quiet,
         looks: impl IntoIterator<Item = (u64, String, Activity)>,
-    ) -> Option<(u64, Rest)> {
+    ) -> Option<(u64, RestKind)> {
         let mut settle = Settle::new(quiet);
         looks.into_iter().find_map(|(at, text, activity)| {
             settle
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn idle_counts_only_when_it_holds_on_a_still_screen() {
         let steady = (0..20).map(|n| (n * 100, "❯".to_owned(), Activity::Idle));
-        assert_eq!(run(Quiet::Ignored, steady), Some((300, Rest::Idle)));
+        assert_eq!(run(Quiet::Ignored, steady), Some((300, RestKind::Idle)));
         let streaming = (0..40).map(|n| (n * 100, format!("{n} tokens"), Activity::Idle));
         assert_eq!(run(Quiet::Ignored, streaming), None);
         let mut settle = Settle::new(Quiet::Ignored).holding(Some(Duration::from_secs(2)));
@@ -201,7 +201,7 @@ mod tests {
             };
             (n * 100, "❯".to_owned(), activity)
         });
-        assert_eq!(run(Quiet::Ignored, looks), Some((600, Rest::Idle)));
+        assert_eq!(run(Quiet::Ignored, looks), Some((600, RestKind::Idle)));
     }
 
     #[test]
@@ -215,7 +215,7 @@ mod tests {
         let looks = (0..20).map(|n| (n * 100, "1. Yes".to_owned(), Activity::Approval));
         assert_eq!(
             run(Quiet::Counts, looks),
-            Some((300, Rest::Waiting(Activity::Approval)))
+            Some((300, RestKind::Waiting(Activity::Approval)))
         );
     }
 
@@ -224,16 +224,19 @@ mod tests {
         let still = |n: u64| (n * 100, "$ make".to_owned(), Activity::Unknown);
         assert_eq!(
             run(Quiet::Counts, (0..100).map(still)),
-            Some((5000, Rest::Quiet))
+            Some((5000, RestKind::Quiet))
         );
         assert_eq!(run(Quiet::Ignored, (0..100).map(still)), None);
         let soon = Quiet::After(Duration::from_secs(1));
-        assert_eq!(run(soon, (0..100).map(still)), Some((1000, Rest::Quiet)));
+        assert_eq!(
+            run(soon, (0..100).map(still)),
+            Some((1000, RestKind::Quiet))
+        );
         // One character each second is twice the rate that counts as quiet.
         let ticking = (0..100).map(|n| (n * 100, format!("{}", n / 10 % 10), Activity::Unknown));
         assert_eq!(run(Quiet::Counts, ticking), None);
         // One in five seconds is below it.
         let slow = (0..100).map(|n| (n * 100, format!("{}", n / 45), Activity::Unknown));
-        assert_eq!(run(Quiet::Counts, slow), Some((5000, Rest::Quiet)));
+        assert_eq!(run(Quiet::Counts, slow), Some((5000, RestKind::Quiet)));
     }
 }

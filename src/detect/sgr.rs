@@ -1,12 +1,13 @@
-//! Takes escape sequences out of captured text and remembers the little of them that means something.
+//! Removes escape sequences from captured text and keeps the style of each character.
 
-use super::row::{Look, Row};
+use super::row::{CharStyle, Row};
 
-/// Splits a capture into rows. The pen carries over line ends, as `capture-pane -e` relies on.
+/// Splits a capture into rows. The style continues across line ends, as in the output of
+/// `capture-pane -e`.
 pub(super) fn rows(text: &str) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut row = Row::default();
-    let mut pen = Look::default();
+    let mut pen = CharStyle::default();
     let mut characters = text.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
@@ -14,7 +15,7 @@ pub(super) fn rows(text: &str) -> Vec<Row> {
             '\t' => row.push(' ', pen),
             '\u{1b}' => match characters.next_if(|&next| next != '\n') {
                 Some('[') => control(&mut characters, &mut pen),
-                // Never past the end of a line, so that an unfinished one cannot hide what is below.
+                // Never past the end of a line, so that an unfinished sequence cannot hide the rows below.
                 Some(']' | 'P' | '_' | '^' | 'X') => string(&mut characters),
                 Some('(' | ')' | '*' | '+' | '#' | '%') => {
                     characters.next_if(|&next| next != '\n');
@@ -33,7 +34,7 @@ pub(super) fn rows(text: &str) -> Vec<Row> {
 
 type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
-fn control(characters: &mut Characters<'_>, pen: &mut Look) {
+fn control(characters: &mut Characters<'_>, pen: &mut CharStyle) {
     let mut parameters = String::new();
     while let Some(character) = characters.next_if(|&next| next != '\n') {
         if ('\u{40}'..='\u{7e}').contains(&character) {
@@ -59,13 +60,13 @@ fn string(characters: &mut Characters<'_>) {
     }
 }
 
-fn draw(parameters: &str, pen: &mut Look) {
+fn draw(parameters: &str, pen: &mut CharStyle) {
     let mut numbers = parameters
         .split([';', ':'])
         .map(|number| number.parse::<u32>().unwrap_or(0));
     while let Some(number) = numbers.next() {
         match number {
-            0 => *pen = Look::default(),
+            0 => *pen = CharStyle::default(),
             2 => pen.dim = true,
             22 => pen.dim = false,
             7 => pen.reverse = true,
@@ -81,7 +82,7 @@ fn draw(parameters: &str, pen: &mut Look) {
     }
 }
 
-/// The rest of `38;…` or `48;…`. Marked so that a palette index cannot equal a plain colour's number.
+/// The rest of `38;…` or `48;…`. Marked so that a palette index cannot equal the number of a basic colour.
 fn colour(numbers: &mut impl Iterator<Item = u32>) -> u32 {
     const PALETTE: u32 = 1 << 24;
     const DIRECT: u32 = 1 << 25;

@@ -1,16 +1,16 @@
-//! Versions of agents, and the ranges for which a rule holds.
+//! Versions of agents, and version ranges.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer};
 
-/// `2.1.325`: numbers, compared one by one; missing ones count as 0.
+/// `2.1.325`: numbers, compared one by one. Missing numbers count as 0.
 #[derive(Debug, Clone)]
-pub(crate) struct Version(Vec<u64>);
+pub(crate) struct AgentVersion(Vec<u64>);
 
-/// `>=2.1, <3`: every part must hold.
+/// `>=2.1, <3`: every part must match.
 #[derive(Debug, Clone)]
-pub(crate) struct VersionRange(Vec<(Comparison, Version)>);
+pub(crate) struct VersionRange(Vec<(Comparison, AgentVersion)>);
 
 #[derive(Debug, Clone, Copy)]
 enum Comparison {
@@ -21,8 +21,8 @@ enum Comparison {
     Greater,
 }
 
-impl Version {
-    /// The first thing in the text that looks like a version: `codex-cli 0.166.0 (musl)` → `0.166.0`.
+impl AgentVersion {
+    /// The first version in the text: `codex-cli 0.166.0 (musl)` → `0.166.0`.
     pub(crate) fn find(text: &str) -> Option<Self> {
         text.split(|c: char| !(c.is_ascii_digit() || c == '.'))
             .map(|word| word.trim_matches('.'))
@@ -40,21 +40,21 @@ impl Version {
     }
 }
 
-impl PartialEq for Version {
+impl PartialEq for AgentVersion {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Version {}
+impl Eq for AgentVersion {}
 
-impl PartialOrd for Version {
+impl PartialOrd for AgentVersion {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Version {
+impl Ord for AgentVersion {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
         (0..self.0.len().max(other.0.len()))
             .map(|at| self.number(at).cmp(&other.number(at)))
@@ -63,7 +63,7 @@ impl Ord for Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for AgentVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let numbers: Vec<String> = self.0.iter().map(u64::to_string).collect();
         f.write_str(&numbers.join("."))
@@ -71,7 +71,7 @@ impl fmt::Display for Version {
 }
 
 impl VersionRange {
-    pub(crate) fn contains(&self, version: &Version) -> bool {
+    pub(crate) fn contains(&self, version: &AgentVersion) -> bool {
         self.0.iter().all(|(comparison, bound)| {
             let ordering = version.cmp(bound);
             match comparison {
@@ -99,7 +99,7 @@ impl VersionRange {
                     ">" => Comparison::Greater,
                     _ => return None,
                 };
-                Some((comparison, Version::parse(version)?))
+                Some((comparison, AgentVersion::parse(version)?))
             })
             .collect();
         parts.map(Self)
@@ -130,7 +130,7 @@ mod tests {
             ("v1.18.33", Some("1.18.33")),
             ("no version at all 7", None),
         ] {
-            let found = Version::find(text).map(|version| version.to_string());
+            let found = AgentVersion::find(text).map(|version| version.to_string());
             assert_eq!(found.as_deref(), expected);
         }
     }
@@ -145,7 +145,7 @@ mod tests {
             ("3.0", false),
         ] {
             assert_eq!(
-                range.contains(&Version::find(version).unwrap()),
+                range.contains(&AgentVersion::find(version).unwrap()),
                 expected,
                 "{version}"
             );

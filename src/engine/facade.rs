@@ -10,12 +10,12 @@ use crate::config::{self, Home};
 use crate::detect::Verdict;
 use crate::engine::autoyes::AutoyesAnswer;
 use crate::engine::base::Core;
-use crate::engine::base::seat::Seat;
+use crate::engine::base::daemon_lock::DaemonLock;
 use crate::engine::operate::attach::Attached;
 use crate::engine::operate::push::Pushed;
 use crate::engine::operate::repo_moved::RepositoryMove;
 use crate::engine::*;
-use crate::model::{Activity, InstanceId, PauseReason, Resting, State, Title, TurnEnd};
+use crate::model::{Activity, InstanceId, PauseReason, RestingState, State, Title, TurnEnd};
 use crate::store::Audit;
 
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Engine {
         })
     }
 
-    pub(crate) fn config(&self) -> &config::Loaded {
+    pub(crate) fn config(&self) -> &config::LoadedConfig {
         self.core.config()
     }
 
@@ -524,7 +524,7 @@ impl Engine {
     }
 
     /// Titles and ids of the living, for completion.
-    pub(crate) fn names(&self, fits: impl Fn(Resting) -> bool) -> Vec<(InstanceId, Title)> {
+    pub(crate) fn names(&self, fits: impl Fn(RestingState) -> bool) -> Vec<(InstanceId, Title)> {
         self.core.names(fits)
     }
 
@@ -546,19 +546,19 @@ impl Engine {
         self.core.require(verb, targets)
     }
 
-    /// Takes the seat of the daemon; an error says who has it.
-    pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
-        self.core.take_seat()
+    /// Takes the lock of the daemon; an error says who has it.
+    pub(crate) fn lock_daemon(&self) -> Result<DaemonLock, Error> {
+        self.core.lock_daemon()
     }
 
     /// Whether somebody has it.
-    pub(crate) fn seat_is_taken(&self) -> bool {
-        self.core.seat_is_taken()
+    pub(crate) fn daemon_lock_is_held(&self) -> bool {
+        self.core.daemon_lock_is_held()
     }
 
     /// The process that has it, as far as it has said so; None where nobody has it.
-    pub(crate) fn seat_holder(&self) -> Option<Option<u32>> {
-        self.core.seat_holder()
+    pub(crate) fn daemon_lock_holder(&self) -> Option<Option<u32>> {
+        self.core.daemon_lock_holder()
     }
 
     pub(crate) fn daemon_socket(&self) -> PathBuf {
@@ -569,9 +569,9 @@ impl Engine {
         self.core.daemon_log()
     }
 
-    /// Opens the socket for requests. Whoever has the seat owns the place.
-    pub(crate) fn open_daemon_socket(&self, _seat: &Seat) -> Result<UnixListener, Error> {
-        self.core.open_daemon_socket(_seat)
+    /// Opens the socket for requests. Whoever has the lock owns the place.
+    pub(crate) fn open_daemon_socket(&self, _lock: &DaemonLock) -> Result<UnixListener, Error> {
+        self.core.open_daemon_socket(_lock)
     }
 
     /// A connection to the daemon of this home.

@@ -14,7 +14,7 @@ use crate::engine::base::bell::BELL;
 use crate::engine::base::caller::is_impostor;
 use crate::engine::base::{Core, now, socket};
 use crate::model::InstanceId;
-use crate::store::{Heard, Store};
+use crate::store::{HookReport, Store};
 
 /// The event by which agents ask whether they may.
 const PERMISSION: &str = "PermissionRequest";
@@ -48,8 +48,8 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         &said.source,
         &said.reason,
     ];
-    let heard = Heard {
-        format: Heard::FORMAT,
+    let heard = HookReport {
+        format: HookReport::FORMAT,
         event: event.to_owned(),
         detail: about.into_iter().find_map(text),
         session: text(&said.session_id),
@@ -58,7 +58,7 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         at,
     };
     // An instance that is gone, a full disk: none of the agent's business.
-    drop(dir.hear(heard));
+    drop(dir.save_hook_report(heard));
     ring(&home.run, &id);
     (event == PERMISSION)
         .then(|| decide(home, &id, input))
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(hear(&home, id.as_str(), "PreToolUse", input), None);
         let heard = Store::new(home.state.clone())
             .instance(&id)
-            .heard()
+            .hook_report()
             .unwrap();
         assert_eq!(heard.event, "PreToolUse");
         assert_eq!(heard.detail.as_deref(), Some("Bash"));
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(hear(&home, id.as_str(), "Stop", input), None);
         let heard = Store::new(home.state.clone())
             .instance(&id)
-            .heard()
+            .hook_report()
             .unwrap();
         assert!(heard.background);
     }
@@ -130,7 +130,7 @@ mod tests {
         // No daemon, and nothing that could be read.
         assert_eq!(hear(&home, id.as_str(), "Stop", b"not json"), None);
         let dir = Store::new(home.state.clone()).instance(&id);
-        assert_eq!(dir.heard().unwrap().event, "Stop");
+        assert_eq!(dir.hook_report().unwrap().event, "Stop");
         assert_eq!(
             hear(
                 &home,

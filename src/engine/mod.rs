@@ -25,9 +25,9 @@ mod typing;
 mod watch;
 
 // What a conversation consists of, for those who show it.
-pub(crate) use crate::conversation::{Entry, Speaker};
+pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
-pub(crate) use crate::process::run_leashed;
+pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's own error, for those who put it into words: the faces know no room below.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::{AuditLine, StoreError};
@@ -35,12 +35,12 @@ pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
 };
+pub(crate) use base::daemon_lock::Peer;
 pub(crate) use base::error::Error;
 pub(crate) use base::events::Events;
 pub(crate) use base::haste::hurried;
 pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
-pub(crate) use base::seat::Peer;
 pub(crate) use base::sources::Sources;
 #[cfg(test)]
 pub(crate) use base::view::PauseView;

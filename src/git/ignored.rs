@@ -28,7 +28,7 @@ pub(crate) fn ignored_in(checkout: &Path, paths: &[PathBuf]) -> Result<Vec<PathB
     let output = command.output()?;
     // 1: none of them.
     if !matches!(output.status.code(), Some(0 | 1)) {
-        return Err(command.refused(&output).into());
+        return Err(command.status_failure(&output).into());
     }
     let ignored = fields(&output.stdout).map(|path| {
         let path = path.strip_prefix(HERE).unwrap_or(path);

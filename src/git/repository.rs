@@ -396,5 +396,5 @@ fn ask(dir: &Path, question: &str) -> Result<PathBuf, GitError> {
             source: std::io::Error::from(std::io::ErrorKind::PermissionDenied),
         });
     }
-    Err(command.refused(&output).into())
+    Err(command.status_failure(&output).into())
 }

@@ -159,7 +159,7 @@ impl Repo {
             return Ok(());
         }
         // The parent cannot be made or written: git says so only in words.
-        Err(or_disk_full(&plan.path, 0)(command.refused(&output)))
+        Err(or_disk_full(&plan.path, 0)(command.status_failure(&output)))
     }
 
     /// Git has refused, in words; what stands in the way is found out by looking.

@@ -1,36 +1,38 @@
 //! The loop that carries an operation to its end.
 
 use super::journal::Next;
-use super::{Entry, Facts, Journal, Step};
+use super::{Facts, Journal, JournalEntry, Step};
 
-/// Where effects happen and entries are kept. The engine is the real one; the tests have a model
-/// that crashes, fails, and has effects that happen and yet report failure.
+/// Performs effects and stores journal entries. The engine is the real implementation. The tests have a
+/// model that crashes, fails, and has effects that happen but report failure.
 pub(crate) trait World {
     type Error: std::fmt::Display;
 
-    /// Facts that must be known before the step's effect, so that it can be recognised after a crash.
+    /// Facts that must be written before the step's effect, so that recovery can recognise the effect.
     fn intend(&mut self, step: Step, facts: &Facts) -> Result<Facts, Self::Error>;
 
-    /// The step's effect. Performing it again after it happened changes nothing.
+    /// Performs the step's effect. Idempotent.
     fn perform(&mut self, step: Step, facts: &Facts) -> Result<Facts, Self::Error>;
 
-    /// Takes the step's effect back, whole or half as it may have happened.
+    /// Undoes the step's effect, which may have happened completely or in part.
     fn undo(&mut self, step: Step, facts: &Facts) -> Result<(), Self::Error>;
 
-    fn append(&mut self, entry: &Entry) -> Result<(), Self::Error>;
+    fn append(&mut self, entry: &JournalEntry) -> Result<(), Self::Error>;
 }
 
-/// How an operation came to rest.
+/// How an operation ended.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Outcome<E> {
     Committed,
-    /// Everything is as it was before; the error that turned it around, unless it was turned already.
+    /// Everything is as it was before. The error that caused the rollback, unless the rollback had
+    /// begun before.
     TakenBack(Option<(Step, E)>),
-    /// It could be neither finished nor taken back now. Nothing was deleted; the next command goes on.
+    /// It could be neither finished nor rolled back now. Nothing was deleted; the next command
+    /// continues.
     Stuck(Step, E),
 }
 
-/// Carries the operation to its end: next, perform, append, apply.
+/// Runs the operation to its end: next, perform, append, apply.
 pub(crate) fn drive<W: World>(
     journal: &mut Journal,
     world: &mut W,
@@ -39,29 +41,31 @@ pub(crate) fn drive<W: World>(
     loop {
         match journal.next() {
             Next::Do(step) => match carry_out(journal, world, step) {
-                Ok(facts) => write(journal, world, Entry::Done { step, facts })?,
+                Ok(facts) => write(journal, world, JournalEntry::Done { step, facts })?,
                 Err(error) if journal.has_crossed() => return Ok(Outcome::Stuck(step, error)),
                 Err(error) => {
                     let why = error.to_string();
                     turned_by = Some((step, error));
                     let step = Some(step);
-                    write(journal, world, Entry::Turn { step, why })?;
+                    write(journal, world, JournalEntry::Turn { step, why })?;
                 }
             },
-            Next::Cross => write(journal, world, Entry::Crossed)?,
+            Next::Cross => write(journal, world, JournalEntry::Crossed)?,
             Next::Undo(step) => match world.undo(step, &journal.facts) {
-                Ok(()) => write(journal, world, Entry::Undone { step })?,
+                Ok(()) => write(journal, world, JournalEntry::Undone { step })?,
                 Err(error) => return Ok(Outcome::Stuck(step, error)),
             },
             Next::Commit => {
-                write(journal, world, Entry::Committed)?;
+                write(journal, world, JournalEntry::Committed)?;
                 return Ok(Outcome::Committed);
             }
             Next::TakeBack => {
-                write(journal, world, Entry::TakenBack)?;
+                write(journal, world, JournalEntry::TakenBack)?;
                 return Ok(Outcome::TakenBack(turned_by));
             }
-            Next::Rest if journal.turned().is_some() => return Ok(Outcome::TakenBack(turned_by)),
+            Next::Rest if journal.rollback_reason().is_some() => {
+                return Ok(Outcome::TakenBack(turned_by));
+            }
             Next::Rest => return Ok(Outcome::Committed),
         }
     }
@@ -73,13 +77,18 @@ fn carry_out<W: World>(
     step: Step,
 ) -> Result<Facts, W::Error> {
     let facts = world.intend(step, &journal.facts)?;
-    write(journal, world, Entry::Intend { step, facts })?;
+    write(journal, world, JournalEntry::Intend { step, facts })?;
     world.perform(step, &journal.facts)
 }
 
-fn write<W: World>(journal: &mut Journal, world: &mut W, entry: Entry) -> Result<(), W::Error> {
+fn write<W: World>(
+    journal: &mut Journal,
+    world: &mut W,
+    entry: JournalEntry,
+) -> Result<(), W::Error> {
     world.append(&entry)?;
-    // The driver writes only steps of this plan, which is all that `apply` could object to.
-    drop(journal.apply(&entry));
+    // `apply` refuses only steps that are not in the plan, and the driver writes only steps of the plan.
+    let applied = journal.apply(&entry);
+    debug_assert!(applied.is_ok(), "{applied:?}");
     Ok(())
 }

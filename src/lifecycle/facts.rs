@@ -1,4 +1,4 @@
-//! What an operation has learned on its way: names chosen, commits made, processes started.
+//! The facts of an operation: names chosen, commits made, processes started.
 
 use std::marker::PhantomData;
 
@@ -49,8 +49,8 @@ pub(crate) struct UnreadableFact {
     source: serde_json::Error,
 }
 
-/// Facts by name. They are plain JSON here because the rooms that know their types stand above this
-/// one. Each fact has one writer.
+/// Facts by name. They are plain JSON here, because this room may not import the rooms that define their
+/// types. Each fact has one writer.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Facts(Map<String, Value>);

@@ -1,4 +1,4 @@
-//! What has been written about an operation, and what therefore comes next.
+//! The journal of an operation, and what follows from it.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,17 +9,17 @@ use crate::process::Identity;
 /// One line of a journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "kebab-case")]
-pub(crate) enum Entry {
+pub(crate) enum JournalEntry {
     Begin {
         format: u32,
         id: OperationId,
         at: Timestamp,
         by: Identity,
         plan: Plan,
-        /// What was asked for.
+        /// The arguments of the operation.
         facts: Facts,
     },
-    /// What recovery needs to recognise this step's work, written before its effect.
+    /// What recovery needs to recognise this step's effect. Written before the effect.
     Intend {
         step: Step,
         facts: Facts,
@@ -28,9 +28,9 @@ pub(crate) enum Entry {
         step: Step,
         facts: Facts,
     },
-    /// Everything before the line is done; from here on only forward.
+    /// All reversible steps are done. From here on the operation only goes forward.
     Crossed,
-    /// Before the line something failed, was cancelled or was interrupted.
+    /// A reversible step failed, was cancelled or was interrupted: the operation is rolled back.
     Turn {
         step: Option<Step>,
         why: String,
@@ -42,16 +42,16 @@ pub(crate) enum Entry {
     TakenBack,
 }
 
-impl Entry {
+impl JournalEntry {
     pub(crate) const FORMAT: u32 = 1;
 
-    /// Whether a power cut after this line must not be able to forget it: what comes next moves or
-    /// deletes something, or tells the user that all is done.
+    /// Whether this entry must survive a power cut before the operation goes on: what follows moves or
+    /// deletes something, or reports success to the user.
     pub(crate) fn must_be_durable(&self) -> bool {
         match self {
             Self::Begin { .. } | Self::Crossed | Self::Committed => true,
-            // These move or delete what is on the disk: without this line nobody would know from where to
-            // where, nor that there is something to take back.
+            // These move or delete files. Without this entry, recovery would not know from where to where,
+            // nor that there is something to undo.
             Self::Intend { step, .. } => {
                 matches!(
                     step,
@@ -76,7 +76,7 @@ pub(crate) enum JournalError {
     ForeignStep(Step),
 }
 
-/// What is to be done about an operation.
+/// The next action of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
     Do(Step),
@@ -87,7 +87,7 @@ pub(super) enum Next {
     Rest,
 }
 
-/// An operation, as its entries tell it.
+/// The state of an operation, from its journal entries.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Journal {
     pub id: OperationId,
@@ -96,22 +96,22 @@ pub(crate) struct Journal {
     pub started_at: Timestamp,
     pub by: Identity,
     done: Vec<Step>,
-    /// Begun, so perhaps half done.
+    /// Begun; its effect may have happened in part.
     begun: Option<Step>,
     undone: Vec<Step>,
     crossed: bool,
-    turned: Option<String>,
+    rollback_reason: Option<String>,
     closed: bool,
 }
 
 impl Journal {
-    /// Reads a journal from its entries; a plan that was never written down is an error.
+    /// Reads a journal from its entries. A journal without its plan is an error.
     pub(crate) fn from_entries(
-        entries: impl IntoIterator<Item = Entry>,
+        entries: impl IntoIterator<Item = JournalEntry>,
     ) -> Result<Self, JournalError> {
         let mut entries = entries.into_iter();
         let mut journal = match entries.next() {
-            Some(Entry::Begin {
+            Some(JournalEntry::Begin {
                 format,
                 id,
                 at,
@@ -119,7 +119,7 @@ impl Journal {
                 plan,
                 facts,
             }) => {
-                if format > Entry::FORMAT {
+                if format > JournalEntry::FORMAT {
                     return Err(JournalError::Newer(format));
                 }
                 Self::begun(id, at, by, plan, facts).0
@@ -132,7 +132,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// How far the operation has come, in words for a report.
+    /// The progress of the operation, as text for a bug report.
     pub(crate) fn describe(&self) -> String {
         let names = |steps: &[Step]| {
             let names: Vec<&str> = steps.iter().map(|step| step.name()).collect();
@@ -151,8 +151,8 @@ impl Journal {
         if self.crossed {
             text.push_str(", crossed");
         }
-        if let Some(why) = &self.turned {
-            text.push_str(", turned because: ");
+        if let Some(why) = &self.rollback_reason {
+            text.push_str(", rolled back because: ");
             text.push_str(why);
         }
         text
@@ -165,9 +165,9 @@ impl Journal {
         by: Identity,
         plan: Plan,
         facts: Facts,
-    ) -> (Self, Entry) {
-        let entry = Entry::Begin {
-            format: Entry::FORMAT,
+    ) -> (Self, JournalEntry) {
+        let entry = JournalEntry::Begin {
+            format: JournalEntry::FORMAT,
             id: id.clone(),
             at,
             by: by.clone(),
@@ -184,13 +184,13 @@ impl Journal {
             begun: None,
             undone: Vec::new(),
             crossed: false,
-            turned: None,
+            rollback_reason: None,
             closed: false,
         };
         (journal, entry)
     }
 
-    /// Whether the operation has come to its end, one way or the other.
+    /// Whether the operation has ended, committed or rolled back.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
@@ -203,17 +203,20 @@ impl Journal {
         self.done.contains(&step)
     }
 
-    /// Why the operation is being taken back, if it is.
-    pub(crate) fn turned(&self) -> Option<&str> {
-        self.turned.as_deref()
+    /// Why the operation is being rolled back, if it is.
+    pub(crate) fn rollback_reason(&self) -> Option<&str> {
+        self.rollback_reason.as_deref()
     }
 
-    /// What a process that finds this operation abandoned has to write first, if anything: before
-    /// the line it is taken back (whoever wanted it is gone), after it it is carried on.
-    pub(crate) fn on_abandoned(&self) -> Option<Entry> {
-        (!self.closed && !self.crossed && self.turned.is_none()).then(|| Entry::Turn {
-            step: self.begun,
-            why: "the process that did it was ended".to_owned(),
+    /// What a process that finds this operation abandoned must write first, if anything. An operation
+    /// that has not crossed its line is rolled back, because its caller is gone. One that has is
+    /// continued.
+    pub(crate) fn on_abandoned(&self) -> Option<JournalEntry> {
+        (!self.closed && !self.crossed && self.rollback_reason.is_none()).then(|| {
+            JournalEntry::Turn {
+                step: self.begun,
+                why: "the process that did it was ended".to_owned(),
+            }
         })
     }
 
@@ -221,8 +224,8 @@ impl Journal {
         if self.closed {
             return Next::Rest;
         }
-        if self.turned.is_some() {
-            // The step that was under way may have had its effect: it is taken back too.
+        if self.rollback_reason.is_some() {
+            // The effect of the step that was under way may have happened: it is undone too.
             return self
                 .plan
                 .reversible
@@ -244,34 +247,34 @@ impl Journal {
         pending(&self.plan.forward).map_or(Next::Commit, Next::Do)
     }
 
-    pub(super) fn apply(&mut self, entry: &Entry) -> Result<(), JournalError> {
+    pub(super) fn apply(&mut self, entry: &JournalEntry) -> Result<(), JournalError> {
         match entry {
-            // A second beginning cannot be ours: the file is replaced for each operation.
-            Entry::Begin { .. } => return Err(JournalError::NoBeginning),
-            Entry::Intend { step, facts } => {
+            // A second `Begin` is an error: the file is replaced for each operation.
+            JournalEntry::Begin { .. } => return Err(JournalError::NoBeginning),
+            JournalEntry::Intend { step, facts } => {
                 self.require(*step)?;
                 self.begun = Some(*step);
                 self.facts.merge(facts);
             }
-            Entry::Done { step, facts } => {
+            JournalEntry::Done { step, facts } => {
                 self.require(*step)?;
                 self.begun = None;
                 self.done.push(*step);
                 self.facts.merge(facts);
             }
-            Entry::Crossed => self.crossed = true,
-            Entry::Turn { step, why } => {
+            JournalEntry::Crossed => self.crossed = true,
+            JournalEntry::Turn { step, why } => {
                 if let Some(step) = step {
                     self.require(*step)?;
                     self.begun = Some(*step);
                 }
-                self.turned = Some(why.clone());
+                self.rollback_reason = Some(why.clone());
             }
-            Entry::Undone { step } => {
+            JournalEntry::Undone { step } => {
                 self.require(*step)?;
                 self.undone.push(*step);
             }
-            Entry::Committed | Entry::TakenBack => self.closed = true,
+            JournalEntry::Committed | JournalEntry::TakenBack => self.closed = true,
         }
         Ok(())
     }

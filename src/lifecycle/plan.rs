@@ -1,4 +1,4 @@
-//! Which steps each operation has, in which order, and where its line is.
+//! The steps of each operation, in their order, and the line between reversible and forward steps.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::model::State;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     Create,
-    /// Takes over what another tool has made; no agent is started.
+    /// Imports a session of another tool; no agent is started.
     Import,
     Pause,
     Resume,
@@ -30,7 +30,7 @@ impl Operation {
         }
     }
 
-    /// What an instance is while this operation is under way.
+    /// The state of an instance while this operation is under way.
     pub(crate) fn state(self) -> State {
         match self {
             Self::Create | Self::Import => State::Creating,
@@ -42,13 +42,13 @@ impl Operation {
         }
     }
 
-    /// Whether there was no instance before it: taken back, it leaves none.
+    /// Whether the operation creates the instance: rolled back, it leaves none.
     pub(crate) fn makes_instance(self) -> bool {
         matches!(self, Self::Create | Self::Import)
     }
 }
 
-/// One effect on the outside world. Each is idempotent and has one job.
+/// One effect outside the program. Each is idempotent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Step {
@@ -102,7 +102,7 @@ impl Step {
         }
     }
 
-    /// What a person reads while it happens.
+    /// The text that is shown while it happens.
     pub(crate) fn progress(self) -> &'static str {
         match self {
             Self::ClaimNames => "choosing names",
@@ -130,8 +130,8 @@ impl Step {
     }
 }
 
-/// The steps of one operation: those before the line can be taken back, those after it are carried
-/// forward whatever happens.
+/// The steps of one operation. The reversible ones can be undone; the forward ones are completed whatever
+/// happens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
     pub operation: Operation,
@@ -140,7 +140,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// An agent that ran may have written something: starting it is never taken back.
+    /// The start of an agent is never undone: it may have written something.
     pub(crate) fn create() -> Self {
         Self {
             operation: Operation::Create,

@@ -1,12 +1,12 @@
-//! A model world that crashes, fails, and lies about failure: whatever happens, the latest work
-//! exists somewhere, and driving again comes to rest.
+//! A model world that crashes, fails, and reports false failures: in every case the latest work exists
+//! somewhere, and another run of the driver brings the operation to rest.
 
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
 
 use super::journal::Next;
-use super::{Entry, Fact, Facts, Journal, Operation, Outcome, Plan, Step, World, drive};
+use super::{Fact, Facts, Journal, JournalEntry, Operation, Outcome, Plan, Step, World, drive};
 use crate::model::{OperationId, Timestamp};
 use crate::process::Identity;
 
@@ -19,7 +19,7 @@ enum Fault {
     FailAfter,
 }
 
-/// A repository and a tmux server in miniature.
+/// A minimal model of a repository and a tmux server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Model {
     worktree: bool,
@@ -32,7 +32,7 @@ struct Model {
 
 struct Scripted {
     model: Model,
-    entries: Vec<Entry>,
+    entries: Vec<JournalEntry>,
     calls: usize,
     script: Vec<Option<Fault>>,
     crashed: bool,
@@ -111,7 +111,7 @@ impl World for Scripted {
         })
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), Trouble> {
+    fn append(&mut self, entry: &JournalEntry) -> Result<(), Trouble> {
         if self.crashed {
             return Err(Trouble("crashed"));
         }
@@ -120,9 +120,9 @@ impl World for Scripted {
     }
 }
 
-fn begin(plan: Plan) -> Entry {
-    Entry::Begin {
-        format: Entry::FORMAT,
+fn begin(plan: Plan) -> JournalEntry {
+    JournalEntry::Begin {
+        format: JournalEntry::FORMAT,
         id: OperationId::random(),
         at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
         by: Identity::of_this_process(),
@@ -174,7 +174,7 @@ fn pause_under(script: Vec<Option<Fault>>) -> (Model, Journal) {
 fn an_undisturbed_pause_is_committed() {
     let (model, journal) = pause_under(Vec::new());
     assert!(model.parked && model.recorded && !model.agent && !model.session);
-    assert!(journal.is_closed() && journal.turned().is_none());
+    assert!(journal.is_closed() && journal.rollback_reason().is_none());
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn a_failure_before_the_line_takes_everything_back_in_reverse_order() {
         .entries
         .iter()
         .filter_map(|entry| match entry {
-            Entry::Undone { step } => Some(*step),
+            JournalEntry::Undone { step } => Some(*step),
             _ => None,
         })
         .collect();
@@ -266,7 +266,7 @@ fn each_plan_names_each_step_once() {
 
 #[test]
 fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
-    let Entry::Begin {
+    let JournalEntry::Begin {
         id,
         at,
         by,
@@ -277,7 +277,7 @@ fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
     else {
         unreachable!();
     };
-    let newer = Entry::Begin {
+    let newer = JournalEntry::Begin {
         format: 99,
         id,
         at,
@@ -286,12 +286,12 @@ fn a_journal_of_a_newer_format_or_a_foreign_step_is_not_touched() {
         facts,
     };
     assert!(Journal::from_entries([newer]).is_err());
-    let foreign = Entry::Done {
+    let foreign = JournalEntry::Done {
         step: Step::ClaimNames,
         facts: Facts::none(),
     };
     assert!(Journal::from_entries([begin(Plan::pause()), foreign]).is_err());
-    assert!(Journal::from_entries([Entry::Crossed]).is_err());
+    assert!(Journal::from_entries([JournalEntry::Crossed]).is_err());
 }
 
 #[test]
@@ -330,7 +330,7 @@ proptest! {
     ) {
         let (model, journal) = pause_under(script);
         prop_assert!(model.worktree ^ model.parked, "in exactly one place");
-        if journal.turned().is_some() {
+        if journal.rollback_reason().is_some() {
             prop_assert!(model.worktree && model.agent, "taken back: as it was");
         } else {
             prop_assert!(model.parked && model.snapshot && model.recorded && !model.agent);

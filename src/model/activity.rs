@@ -13,7 +13,7 @@ pub(crate) enum Activity {
     Approval,
     /// A multiple-choice or free question is open.
     Question,
-    /// Login, trust, usage limit: something only a person can settle.
+    /// Login, trust, usage limit: something that only the user can resolve.
     Blocked,
     /// Its process has ended.
     Exited,

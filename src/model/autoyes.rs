@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{InstanceRecord, Timestamp};
 
-/// The switch, in a file of its own: it is turned while an operation holds the record.
+/// The autoyes switch of an instance. It has its own file, so that it can be changed while an operation
+/// holds the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AutoyesSwitch {
     pub format: u32,
     pub on: bool,
-    /// When that ends by itself.
+    /// When it turns off by itself.
     pub until: Option<Timestamp>,
     pub changed_at: Timestamp,
 }
@@ -26,7 +27,8 @@ impl AutoyesSwitch {
         }
     }
 
-    /// As it was when the instance was made, or when a version that kept it in the record turned it last.
+    /// The switch as the record has it: as set when the instance was created, or last changed by a version
+    /// that kept it in the record.
     pub(crate) fn of(record: &InstanceRecord) -> Self {
         Self::turned(record.autoyes, record.autoyes_until, record.created_at)
     }

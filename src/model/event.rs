@@ -1,4 +1,4 @@
-//! What happened, for whoever listens; written after the state is consistent on disk.
+//! Events of a home, for subscribers. Written after the state is consistent on disk.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub(crate) struct Event {
     pub kind: EventKind,
     pub instance: Option<InstanceId>,
     pub title: Option<Title>,
-    /// What else belongs to this kind of event.
+    /// Further fields of this kind of event.
     pub data: serde_json::Value,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum EventKind {
     QueueFailed,
     #[serde(rename = "queue:cleared")]
     QueueCleared,
-    /// More agents run than `limits.active` wants.
+    /// More agents run than `limits.active` allows.
     #[serde(rename = "orchestrator:crowded")]
     Crowded,
     #[serde(rename = "compacted")]

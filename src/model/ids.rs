@@ -1,17 +1,16 @@
-//! Ids that cannot be mistaken for one another, and the only names derived from them.
+//! Ids as distinct types, and the names that are derived from them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// No vowels and nothing that looks like something else: an id never spells a word and is easy to
-/// read out.
+/// No vowels and no characters that look alike: an id never spells a word and is easy to read aloud.
 const ALPHABET: &[u8; 28] = b"23456789bcdfghjkmnpqrstvwxyz";
 const LETTERS: u128 = 28;
 const LENGTH: usize = 10;
 
-/// Ten random letters: 48 bits, so that the first two or three already tell instances apart.
-/// (A time-ordered id would begin alike for everything that was made on one day.)
+/// Ten random letters (48 bits). The first two or three usually identify an instance. Ids that are ordered
+/// by time would share their first letters.
 fn random_letters() -> String {
     let mut bits = uuid::Uuid::new_v4().as_u128();
     (0..LENGTH)

@@ -1,49 +1,50 @@
-//! What is remembered of an instance.
+//! The stored record of an instance.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InstanceId, Resting, RunId, SessionName, Timestamp, Title};
+use super::{InstanceId, RestingState, RunId, SessionName, Timestamp, Title};
 use crate::process::Identity;
 
-/// The stored truth about one instance, as it was when its last operation came to rest.
+/// The record of one instance, as of the end of its last operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InstanceRecord {
     pub format: u32,
-    /// Grows by one with each write; a write based on an older one is refused.
+    /// Grows by one with each write. A write that is based on an older revision is refused.
     pub rev: u64,
     pub id: InstanceId,
     pub title: Title,
     pub repository: Repository,
-    /// None for an adopted worktree that stands on a detached HEAD.
+    /// None for an adopted worktree with a detached HEAD.
     pub branch: Option<Branch>,
     pub base: Base,
     pub worktree: Worktree,
     pub agent: String,
     /// The command line that started the agent last.
     pub command: Vec<String>,
-    /// What the user put after `--`.
+    /// The arguments that the user gave after `--`.
     pub agent_args: Vec<String>,
     /// The first prompt, which `restart` gives again.
     pub prompt: Option<String>,
-    pub state: Resting,
-    /// As the instance was made, or as a version that kept the switch here left it: `autoyes.json` says
-    /// how it stands.
+    pub state: RestingState,
+    /// As set when the instance was created, or by a version that kept the switch here. The current
+    /// value is in `autoyes.json`.
     pub autoyes: bool,
-    /// When that ends by itself.
+    /// When it turns off by itself.
     #[serde(default)]
     pub autoyes_until: Option<Timestamp>,
     pub idle_timeout_s: Option<u64>,
-    /// The agent's own name for the conversation.
+    /// The agent's own session id.
     pub session_ref: Option<String>,
     pub run: RunId,
-    /// Where the agent sits while it runs; the last place where it sat otherwise.
-    pub seat: Option<Seat>,
+    /// The place of the agent while it runs, and the last one afterwards. `seat` in the file.
+    #[serde(rename = "seat")]
+    pub place: Option<AgentPlace>,
     pub pause: Option<Pause>,
-    /// Where the work of a paused or killed instance is kept, in the words of the room that keeps it.
+    /// Where the work of a paused or killed instance is kept. Opaque here: the `git` room defines it.
     pub vault: Option<serde_json::Value>,
-    /// Numbers the snapshots of this instance; grows with each.
+    /// The number of the last snapshot of this instance.
     pub snapshots: u64,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -51,14 +52,14 @@ pub(crate) struct InstanceRecord {
     pub paused_at: Option<Timestamp>,
     pub resumed_at: Option<Timestamp>,
     pub killed_at: Option<Timestamp>,
-    /// When it was noticed that its server or its machine had gone.
+    /// When it was found that its tmux server or its machine had gone down.
     #[serde(default)]
     pub interrupted_at: Option<Timestamp>,
 }
 
 impl InstanceRecord {
-    /// Format 1 was read with no field unknown: its readers take a record with one for damaged, and leave
-    /// one of a newer format alone. From format 2 on, fields that are not known are kept.
+    /// Versions that read only format 1 take a record with an unknown field for damaged, but leave a
+    /// record of a newer format alone. From format 2 on, unknown fields are kept.
     pub(crate) const FORMAT: u32 = 2;
 
     pub(crate) fn session_name(&self) -> SessionName {
@@ -82,7 +83,7 @@ pub(crate) struct Repository {
     pub root: PathBuf,
     /// The directory that all worktrees share (`.git`).
     pub common_dir: PathBuf,
-    /// What it is known by at any place; None in a record from before there were ids.
+    /// Identifies the repository wherever it is moved. None in records that are older than these ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
@@ -94,34 +95,34 @@ pub(crate) struct Branch {
     pub made_by_us: bool,
 }
 
-/// What the changes of an instance are counted against.
+/// The commit against which the changes of an instance are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Base {
     /// As the user named it.
     pub name: String,
-    /// What it was then; None in a repository without commits.
+    /// The commit when the instance was created. None in a repository without commits.
     pub commit: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Worktree {
     pub path: PathBuf,
-    /// Made by someone else and taken over as it stood: never removed, only left.
+    /// Created outside Bivouac and adopted as it was: never removed.
     pub adopted: bool,
 }
 
-/// The place of a running agent: server, session, pane and process, each in a form that cannot be
-/// mistaken for a later one of the same name.
+/// The place of a running agent: server, session, pane and process. Each is identified so that it cannot
+/// be confused with a later one of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Seat {
+pub(crate) struct AgentPlace {
     /// The socket's file name below the runtime directory.
     pub socket: String,
-    /// tmux reissues ids after a restart: they mean something only together with this.
+    /// tmux reuses session and pane ids after a restart of the server.
     pub server: Identity,
     pub session: String,
     pub pane: String,
     pub agent: Identity,
-    /// Whether the agent was handed its guard, where it has one: see `agents::guard`.
+    /// Whether the agent was started with its guard, where it has one: see `agents::guard`.
     #[serde(default)]
     pub guarded: bool,
 }

@@ -1,7 +1,7 @@
-//! What the things of Bivouac *are*: data without effects.
+//! The data types of Bivouac, without effects.
 //!
-//! Ids, names and states live here so that no other room can mix them up. Nothing in this room
-//! reads a clock, a file or the environment.
+//! Ids, names and states are distinct types here, so that no other room can confuse them. Nothing in
+//! this room reads a clock, a file or the environment.
 
 mod activity;
 mod autoyes;
@@ -20,11 +20,11 @@ pub(crate) use autoyes::AutoyesSwitch;
 pub(crate) use event::{Event, EventKind};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
-    Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Seat, Worktree,
+    AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
 pub(crate) use printable::{printable, printable_line};
-pub(crate) use queue::{Begun, Queue, QueueCounts, QueueEntry, QueueState, TurnEnd};
+pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
-pub(crate) use state::{Resting, State};
-pub(crate) use text::{Title, TitleError, last_lines, slug, squeezed};
+pub(crate) use state::{RestingState, State};
+pub(crate) use text::{Title, TitleError, last_lines, slug, without_whitespace};
 pub(crate) use time::Timestamp;

@@ -1,6 +1,6 @@
-//! The one way from foreign text (titles, branches, screens, transcripts) to a terminal.
+//! Makes foreign text (titles, branches, screens, transcripts) safe to print on a terminal.
 
-/// The text without anything that could steer a terminal or deceive a reader: control characters,
+/// The text without anything that could control a terminal or mislead a reader: control characters,
 /// bidirectional overrides, invisible and tag characters become visible marks. Newlines and tabs stay.
 pub(crate) fn printable(text: &str) -> String {
     text.chars()

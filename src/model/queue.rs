@@ -1,18 +1,18 @@
-//! Prompts that wait for their turn: one at a time, in order, each at most once.
+//! The prompt queue of an instance: prompts are sent one at a time, in order, each at most once.
 
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 
-/// So many that are over stay to be seen.
+/// How many finished prompts are kept for display.
 const REMEMBERED: usize = 50;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Queue {
     pub format: u32,
-    /// Numbers the prompts; grows with each.
+    /// The number of the last prompt.
     pub last: u64,
-    /// Why it does not go on, where something went wrong.
+    /// Why the queue has stopped, if it has.
     pub stopped: Option<String>,
     pub entries: Vec<QueueEntry>,
 }
@@ -26,10 +26,10 @@ pub(crate) struct QueueEntry {
     pub started_at: Option<Timestamp>,
     pub ended_at: Option<Timestamp>,
     pub error: Option<String>,
-    /// It was to be sent at once: its turn is before that of what was queued.
+    /// Sent with `biv send` rather than queued: it is sent before the queued prompts.
     #[serde(default)]
     pub ahead: bool,
-    /// What a newer version has written of it.
+    /// Fields of a newer version.
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct QueueEntry {
 #[serde(rename_all = "lowercase")]
 pub(crate) enum QueueState {
     Waiting,
-    /// It is being typed. Left behind by a crash, nobody knows whether it arrived.
+    /// It is being typed. After a crash in this state it is unknown whether it arrived.
     Sending,
     /// Its turn is under way.
     Running,
@@ -53,19 +53,19 @@ pub(crate) enum TurnEnd {
     Failed(String),
 }
 
-/// What came of an attempt to type one prompt of a queue.
+/// Whether a prompt of the queue may be typed now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Begun {
+pub(crate) enum QueueStart {
     Now,
-    /// Others are before it.
+    /// Other prompts are before it.
     NotYet,
-    /// Another process types it, or has.
+    /// Another process is typing it, or has typed it.
     ByAnother,
-    /// It was taken out of the queue.
-    TakenOut,
+    /// It was removed from the queue.
+    Removed,
 }
 
-/// How many are in which state.
+/// How many prompts are in each state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct QueueCounts {
     pub done: u64,
@@ -75,7 +75,7 @@ pub(crate) struct QueueCounts {
 }
 
 impl QueueCounts {
-    /// Whether something is still to be done.
+    /// Whether a prompt is running or waiting.
     pub(crate) fn is_open(self) -> bool {
         self.running + self.waiting > 0
     }
@@ -108,8 +108,7 @@ impl Queue {
         }
     }
 
-    /// Puts a prompt at the end. Whoever does that is there to see how it goes: a queue that had
-    /// stopped goes on.
+    /// Adds a prompt at the end. A stopped queue continues: the user has just looked at it.
     pub(crate) fn add(&mut self, prompt: String, now: Timestamp) -> u64 {
         self.stopped = None;
         let entry = self.numbered(prompt, now);
@@ -117,7 +116,7 @@ impl Queue {
         self.last
     }
 
-    /// Puts a prompt before all that was queued, and behind those that were put there before.
+    /// Adds a prompt before all queued ones and after those that were put ahead earlier.
     pub(crate) fn put_ahead(&mut self, prompt: String, now: Timestamp) -> u64 {
         let entry = QueueEntry {
             ahead: true,
@@ -132,8 +131,8 @@ impl Queue {
         self.last
     }
 
-    /// A queue that had stopped goes on.
-    pub(crate) fn go_on(&mut self) {
+    /// A stopped queue continues.
+    pub(crate) fn restart(&mut self) {
         self.stopped = None;
     }
 
@@ -152,7 +151,7 @@ impl Queue {
         }
     }
 
-    /// The one whose turn is next, if there may be one now.
+    /// The prompt to send next; None while one is under way or the queue is stopped.
     pub(crate) fn next(&self) -> Option<&QueueEntry> {
         let under_way = self.counts().running > 0;
         if self.stopped.is_some() || under_way {
@@ -163,7 +162,7 @@ impl Queue {
             .find(|entry| entry.state == QueueState::Waiting)
     }
 
-    /// The one that is being typed or worked on.
+    /// The prompt that is being typed or that the agent works on.
     pub(crate) fn current(&self) -> Option<&QueueEntry> {
         self.entries
             .iter()
@@ -179,8 +178,8 @@ impl Queue {
         Some((number, entry.prompt.clone()))
     }
 
-    /// Begins to type this one, though the queue may have stopped: unless it is not its turn.
-    pub(crate) fn begin_this(&mut self, number: u64, now: Timestamp) -> Begun {
+    /// Begins to type this one if it is next, even in a stopped queue.
+    pub(crate) fn begin_prompt(&mut self, number: u64, now: Timestamp) -> QueueStart {
         let under_way = self.current().is_some();
         let first = self
             .entries
@@ -188,29 +187,29 @@ impl Queue {
             .find(|entry| entry.state == QueueState::Waiting)
             .map(|entry| entry.number);
         let Some(entry) = self.entry(number) else {
-            return Begun::TakenOut;
+            return QueueStart::Removed;
         };
         if entry.state != QueueState::Waiting {
-            return Begun::ByAnother;
+            return QueueStart::ByAnother;
         }
         if under_way || first != Some(number) {
-            return Begun::NotYet;
+            return QueueStart::NotYet;
         }
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
-        Begun::Now
+        QueueStart::Now
     }
 
-    /// Takes out one that has not arrived: for whoever put it there.
-    pub(crate) fn take_out(&mut self, number: u64) {
+    /// Removes a prompt that has not arrived, for the process that added it.
+    pub(crate) fn remove_prompt(&mut self, number: u64) {
         self.entries.retain(|entry| {
             entry.number != number
                 || !matches!(entry.state, QueueState::Waiting | QueueState::Sending)
         });
     }
 
-    /// Takes out the last of those that were put ahead and still wait.
-    pub(crate) fn take_back(&mut self) -> Option<String> {
+    /// Removes the last of those that were put ahead and still wait.
+    pub(crate) fn remove_last_ahead(&mut self) -> Option<String> {
         let at = self
             .entries
             .iter()
@@ -218,14 +217,15 @@ impl Queue {
         Some(self.entries.remove(at).prompt)
     }
 
-    /// It has arrived.
+    /// The prompt has arrived at the agent.
     pub(crate) fn sent(&mut self, number: u64) {
         if let Some(entry) = self.entry(number) {
             entry.state = QueueState::Running;
         }
     }
 
-    /// Its turn is over, or will never be. A failure stops the queue. None where none was under way.
+    /// The turn of the current prompt is over, or will not begin. A failure stops the queue. None where
+    /// no prompt was under way.
     pub(crate) fn finish(&mut self, end: TurnEnd, now: Timestamp) -> Option<u64> {
         let number = self.current()?.number;
         let entry = self.entry(number)?;
@@ -242,12 +242,12 @@ impl Queue {
         Some(number)
     }
 
-    /// Does not go on until somebody cares. What is next stays where it is.
+    /// Stops the queue until the user adds to it or clears it. Waiting prompts stay.
     pub(crate) fn stop(&mut self, reason: String) {
         self.stopped = Some(reason);
     }
 
-    /// Takes out everything but what is under way; gives back how many had waited.
+    /// Removes everything but the prompt that is under way; returns how many had waited.
     pub(crate) fn clear(&mut self) -> u64 {
         let waiting = self.counts().waiting;
         self.stopped = None;
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_stops_the_queue_until_somebody_cares() {
+    fn a_failure_stops_the_queue_until_a_prompt_is_added() {
         let mut queue = Queue::default();
         queue.add("a".to_owned(), now());
         queue.add("b".to_owned(), now());
@@ -320,16 +320,20 @@ mod tests {
         let second = queue.put_ahead("second".to_owned(), now());
         let prompts: Vec<&str> = queue.entries.iter().map(|e| e.prompt.as_str()).collect();
         assert_eq!(prompts, ["a", "first", "second", "b"]);
-        assert_eq!(queue.begin_this(first, now()), Begun::NotYet, "a is typed");
+        assert_eq!(
+            queue.begin_prompt(first, now()),
+            QueueStart::NotYet,
+            "a is typed"
+        );
         queue.finish(TurnEnd::Failed("blocked".to_owned()), now());
-        assert_eq!(queue.begin_this(second, now()), Begun::NotYet);
-        assert_eq!(queue.begin_this(first, now()), Begun::Now);
-        assert_eq!(queue.begin_this(first, now()), Begun::ByAnother);
-        queue.take_out(first);
-        assert_eq!(queue.begin_this(first, now()), Begun::TakenOut);
+        assert_eq!(queue.begin_prompt(second, now()), QueueStart::NotYet);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::Now);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::ByAnother);
+        queue.remove_prompt(first);
+        assert_eq!(queue.begin_prompt(first, now()), QueueStart::Removed);
         assert_eq!(queue.stopped.as_deref(), Some("blocked"), "as it was");
-        assert_eq!(queue.take_back().as_deref(), Some("second"));
-        assert_eq!(queue.take_back(), None, "b was queued");
+        assert_eq!(queue.remove_last_ahead().as_deref(), Some("second"));
+        assert_eq!(queue.remove_last_ahead(), None, "b was queued");
         assert_eq!(queue.counts().waiting, 1);
     }
 

@@ -1,4 +1,4 @@
-//! The history of an instance: each attempt, and how one led to the next.
+//! The run history of an instance: one record per run, linked to its predecessor.
 
 use std::path::PathBuf;
 
@@ -40,7 +40,7 @@ pub(crate) enum RunState {
     Failed,
     Interrupted,
     Killed,
-    /// A restart took its place.
+    /// Replaced by a restart.
     Superseded,
 }
 

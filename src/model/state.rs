@@ -1,25 +1,25 @@
-//! Where an instance is in its life.
+//! The state of an instance.
 
 use serde::{Deserialize, Serialize};
 
-/// A state that lasts, and so the only kind that is stored. Everything "-ing" is the fact that an
-/// operation's journal is open; it can never be left behind by a crash as a lie.
+/// A state at rest: the only kind that is stored. States that end in "-ing" are derived from an open
+/// journal, so that a crash can leave none behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Resting {
+pub(crate) enum RestingState {
     Running,
     Paused,
     /// The agent exited with 0.
     Completed,
-    /// The agent exited otherwise.
+    /// The agent exited with another status.
     Failed,
-    /// It ran, and its session, its tmux server or its machine went away: nothing of its own failed.
+    /// Its session, tmux server or machine went down while it ran; the agent itself did not fail.
     Interrupted,
-    /// Out of the list; kept for `undo-kill` and the run history.
+    /// Not listed; kept for `undo-kill` and the run history.
     Killed,
 }
 
-/// What people and scripts see.
+/// The state that users and scripts see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -68,15 +68,15 @@ impl State {
     }
 }
 
-impl From<Resting> for State {
-    fn from(resting: Resting) -> Self {
+impl From<RestingState> for State {
+    fn from(resting: RestingState) -> Self {
         match resting {
-            Resting::Running => Self::Running,
-            Resting::Paused => Self::Paused,
-            Resting::Completed => Self::Completed,
-            Resting::Failed => Self::Failed,
-            Resting::Interrupted => Self::Interrupted,
-            Resting::Killed => Self::Killed,
+            RestingState::Running => Self::Running,
+            RestingState::Paused => Self::Paused,
+            RestingState::Completed => Self::Completed,
+            RestingState::Failed => Self::Failed,
+            RestingState::Interrupted => Self::Interrupted,
+            RestingState::Killed => Self::Killed,
         }
     }
 }

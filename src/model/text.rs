@@ -1,5 +1,4 @@
-//! Titles are free text for people; slugs are what may become part of a name; screens know nothing of
-//! white space.
+//! Titles (free text), slugs (safe parts of names) and comparison without white space.
 
 use std::fmt;
 
@@ -8,8 +7,8 @@ use serde::{Deserialize, Serialize};
 const LONGEST_TITLE: usize = 200;
 const LONGEST_SLUG: usize = 40;
 
-/// What a person calls an instance: any characters at all, so it never becomes a path, a ref, a
-/// tmux name or a shell word.
+/// The user's name for an instance. It may contain any characters, so it never becomes part of a path, a
+/// ref, a tmux name or a shell word.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Title(String);
@@ -43,12 +42,12 @@ impl fmt::Display for Title {
     }
 }
 
-/// Without white space: what is the same text on a screen that wraps and indents.
-pub(crate) fn squeezed(text: &str) -> String {
+/// The text without white space, to compare with a screen that wraps and indents.
+pub(crate) fn without_whitespace(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// The last so many lines.
+/// The last `count` lines.
 pub(crate) fn last_lines(text: &str, count: usize) -> &str {
     let text = text.strip_suffix('\n').unwrap_or(text);
     let Some(breaks) = count.checked_sub(1) else {
@@ -59,7 +58,7 @@ pub(crate) fn last_lines(text: &str, count: usize) -> &str {
 }
 
 /// The readable part of a branch or directory name: `[a-z0-9-]`, at most 40, never a leading dash.
-/// Empty where the text has nothing to offer (`"日本語"`): callers then use the id alone.
+/// Empty where no such character is left (`"日本語"`): callers then use the id alone.
 pub(crate) fn slug(text: &str) -> String {
     let mut slug = String::new();
     for character in text.chars().flat_map(char::to_lowercase) {

@@ -9,9 +9,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 pub(crate) struct Timestamp(DateTime<Utc>);
 
 impl Timestamp {
-    /// From a moment that the caller read off a clock: this room reads none.
+    /// From a moment that the caller read from a clock: this room reads none.
     pub(crate) fn new(moment: DateTime<Utc>) -> Self {
-        // As precise as what is written, so that a value equals itself read back.
+        // Truncated to milliseconds, so that a value equals itself after a round trip.
         Self(moment.trunc_subsecs(3))
     }
 
@@ -21,15 +21,15 @@ impl Timestamp {
             .map(|moment| Self::new(moment.with_timezone(&Utc)))
     }
 
-    /// A time as a program in this time zone writes it down: `2026-11-14 18:02:03`, or finer.
+    /// Parses a local time as programs write it: `2026-11-14 18:02:03`, with optional fractions.
     pub(crate) fn parse_local(text: &str) -> Option<Self> {
         let moment = NaiveDateTime::parse_from_str(text, "%Y-%m-%d %H:%M:%S%.f").ok()?;
-        // An hour that comes twice in a year is taken for the first.
+        // Of the hour that occurs twice at the end of summer time, the first is meant.
         let moment = Local.from_local_datetime(&moment).earliest()?;
         Some(Self::new(moment.with_timezone(&Utc)))
     }
 
-    /// How long before `later` this was; nothing if the clock was set back in between.
+    /// The duration from this to `later`; zero if the clock was set back in between.
     pub(crate) fn until(self, later: Self) -> Duration {
         (later.0 - self.0).to_std().unwrap_or_default()
     }
@@ -38,7 +38,7 @@ impl Timestamp {
         Self(self.0 + duration)
     }
 
-    /// As a person in this time zone would write it: `2026-11-14 18:02`.
+    /// In the local time zone, to the minute: `2026-11-14 18:02`.
     pub(crate) fn local_minute(self) -> String {
         self.0
             .with_timezone(&Local)

@@ -1,17 +1,17 @@
-//! The words of a command, told apart: flags, their values, and the rest.
+//! Classifies the words of a command: flags, their values, and the rest.
 
-/// One word behind the program.
+/// One word after the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Argument<'w> {
     Flag(&'w str),
-    /// A text that belongs to a flag and is looked at by nobody: a commit message.
+    /// The free text of a flag, which is not checked: a commit message.
     FreeText(&'w str),
     Other(&'w str),
-    /// A word behind `--`: most programs take it for what it is, and some hand it on as a flag.
+    /// A word after `--`. Most programs do not treat it as a flag, but some pass it on as one.
     Behind(&'w str),
 }
 
-/// Tells the words apart. `free` are the flags whose value is free text.
+/// Classifies the words. `free` are the flags whose value is free text.
 pub(super) fn arguments<'w>(words: &[&'w str], free: &[String]) -> Vec<Argument<'w>> {
     let mut found = Vec::new();
     let mut words = words.iter();
@@ -77,10 +77,9 @@ pub(super) fn is_flag(word: &str) -> bool {
     word.len() > 1 && word.starts_with('-')
 }
 
-/// Whether a word gives this flag in any of its spellings: `--force`, `--forc`, `--force=x`, `-f`
-/// among others in `-uf`; `--exec` where the flag is `-exec`, `--global-setup` where it is
-/// `--globalSetup`, `--property:x`, `--config.key=x`. Meant for forbidding: rather too often than too
-/// seldom.
+/// Whether a word gives this flag in any of its spellings: `--force`, `--forc`, `--force=x`, `-f` as part
+/// of `-uf`; `--exec` where the flag is `-exec`, `--global-setup` where it is `--globalSetup`,
+/// `--property:x`, `--config.key=x`. For rejecting: it rather matches too often.
 pub(super) fn gives(word: &str, flag: &str) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     if name == flag {
@@ -103,15 +102,15 @@ pub(super) fn gives(word: &str, flag: &str) -> bool {
     }
 }
 
-/// The letters of a long flag, without what programs differ in.
+/// A long flag without the characters in which spellings differ.
 fn bare(name: &str) -> String {
     let name = name.split([':', '.']).next().unwrap_or(name);
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     letters.map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Whether a word gives nothing but flags of this list. `-#` stands for a number, as in `-20`.
-/// Meant for allowing: a flag that is not spelt out in the list is not in it.
+/// Whether a word gives only flags of this list. `-#` stands for a number, as in `-20`. For accepting: a
+/// flag must be in the list in exactly this spelling.
 pub(super) fn is_among(word: &str, flags: &[String]) -> bool {
     let known = |flag: &str| flags.iter().any(|known| known == flag);
     let name = word.split('=').next().unwrap_or(word);

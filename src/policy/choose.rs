@@ -1,11 +1,11 @@
-//! From a dialog to what is asked, and from a decision to the keys that give it.
+//! From a dialog to a request, and from a decision to the keys that give it.
 
 use super::decide::{Decision, Request};
 use super::digest;
 use super::file::OnReject;
 use crate::detect::{ChoiceKind, Dialog, Key};
 
-/// What a dialog asks for.
+/// The request that a dialog makes.
 pub(crate) fn request<'d>(agent: &'d str, dialog: &'d Dialog) -> Request<'d> {
     Request {
         agent,
@@ -16,13 +16,13 @@ pub(crate) fn request<'d>(agent: &'d str, dialog: &'d Dialog) -> Request<'d> {
     }
 }
 
-/// Whether there is exactly one choice that says yes, and just this once.
+/// Whether exactly one choice means yes, for this time only.
 pub(crate) fn can_be_accepted(dialog: &Dialog) -> bool {
     let once = |choice: &&crate::detect::Choice| choice.kind == ChoiceKind::YesOnce;
     dialog.choices.iter().filter(once).count() == 1
 }
 
-/// The keys that name the choice: never a choice that grants more than this once.
+/// The keys for the decision. Never those of a choice that grants more than this once.
 pub(crate) fn keys(dialog: &Dialog, decision: Decision, on_reject: OnReject) -> Vec<Key> {
     let wanted = match (decision, on_reject) {
         (Decision::Accept, _) => ChoiceKind::YesOnce,
@@ -36,7 +36,7 @@ pub(crate) fn keys(dialog: &Dialog, decision: Decision, on_reject: OnReject) -> 
     }
 }
 
-/// The same for the same dialog, and for no other.
+/// Identifies a dialog by its content.
 pub(crate) fn fingerprint(dialog: &Dialog) -> String {
     let labels: Vec<&str> = dialog
         .choices
@@ -52,8 +52,8 @@ pub(crate) fn fingerprint(dialog: &Dialog) -> String {
     digest
 }
 
-/// Agents name the file twice, above its content and in the question. Where the two differ, one of
-/// them was not read as it was meant.
+/// Agents name the file twice, above its content and in the question. Where the two differ, one of them
+/// was not read correctly.
 fn names_its_path(dialog: &Dialog) -> bool {
     let Some(question) = &dialog.question else {
         return true;

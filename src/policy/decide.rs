@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file::{NEVER, Owned, Policy};
-use super::paths::{Place, Site, candidates};
+use super::file::{LayeredRule, NEVER, Policy};
+use super::paths::{PathClass, PathContext, candidates};
 use super::search::Search;
 use super::shell::{self, Simple};
 use super::text::unmasked;
 
-/// Carriers within carriers (`timeout 5 env A=b nice …`) are followed this far.
+/// How deep commands that run other commands are followed (`timeout 5 env A=b nice …`).
 const DEPTH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -34,20 +34,20 @@ impl Decision {
 pub(crate) struct Request<'r> {
     pub agent: &'r str,
     pub tool: Option<&'r str>,
-    /// The command; then everything else that its rows may stand for.
+    /// The command, followed by all other readings of its rows.
     pub readings: Vec<String>,
     pub paths: Vec<String>,
-    /// Whether all of it is known.
+    /// Whether the whole request is known.
     pub complete: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ruling {
     pub decision: Decision,
-    /// The rules that spoke.
+    /// The rules that decided.
     pub rule: Option<String>,
     pub reason: String,
-    /// What was said of each command.
+    /// The decision on each command.
     pub parts: Vec<PartRuling>,
 }
 
@@ -69,24 +69,24 @@ impl Ruling {
         }
     }
 
-    fn by(decision: Decision, owned: &Owned, parts: Vec<PartRuling>) -> Self {
+    fn by(decision: Decision, layered: &LayeredRule, parts: Vec<PartRuling>) -> Self {
         Self {
             decision,
-            rule: Some(owned.rule.id.clone()),
-            reason: owned.rule.why.clone(),
+            rule: Some(layered.rule.id.clone()),
+            reason: layered.rule.why.clone(),
             parts,
         }
     }
 }
 
 impl Policy {
-    /// Rejected if anything says so; accepted if all of it is allowed; else left to the user.
-    pub(crate) fn decide(&self, request: &Request<'_>, site: &Site<'_>) -> Ruling {
+    /// Rejects if any rule rejects, accepts if every part is accepted, and otherwise asks the user.
+    pub(crate) fn decide(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
         let judge = Judge {
             policy: self,
             agent: request.agent,
             tool: request.tool.unwrap_or("shell"),
-            site,
+            context,
         };
         let spoken = if request.readings.is_empty() {
             judge.paths(&request.paths)
@@ -112,31 +112,32 @@ struct Judge<'j> {
     policy: &'j Policy,
     agent: &'j str,
     tool: &'j str,
-    site: &'j Site<'j>,
+    context: &'j PathContext<'j>,
 }
 
-/// A command that may run, and by which rules; or why it may not.
-type Leave = Result<Vec<String>, String>;
+/// The rules that allow a command, or why it is not allowed.
+type Permission = Result<Vec<String>, String>;
 
 impl Judge<'_> {
-    fn mine<'o>(&self, rules: &'o [Owned]) -> Vec<&'o Owned> {
-        let mine = |owned: &&Owned| owned.rule.is_for(self.agent, self.tool);
+    fn mine<'o>(&self, rules: &'o [LayeredRule]) -> Vec<&'o LayeredRule> {
+        let mine = |layered: &&LayeredRule| layered.rule.is_for(self.agent, self.tool);
         rules.iter().filter(mine).collect()
     }
 
-    /// A tool that works on files, or on nothing at all.
+    /// The ruling on a tool that works on paths, or on nothing.
     fn paths(&self, paths: &[String]) -> Ruling {
         let lists = &self.policy.paths;
-        let places: Vec<Place> = paths
+        let places: Vec<PathClass> = paths
             .iter()
-            .map(|path| lists.place(path, &self.site.worktree, self.site))
+            .map(|path| lists.class_of(path, &self.context.worktree, self.context))
             .collect();
-        let about_paths = |owned: &&Owned| {
-            let rule = &owned.rule;
+        let about_paths = |layered: &&LayeredRule| {
+            let rule = &layered.rule;
             !rule.is_about_commands() && !rule.tool.is_empty()
         };
-        let reached = |owned: &&Owned| {
-            owned.rule.path.is_empty() || places.iter().any(|place| owned.rule.path.contains(place))
+        let reached = |layered: &&LayeredRule| {
+            layered.rule.path.is_empty()
+                || places.iter().any(|place| layered.rule.path.contains(place))
         };
         for (rules, decision) in [
             (&self.policy.reject, Decision::Reject),
@@ -147,12 +148,12 @@ impl Judge<'_> {
                 .into_iter()
                 .filter(about_paths)
                 .find(reached);
-            if let Some(owned) = said {
-                return Ruling::by(decision, owned, Vec::new());
+            if let Some(layered) = said {
+                return Ruling::by(decision, layered, Vec::new());
             }
         }
-        let allowed = |owned: &&Owned| {
-            let wanted = &owned.rule.path;
+        let allowed = |layered: &&LayeredRule| {
+            let wanted = &layered.rule.path;
             wanted.is_empty() || (!places.is_empty() && places.iter().all(|at| wanted.contains(at)))
         };
         let mut rules = self
@@ -160,17 +161,19 @@ impl Judge<'_> {
             .into_iter()
             .filter(about_paths);
         match rules.find(allowed) {
-            Some(owned) => Ruling::by(Decision::Accept, owned, Vec::new()),
+            Some(layered) => Ruling::by(Decision::Accept, layered, Vec::new()),
             None => Ruling::manual(match places.iter().max() {
-                Some(Place::Outside) => "it is outside of the worktree".to_owned(),
-                Some(Place::Guarded) => "it is a file that steers more than the code".to_owned(),
-                Some(Place::Odd) => "where it leads cannot be told".to_owned(),
+                Some(PathClass::Outside) => "it is outside of the worktree".to_owned(),
+                Some(PathClass::Guarded) => {
+                    "it is a file that steers more than the code".to_owned()
+                }
+                Some(PathClass::Odd) => "where it leads is not known".to_owned(),
                 _ => "no rule speaks of it".to_owned(),
             }),
         }
     }
 
-    /// Everything that the rows may stand for must be allowed; the first is the most likely one.
+    /// Every reading of the rows must be allowed; the first is the most likely one.
     fn commands(&self, readings: &[String]) -> Ruling {
         let mut said: Option<Ruling> = None;
         for (at, text) in readings.iter().enumerate() {
@@ -188,40 +191,40 @@ impl Judge<'_> {
         said.unwrap_or_else(|| Ruling::manual("there is no command"))
     }
 
-    /// `possible`: one of several readings, in which a word may stand where a program should; that
-    /// one would only fail.
+    /// `possible`: one of several readings. In a wrong reading an argument may be in the place of the
+    /// program; such a command would only fail.
     fn command(&self, text: &str, possible: bool) -> Ruling {
         let reading = shell::read(text);
-        let leaves: Vec<Leave> = match &reading.plain {
-            Ok(plain) => self.leaves(&plain.commands, plain.only_and, possible),
+        let permissions: Vec<Permission> = match &reading.plain {
+            Ok(plain) => self.permissions(&plain.commands, plain.only_and, possible),
             Err(_) => Vec::new(),
         };
-        let parts = self.parts(&reading.plain, &leaves);
+        let parts = self.parts(&reading.plain, &permissions);
 
         let rejects = self.mine(&self.policy.reject);
         let manuals = self.mine(&self.policy.manual);
         let search = Search {
             lists: &self.policy.paths,
-            site: self.site,
+            context: self.context,
         };
-        let unclear = unclear(text, &reading.plain, &leaves);
+        let unclear = unclear(text, &reading.plain, &permissions);
         let reject = search
-            .plainly(&rejects, text)
-            .or_else(|| search.deeply(&rejects, &unclear));
-        if let Some(owned) = reject {
-            return Ruling::by(Decision::Reject, owned, parts);
+            .search_plain(&rejects, text)
+            .or_else(|| search.search_deep(&rejects, &unclear));
+        if let Some(layered) = reject {
+            return Ruling::by(Decision::Reject, layered, parts);
         }
         let manual = search
-            .plainly(&manuals, text)
-            .or_else(|| search.deeply(&manuals, &unclear));
-        if let Some(owned) = manual {
-            return Ruling::by(Decision::Manual, owned, parts);
+            .search_plain(&manuals, text)
+            .or_else(|| search.search_deep(&manuals, &unclear));
+        if let Some(layered) = manual {
+            return Ruling::by(Decision::Manual, layered, parts);
         }
         let refusal = match &reading.plain {
             Err(reason) => Some(reason.clone()),
-            Ok(_) => leaves
+            Ok(_) => permissions
                 .iter()
-                .find_map(|leave| leave.as_ref().err().cloned()),
+                .find_map(|permission| permission.as_ref().err().cloned()),
         };
         if let Some(reason) = refusal {
             return Ruling {
@@ -230,7 +233,7 @@ impl Judge<'_> {
             };
         }
         let mut rules: Vec<String> = Vec::new();
-        for rule in leaves.into_iter().flatten().flatten() {
+        for rule in permissions.into_iter().flatten().flatten() {
             if !rules.contains(&rule) {
                 rules.push(rule);
             }
@@ -246,28 +249,32 @@ impl Judge<'_> {
     fn reasons(&self, rules: &[String]) -> String {
         let why = |id: &String| {
             let mut all = self.policy.accept.iter();
-            all.find(|owned| owned.rule.id == *id)
-                .map(|owned| owned.rule.why.as_str())
+            all.find(|layered| layered.rule.id == *id)
+                .map(|layered| layered.rule.why.as_str())
         };
         let mut reasons: Vec<&str> = rules.iter().filter_map(why).collect();
         reasons.dedup();
         reasons.join("; ")
     }
 
-    fn parts(&self, plain: &Result<shell::Plain, String>, leaves: &[Leave]) -> Vec<PartRuling> {
+    fn parts(
+        &self,
+        plain: &Result<shell::Plain, String>,
+        permissions: &[Permission],
+    ) -> Vec<PartRuling> {
         let Ok(plain) = plain else { return Vec::new() };
         plain
             .commands
             .iter()
-            .zip(leaves)
-            .map(|(command, leave)| PartRuling {
+            .zip(permissions)
+            .map(|(command, permission)| PartRuling {
                 command: words_of(command).join(" "),
-                decision: match leave {
+                decision: match permission {
                     Ok(_) => Decision::Accept,
                     Err(_) => Decision::Manual,
                 },
-                rule: leave.as_ref().ok().map(|rules| rules.join(", ")),
-                reason: match leave {
+                rule: permission.as_ref().ok().map(|rules| rules.join(", ")),
+                reason: match permission {
                     Ok(rules) => self.reasons(rules),
                     Err(reason) => reason.clone(),
                 },
@@ -275,19 +282,19 @@ impl Judge<'_> {
             .collect()
     }
 
-    /// For each command, in order, the rules that allow it.
-    fn leaves(&self, commands: &[Simple], only_and: bool, possible: bool) -> Vec<Leave> {
-        let mut bases = vec![self.site.worktree.clone()];
-        let mut leaves = Vec::new();
+    /// The permission of each command, in order.
+    fn permissions(&self, commands: &[Simple], only_and: bool, possible: bool) -> Vec<Permission> {
+        let mut bases = vec![self.context.worktree.clone()];
+        let mut permissions = Vec::new();
         for command in commands {
             let words = words_of(command);
             let inert = possible && words.first().is_some_and(|word| word.starts_with('-'));
-            let leave = if inert {
+            let permission = if inert {
                 Ok(Vec::new())
             } else {
-                self.leave(command, &words, &bases, 0)
+                self.permission(command, &words, &bases, 0)
             };
-            if leave.is_ok() && words.first() == Some(&"cd") {
+            if permission.is_ok() && words.first() == Some(&"cd") {
                 let target = Path::new(words.get(1).copied().unwrap_or("."));
                 let moved: Vec<PathBuf> = bases.iter().map(|base| base.join(target)).collect();
                 if only_and {
@@ -296,26 +303,32 @@ impl Judge<'_> {
                     bases.extend(moved);
                 }
             }
-            leaves.push(leave);
+            permissions.push(permission);
         }
-        leaves
+        permissions
     }
 
-    fn leave(&self, command: &Simple, words: &[&str], bases: &[PathBuf], depth: usize) -> Leave {
+    fn permission(
+        &self,
+        command: &Simple,
+        words: &[&str],
+        bases: &[PathBuf],
+        depth: usize,
+    ) -> Permission {
         let accepts = self.mine(&self.policy.accept);
         let mut rules = Vec::new();
         for (name, value) in &command.assignments {
-            let known = accepts.iter().find(|owned| owned.rule.sets(name));
-            let Some(owned) = known else {
+            let known = accepts.iter().find(|layered| layered.rule.sets(name));
+            let Some(layered) = known else {
                 return Err(format!("no rule allows setting {name}"));
             };
             self.leads_inside(&format!("={value}"), false, bases, &[])?;
-            rules.push(owned.rule.id.clone());
+            rules.push(layered.rule.id.clone());
         }
         let program = words.first().copied().unwrap_or_default();
         let mut reason = None;
-        for owned in accepts {
-            let Some(allowed) = owned.rule.allows(words) else {
+        for layered in accepts {
+            let Some(allowed) = layered.rule.allows(words) else {
                 continue;
             };
             let outcome = match &allowed.carried {
@@ -326,13 +339,13 @@ impl Judge<'_> {
             let glob = |word: &&str| command.words.iter().any(|w| w.glob && w.text == **word);
             let outcome = outcome.and_then(|inner| {
                 for word in &allowed.paths {
-                    self.leads_inside(word, glob(word), bases, &owned.rule.path)?;
+                    self.leads_inside(word, glob(word), bases, &layered.rule.path)?;
                 }
                 Ok(inner)
             });
             match outcome {
                 Ok(inner) => {
-                    rules.push(owned.rule.id.clone());
+                    rules.push(layered.rule.id.clone());
                     rules.extend(inner);
                     return Ok(rules);
                 }
@@ -343,7 +356,13 @@ impl Judge<'_> {
     }
 
     /// The command that another one runs, with the variables that are set between them.
-    fn carried(&self, command: &Simple, words: &[&str], bases: &[PathBuf], depth: usize) -> Leave {
+    fn carried(
+        &self,
+        command: &Simple,
+        words: &[&str],
+        bases: &[PathBuf],
+        depth: usize,
+    ) -> Permission {
         let set = words
             .iter()
             .take_while(|word| word.split_once('=').is_some_and(|(name, _)| is_name(name)))
@@ -361,7 +380,7 @@ impl Judge<'_> {
         if words.is_empty() {
             return Err("it runs nothing".to_owned());
         }
-        self.leave(&inner, words, bases, depth + 1)
+        self.permission(&inner, words, bases, depth + 1)
     }
 
     fn leads_inside(
@@ -369,7 +388,7 @@ impl Judge<'_> {
         word: &str,
         glob: bool,
         bases: &[PathBuf],
-        also: &[Place],
+        also: &[PathClass],
     ) -> Result<(), String> {
         let lists = &self.policy.paths;
         if word.contains("://") {
@@ -378,18 +397,18 @@ impl Judge<'_> {
         for candidate in candidates(word) {
             for base in bases {
                 let place = if glob {
-                    lists.place_of_glob(candidate, base, self.site)
+                    lists.class_of_glob(candidate, base, self.context)
                 } else {
-                    lists.place(candidate, base, self.site)
+                    lists.class_of(candidate, base, self.context)
                 };
                 let reason = match place {
-                    Place::Nowhere | Place::Inside => continue,
+                    PathClass::Nowhere | PathClass::Inside => continue,
                     place if also.contains(&place) => continue,
-                    Place::Outside => "leads out of the worktree",
-                    Place::Guarded => "steers more than the code",
-                    Place::Forbidden => "would run or grant something later",
-                    Place::Secret => "may hold secrets",
-                    Place::Odd => "leads who knows where",
+                    PathClass::Outside => "leads out of the worktree",
+                    PathClass::Guarded => "steers more than the code",
+                    PathClass::Forbidden => "would run or grant something later",
+                    PathClass::Secret => "may hold secrets",
+                    PathClass::Odd => "leads who knows where",
                 };
                 return Err(format!("`{candidate}` {reason}"));
             }
@@ -410,16 +429,20 @@ fn words_of(command: &Simple) -> Vec<&str> {
         .collect()
 }
 
-/// The part of the text that nothing allows: there, harm is looked for in every disguise. A commit
-/// message that speaks of harm is none.
-fn unclear(text: &str, plain: &Result<shell::Plain, String>, leaves: &[Leave]) -> Vec<String> {
+/// The part of the text that no rule allows. There, harm is searched for in every disguise. Free text that
+/// is allowed, such as a commit message, is not searched.
+fn unclear(
+    text: &str,
+    plain: &Result<shell::Plain, String>,
+    permissions: &[Permission],
+) -> Vec<String> {
     let Ok(plain) = plain else {
         return vec![unmasked(text), text.to_owned()];
     };
     let mut unclear: Vec<String> = Vec::new();
     let mut together = String::new();
-    for (command, leave) in plain.commands.iter().zip(leaves) {
-        if leave.is_ok() {
+    for (command, permission) in plain.commands.iter().zip(permissions) {
+        if permission.is_ok() {
             continue;
         }
         let words: Vec<String> = words_of(command).into_iter().map(quoted).collect();
@@ -436,7 +459,7 @@ fn unclear(text: &str, plain: &Result<shell::Plain, String>, leaves: &[Leave]) -
     unclear
 }
 
-/// A word as the shell would read it back.
+/// A word quoted for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_./=:,@%+-^~".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

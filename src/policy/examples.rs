@@ -1,16 +1,16 @@
-//! The examples of a policy's rules, tried: what a rule is meant for, and what it is not meant for.
+//! Tests the examples of a policy's rules: what each rule must match, and what it must not.
 
 use std::path::{Path, PathBuf};
 
 use super::decide::{Decision, Request};
-use super::file::{Owned, Policy};
-use super::paths::{Ground, Site};
+use super::file::{LayeredRule, Policy};
+use super::paths::{PathContext, PathResolver};
 use super::search::Search;
 
-/// A worktree in which nothing is a link: what examples are tried in.
+/// A worktree without symbolic links, for the examples.
 struct Imagined;
 
-impl Ground for Imagined {
+impl PathResolver for Imagined {
     fn real(&self, path: &Path) -> Option<PathBuf> {
         Some(path.to_owned())
     }
@@ -20,18 +20,18 @@ impl Ground for Imagined {
     }
 }
 
-/// Where examples are tried.
-pub(super) fn imagined() -> Site<'static> {
-    Site {
+/// The context in which examples are tested.
+pub(super) fn imagined() -> PathContext<'static> {
+    PathContext {
         worktree: "/w".into(),
         home: Some("/home/me".into()),
-        ground: &Imagined,
+        resolver: &Imagined,
     }
 }
 
-/// An example that is not as its rule says.
+/// An example for which the policy does not decide as its rule says.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-pub(crate) struct Failure {
+pub(crate) struct ExampleFailure {
     pub rule: String,
     pub example: String,
     pub expected: &'static str,
@@ -39,8 +39,11 @@ pub(crate) struct Failure {
 }
 
 impl Policy {
-    /// Tries the examples of every rule; how many, and those that failed.
-    pub(crate) fn examples(&self, chosen: impl Fn(&Owned) -> bool) -> (usize, Vec<Failure>) {
+    /// Tests the examples of the chosen rules; returns how many, and those that failed.
+    pub(crate) fn examples(
+        &self,
+        chosen: impl Fn(&LayeredRule) -> bool,
+    ) -> (usize, Vec<ExampleFailure>) {
         let mut tried = 0;
         let mut failures = Vec::new();
         for (rules, decision) in [
@@ -48,16 +51,16 @@ impl Policy {
             (&self.manual, Decision::Manual),
             (&self.accept, Decision::Accept),
         ] {
-            for owned in rules.iter().filter(|owned| chosen(owned)) {
-                tried += owned.rule.matches.len() + owned.rule.not_match.len();
-                self.try_rule(owned, decision, &mut failures);
+            for layered in rules.iter().filter(|layered| chosen(layered)) {
+                tried += layered.rule.matches.len() + layered.rule.not_match.len();
+                self.try_rule(layered, decision, &mut failures);
             }
         }
         (tried, failures)
     }
 
-    /// The first of these that failed, in words.
-    pub(super) fn try_examples(&self, chosen: impl Fn(&Owned) -> bool) -> Result<(), String> {
+    /// An error with the first of these that failed.
+    pub(super) fn try_examples(&self, chosen: impl Fn(&LayeredRule) -> bool) -> Result<(), String> {
         match self.examples(chosen).1.first() {
             None => Ok(()),
             Some(failure) => Err(format!(
@@ -67,10 +70,15 @@ impl Policy {
         }
     }
 
-    fn try_rule(&self, owned: &Owned, decision: Decision, failures: &mut Vec<Failure>) {
-        let rule = &owned.rule;
+    fn try_rule(
+        &self,
+        layered: &LayeredRule,
+        decision: Decision,
+        failures: &mut Vec<ExampleFailure>,
+    ) {
+        let rule = &layered.rule;
         let mut fail = |example: &str, expected: &'static str, found: String| {
-            failures.push(Failure {
+            failures.push(ExampleFailure {
                 rule: rule.id.clone(),
                 example: example.to_owned(),
                 expected,
@@ -79,55 +87,58 @@ impl Policy {
         };
         for example in &rule.matches {
             let hit = match decision {
-                // Another rule may speak first: this one alone must know it.
-                Decision::Reject | Decision::Manual => self.hits_alone(owned, example),
-                Decision::Accept => self.speaks(owned, decision, example),
+                // Another rule may decide first, so this rule is tested alone.
+                Decision::Reject | Decision::Manual => self.hits_alone(layered, example),
+                Decision::Accept => self.speaks(layered, decision, example),
             };
             if !hit {
                 fail(example, "matched", "not".to_owned());
             }
         }
         for example in &rule.not_match {
-            if self.speaks(owned, decision, example) {
+            if self.speaks(layered, decision, example) {
                 fail(example, "not matched", "matched".to_owned());
             }
         }
     }
 
     /// Whether the whole policy comes to this decision by this rule.
-    fn speaks(&self, owned: &Owned, decision: Decision, example: &str) -> bool {
-        let ruling = self.decide(&self.request(owned, example), &imagined());
+    fn speaks(&self, layered: &LayeredRule, decision: Decision, example: &str) -> bool {
+        let ruling = self.decide(&self.request(layered, example), &imagined());
         let by = ruling.rule.unwrap_or_default();
-        ruling.decision == decision && by.split(", ").any(|id| id == owned.rule.id)
+        ruling.decision == decision && by.split(", ").any(|id| id == layered.rule.id)
     }
 
-    fn hits_alone(&self, owned: &Owned, example: &str) -> bool {
-        let site = imagined();
-        if is_about_paths(owned) {
+    fn hits_alone(&self, layered: &LayeredRule, example: &str) -> bool {
+        let context = imagined();
+        if is_about_paths(layered) {
             let alone = Self {
-                reject: vec![owned.clone()],
+                reject: vec![layered.clone()],
                 paths: self.paths.clone(),
                 ..Self::default()
             };
-            return alone.decide(&self.request(owned, example), &site).decision == Decision::Reject;
+            return alone
+                .decide(&self.request(layered, example), &context)
+                .decision
+                == Decision::Reject;
         }
         let search = Search {
             lists: &self.paths,
-            site: &site,
+            context: &context,
         };
-        let rules = [owned];
-        search.plainly(&rules, example).is_some()
-            || search.deeply(&rules, &[example.to_owned()]).is_some()
+        let rules = [layered];
+        search.search_plain(&rules, example).is_some()
+            || search.search_deep(&rules, &[example.to_owned()]).is_some()
     }
 
-    pub(super) fn request<'o>(&self, owned: &'o Owned, example: &str) -> Request<'o> {
-        let rule = &owned.rule;
-        let (readings, paths) = if is_about_paths(owned) {
+    pub(super) fn request<'o>(&self, layered: &'o LayeredRule, example: &str) -> Request<'o> {
+        let rule = &layered.rule;
+        let (readings, paths) = if is_about_paths(layered) {
             (Vec::new(), vec![example.to_owned()])
         } else {
             (vec![example.to_owned()], Vec::new())
         };
-        let tool = if is_about_paths(owned) {
+        let tool = if is_about_paths(layered) {
             rule.tool.iter().find(|tool| *tool != "shell")
         } else {
             None
@@ -142,8 +153,8 @@ impl Policy {
     }
 }
 
-fn is_about_paths(owned: &Owned) -> bool {
-    let rule = &owned.rule;
+fn is_about_paths(layered: &LayeredRule) -> bool {
+    let rule = &layered.rule;
     !rule.is_about_commands()
         && rule.code.is_empty()
         && rule.text.is_empty()
@@ -160,8 +171,8 @@ mod tests {
         let policy = Policy::built_in().unwrap();
         let (tried, failures) = policy.examples(|_| true);
         assert!(tried > 500, "{tried}");
-        for owned in policy.all() {
-            assert_eq!(owned.rule.check(""), Ok(()), "{}", owned.rule.id);
+        for layered in policy.all() {
+            assert_eq!(layered.rule.check(""), Ok(()), "{}", layered.rule.id);
         }
         let lines: Vec<String> = failures
             .iter()
@@ -170,39 +181,39 @@ mod tests {
         assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
     }
 
-    /// A rule that could be deleted without anything changing would be a rule that does nothing.
+    /// A rule that can be deleted without any change in decisions has no use.
     #[test]
     fn every_built_in_rule_is_needed() {
         let policy = Policy::built_in().unwrap();
-        let site = imagined();
+        let context = imagined();
         let mut idle = Vec::new();
-        for (reject, owned) in (policy.reject.iter().map(|owned| (true, owned)))
-            .chain(policy.accept.iter().map(|owned| (false, owned)))
+        for (reject, layered) in (policy.reject.iter().map(|layered| (true, layered)))
+            .chain(policy.accept.iter().map(|layered| (false, layered)))
         {
             let mut without = policy.clone();
             without
                 .reject
-                .retain(|other| other.rule.id != owned.rule.id);
+                .retain(|other| other.rule.id != layered.rule.id);
             without
                 .accept
-                .retain(|other| other.rule.id != owned.rule.id);
-            let changes = owned.rule.matches.iter().any(|example| {
-                let request = policy.request(owned, example);
+                .retain(|other| other.rule.id != layered.rule.id);
+            let changes = layered.rule.matches.iter().any(|example| {
+                let request = policy.request(layered, example);
                 let wanted = if reject {
                     Decision::Reject
                 } else {
                     Decision::Accept
                 };
-                policy.decide(&request, &site).decision == wanted
-                    && without.decide(&request, &site).decision != wanted
+                policy.decide(&request, &context).decision == wanted
+                    && without.decide(&request, &context).decision != wanted
             });
             if !changes {
-                let by = owned
-                    .rule
-                    .matches
-                    .iter()
-                    .map(|example| without.decide(&policy.request(owned, example), &site).rule);
-                idle.push((owned.rule.id.clone(), by.collect::<Vec<_>>()));
+                let by = layered.rule.matches.iter().map(|example| {
+                    without
+                        .decide(&policy.request(layered, example), &context)
+                        .rule
+                });
+                idle.push((layered.rule.id.clone(), by.collect::<Vec<_>>()));
             }
         }
         assert!(idle.is_empty(), "{idle:?}");

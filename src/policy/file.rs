@@ -1,8 +1,8 @@
-//! Policy files, and how they are laid together: built-in, the user's, the repository's.
+//! Policy files and their layers: built-in, the user's, the repository's.
 //!
-//! All rules of all layers count, and the strictest answer wins; order and detail do not matter. A
-//! repository may only make it stricter. A mistake anywhere makes the whole policy unusable: half a
-//! policy is not the one that its author has in mind.
+//! All rules of all layers apply, and the strictest decision wins, independent of order. A repository can
+//! only make the policy stricter. A mistake in any file makes the whole policy unusable, because half a
+//! policy is not what its author meant.
 
 use std::time::Duration;
 
@@ -11,14 +11,14 @@ use serde::{Deserialize, Deserializer};
 use super::paths::PathLists;
 use super::rule::Rule;
 
-/// The rules that come with the program.
+/// The built-in rules.
 pub(crate) const BUILT_IN: [(&str, &str); 3] = [
     ("reject.toml", include_str!("rules/reject.toml")),
     ("accept.toml", include_str!("rules/accept.toml")),
     ("paths.toml", include_str!("rules/paths.toml")),
 ];
 
-/// What the tools are that no rule may accept: each is a decision of its own.
+/// The tools that no rule may accept: each use is for the user to decide.
 pub(crate) const NEVER: [&str; 8] = [
     "question", "plan", "trust", "login", "billing", "update", "grant", "mode",
 ];
@@ -32,9 +32,9 @@ pub(crate) enum Layer {
 
 /// One file of a policy, as it was read.
 #[derive(Debug, Clone)]
-pub(crate) struct Source {
+pub(crate) struct PolicySource {
     pub layer: Layer,
-    /// For messages.
+    /// The name for messages.
     pub name: String,
     pub text: String,
 }
@@ -42,13 +42,13 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OnReject {
-    /// The agent's own no.
+    /// Answers no in the agent's dialog.
     Deny,
-    /// Nothing is pressed; the user is told.
+    /// No key is pressed; the user is notified.
     Hold,
 }
 
-/// How autoyes behaves, whatever it decides.
+/// Settings of autoyes that apply to all decisions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Options {
@@ -58,14 +58,14 @@ pub(crate) struct Options {
     pub lasts: Duration,
     pub per_minute: usize,
     pub per_hour: usize,
-    /// The same dialog so often within a minute is a loop.
+    /// The same dialog this often within a minute is a loop.
     pub same_per_minute: usize,
-    /// So many rejections within ten minutes: something is wrong with the agent or the rules.
+    /// After this many rejections within ten minutes, autoyes turns off.
     pub rejections: usize,
-    /// A person who has pressed a key is not interrupted for so long.
+    /// No dialog is answered for this long after the user has pressed a key.
     #[serde(deserialize_with = "duration")]
     pub person_idle: Duration,
-    /// Rules of the program that do not count.
+    /// Built-in rules that are turned off.
     pub without: Vec<String>,
 }
 
@@ -100,47 +100,47 @@ struct File {
     accept: Vec<Rule>,
 }
 
-/// What is wrong with a policy file.
+/// A mistake in a policy file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {message}")]
-pub(crate) struct Mistake {
+pub(crate) struct PolicyFileError {
     pub file: String,
     pub message: String,
 }
 
-/// All layers, laid together.
+/// All layers, merged.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Policy {
-    pub reject: Vec<Owned>,
-    pub manual: Vec<Owned>,
-    pub accept: Vec<Owned>,
+    pub reject: Vec<LayeredRule>,
+    pub manual: Vec<LayeredRule>,
+    pub accept: Vec<LayeredRule>,
     pub paths: PathLists,
     pub options: Options,
-    /// Names this very policy in the audit.
+    /// Identifies this policy in the audit.
     pub digest: String,
 }
 
-/// A rule and whose it is.
+/// A rule and the layer that it comes from.
 #[derive(Debug, Clone)]
-pub(crate) struct Owned {
+pub(crate) struct LayeredRule {
     pub rule: Rule,
     pub layer: Layer,
 }
 
 impl Policy {
-    /// The rules of the program alone.
+    /// The built-in rules alone.
     #[cfg(test)]
-    pub(crate) fn built_in() -> Result<Self, Mistake> {
+    pub(crate) fn built_in() -> Result<Self, PolicyFileError> {
         Self::load(&[])
     }
 
-    /// The rules of the program with these laid over them, all examples of theirs tried.
-    pub(crate) fn load(sources: &[Source]) -> Result<Self, Mistake> {
+    /// The built-in rules with these files added. The examples of the files are tested.
+    pub(crate) fn load(sources: &[PolicySource]) -> Result<Self, PolicyFileError> {
         let mut policy = Self::default();
         let mut everything = String::new();
         for (name, text) in BUILT_IN {
             everything.push_str(text);
-            let source = Source {
+            let source = PolicySource {
                 layer: Layer::BuiltIn,
                 name: name.to_owned(),
                 text: text.to_owned(),
@@ -153,23 +153,24 @@ impl Policy {
         }
         let without = policy.options.without.clone();
         for id in &without {
-            let known = policy.all().any(|owned| owned.rule.id == *id);
+            let known = policy.all().any(|layered| layered.rule.id == *id);
             if !known {
-                return Err(Mistake {
+                return Err(PolicyFileError {
                     file: "policy.toml".to_owned(),
                     message: format!("autoyes.without: there is no rule `{id}`"),
                 });
             }
         }
-        let kept =
-            |owned: &Owned| owned.layer != Layer::BuiltIn || !without.contains(&owned.rule.id);
+        let kept = |layered: &LayeredRule| {
+            layered.layer != Layer::BuiltIn || !without.contains(&layered.rule.id)
+        };
         policy.reject.retain(kept);
         policy.accept.retain(kept);
         policy.digest = super::digest(&everything);
         for source in sources {
             policy
-                .try_examples(|owned| owned.layer == source.layer)
-                .map_err(|message| Mistake {
+                .try_examples(|layered| layered.layer == source.layer)
+                .map_err(|message| PolicyFileError {
                     file: source.name.clone(),
                     message,
                 })?;
@@ -177,12 +178,12 @@ impl Policy {
         Ok(policy)
     }
 
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Owned> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &LayeredRule> {
         self.reject.iter().chain(&self.manual).chain(&self.accept)
     }
 
-    fn lay(&mut self, source: &Source) -> Result<(), Mistake> {
-        let mistake = |message: String| Mistake {
+    fn lay(&mut self, source: &PolicySource) -> Result<(), PolicyFileError> {
+        let mistake = |message: String| PolicyFileError {
             file: source.name.clone(),
             message,
         };
@@ -220,12 +221,12 @@ impl Policy {
         for (list, rules) in lists {
             for (at, rule) in rules.iter().enumerate() {
                 let key = format!("{list}[{at}]");
-                // Those of the program are proved by its tests, and are many.
+                // The examples of the built-in rules are many; the tests of this program check them.
                 if source.layer != Layer::BuiltIn {
                     rule.check(&key)
                         .map_err(|fault| mistake(format!("{}: {}", fault.key, fault.message)))?;
                 }
-                if self.all().any(|owned| owned.rule.id == rule.id) {
+                if self.all().any(|layered| layered.rule.id == rule.id) {
                     return Err(mistake(format!(
                         "{key}.id: there is a rule `{}` already",
                         rule.id
@@ -241,13 +242,15 @@ impl Policy {
                 }
             }
         }
-        let owned = |rules: Vec<Rule>| {
+        let layered = |rules: Vec<Rule>| {
             let layer = source.layer;
-            rules.into_iter().map(move |rule| Owned { rule, layer })
+            rules
+                .into_iter()
+                .map(move |rule| LayeredRule { rule, layer })
         };
-        self.reject.extend(owned(file.reject));
-        self.manual.extend(owned(file.manual));
-        self.accept.extend(owned(file.accept));
+        self.reject.extend(layered(file.reject));
+        self.manual.extend(layered(file.manual));
+        self.accept.extend(layered(file.accept));
         self.paths.extend(file.paths);
         if let Some(options) = file.autoyes {
             self.options = options;

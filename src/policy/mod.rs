@@ -1,16 +1,16 @@
-//! From what an agent asks for to accept, reject or "ask the user".
+//! Decides on an agent's request: accept, reject or leave it to the user.
 //!
-//! Pure: what it must know of the disk it asks for by [`Ground`], time is handed in. Two questions
-//! are asked of every request, by different means. *Is there harm in it?* is asked generously, of
-//! every part, in every disguise; one yes rejects. *Is all of it harmless?* is asked strictly, of what
-//! two readers read alike; one no leaves it to the user.
+//! Pure: it sees the disk only through [`PathResolver`], and the caller passes the time. Each request is
+//! checked twice, by different means. The check for harm is broad: it looks at every part in every
+//! disguise, and one match rejects. The check for acceptance is strict: it looks only at text that two
+//! parsers read alike, and one doubt leaves the decision to the user.
 
 mod arguments;
 mod choose;
 mod decide;
 mod examples;
 mod file;
-mod ledger;
+mod limits;
 mod paths;
 mod redact;
 mod rule;
@@ -20,14 +20,14 @@ mod text;
 
 pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};
 pub(crate) use decide::{Decision, PartRuling, Request, Ruling};
-pub(crate) use examples::Failure;
-pub(crate) use file::{Layer, Mistake, OnReject, Policy, Source};
-pub(crate) use ledger::{Halt, Past, allowed};
-pub(crate) use paths::{Ground, Site};
+pub(crate) use examples::ExampleFailure;
+pub(crate) use file::{Layer, OnReject, Policy, PolicyFileError, PolicySource};
+pub(crate) use limits::{NoAnswer, PastDecision, allowed};
+pub(crate) use paths::{PathContext, PathResolver};
 pub(crate) use redact::redacted;
 pub(crate) use text::is_hidden;
 
-/// A short name for a text: the same for the same text, and for no other.
+/// A hash of a text, in hexadecimal.
 pub(crate) fn digest(text: &str) -> String {
     use sha2::{Digest, Sha256};
     let hash = Sha256::digest(text.as_bytes());

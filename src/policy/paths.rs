@@ -1,4 +1,4 @@
-//! Where a path leads: into the worktree, out of it, or to something that is nobody's business.
+//! Classifies paths: inside the worktree, outside, or sensitive.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -6,51 +6,51 @@ use serde::Deserialize;
 
 use super::text::is_plain_name;
 
-/// What only the disk can tell.
-pub(crate) trait Ground {
-    /// The path with every symbolic link followed, as far as it exists; None where that cannot be
-    /// told.
+/// Looks up paths on the disk.
+pub(crate) trait PathResolver {
+    /// The path with every symbolic link resolved, as far as it exists; None where it cannot be
+    /// resolved.
     fn real(&self, path: &Path) -> Option<PathBuf>;
-    /// The symbolic links that lie directly in a directory.
+    /// The symbolic links directly in a directory.
     fn links(&self, directory: &Path) -> Vec<PathBuf>;
 }
 
-/// Where an agent works.
-pub(crate) struct Site<'g> {
+/// What paths are resolved against.
+pub(crate) struct PathContext<'g> {
     pub worktree: PathBuf,
     pub home: Option<PathBuf>,
-    pub ground: &'g dyn Ground,
+    pub resolver: &'g dyn PathResolver,
 }
 
-impl std::fmt::Debug for Site<'_> {
+impl std::fmt::Debug for PathContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Site")
+        f.debug_struct("PathContext")
             .field("worktree", &self.worktree)
             .finish_non_exhaustive()
     }
 }
 
-/// The stricter of two places is the larger one.
+/// The class of a path. The stricter of two classes is the larger one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Place {
-    /// `/dev/null`: neither here nor there.
+pub(crate) enum PathClass {
+    /// `/dev/null`.
     Nowhere,
-    /// In the worktree, and nothing special.
+    /// In the worktree, without a special meaning.
     Inside,
-    /// In the worktree, but it steers more than the code: CI files, instructions for agents.
+    /// In the worktree, but it controls more than the code: CI files, instructions for agents.
     Guarded,
     Outside,
-    /// Written there, it would run or grant something later: hooks, start files, agents' settings.
+    /// A file here would run or grant something later: hooks, shell start files, agents' settings.
     Forbidden,
     /// Keys, tokens and passwords.
     Secret,
-    /// Cannot be told, or is written so that people could misread it.
+    /// Cannot be resolved, or is written so that a reader could misread it.
     Odd,
 }
 
-/// Names that make a path special, wherever they stand in it. `a/b` is two components in a row,
-/// `*` stands for any characters, and `!name` takes an exception.
+/// Names that give a path a class, anywhere in it. `a/b` is two consecutive components, `*` stands for
+/// any characters, and `!name` is an exception.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct PathLists {
@@ -66,47 +66,58 @@ impl PathLists {
         self.secret.extend(other.secret);
     }
 
-    /// Where this path leads, seen from `base`: by its name and, symbolic links followed, by what
-    /// is on the disk. The stricter of the two counts.
-    pub(crate) fn place(&self, given: &str, base: &Path, site: &Site<'_>) -> Place {
+    /// The class of this path, relative to `base`: by its name, and with symbolic links resolved. The
+    /// stricter of the two counts.
+    pub(crate) fn class_of(
+        &self,
+        given: &str,
+        base: &Path,
+        context: &PathContext<'_>,
+    ) -> PathClass {
         if !is_plain_name(given) {
-            return Place::Odd;
+            return PathClass::Odd;
         }
         if given == "/dev/null" {
-            return Place::Nowhere;
+            return PathClass::Nowhere;
         }
-        let Some(path) = absolute(given, base, site) else {
-            return Place::Odd;
+        let Some(path) = absolute(given, base, context) else {
+            return PathClass::Odd;
         };
-        let by_name = self.classify(&path, &site.worktree);
-        let real_worktree = site.ground.real(&site.worktree);
-        let by_disk = match (site.ground.real(&path), real_worktree) {
+        let by_name = self.classify(&path, &context.worktree);
+        let real_worktree = context.resolver.real(&context.worktree);
+        let by_disk = match (context.resolver.real(&path), real_worktree) {
             (Some(path), Some(worktree)) => self.classify(&path, &worktree),
-            _ => Place::Odd,
+            _ => PathClass::Odd,
         };
         by_name.max(by_disk)
     }
 
-    /// The same for a word in which the shell fills in names. Only the last part may be left open,
-    /// and what could be filled in must not lead anywhere else.
-    pub(crate) fn place_of_glob(&self, given: &str, base: &Path, site: &Site<'_>) -> Place {
-        let place = self.place(given, base, site);
+    /// The same for a word with wildcards. Only the last component may have them, and no match may lead
+    /// elsewhere.
+    pub(crate) fn class_of_glob(
+        &self,
+        given: &str,
+        base: &Path,
+        context: &PathContext<'_>,
+    ) -> PathClass {
+        let place = self.class_of(given, base, context);
         let (directory, name) = given.rsplit_once('/').unwrap_or((".", given));
         if directory.contains(['*', '?', '[']) || name.starts_with('.') {
-            return Place::Odd;
+            return PathClass::Odd;
         }
-        let Some(directory) = absolute(directory, base, site) else {
-            return Place::Odd;
+        let Some(directory) = absolute(directory, base, context) else {
+            return PathClass::Odd;
         };
-        site.ground
+        context
+            .resolver
             .links(&directory)
             .iter()
             .filter_map(|link| link.to_str())
-            .map(|link| self.place(link, base, site))
-            .fold(place, Place::max)
+            .map(|link| self.class_of(link, base, context))
+            .fold(place, PathClass::max)
     }
 
-    fn classify(&self, path: &Path, worktree: &Path) -> Place {
+    fn classify(&self, path: &Path, worktree: &Path) -> PathClass {
         let inside = path.strip_prefix(worktree).ok();
         let special = inside.unwrap_or(path);
         let names: Vec<String> = special
@@ -117,25 +128,25 @@ impl PathLists {
             })
             .collect();
         if listed(&self.secret, &names) {
-            Place::Secret
+            PathClass::Secret
         } else if listed(&self.forbidden, &names) {
-            Place::Forbidden
+            PathClass::Forbidden
         } else if inside.is_none() {
-            Place::Outside
+            PathClass::Outside
         } else if listed(&self.guarded, &names) {
-            Place::Guarded
+            PathClass::Guarded
         } else {
-            Place::Inside
+            PathClass::Inside
         }
     }
 }
 
-/// `..` is taken by name, as it is before links are followed.
-fn absolute(given: &str, base: &Path, site: &Site<'_>) -> Option<PathBuf> {
+/// `..` is resolved by name, before symbolic links are.
+fn absolute(given: &str, base: &Path, context: &PathContext<'_>) -> Option<PathBuf> {
     let joined = match given.strip_prefix('~') {
-        Some("") => site.home.clone()?,
-        Some(rest) if rest.starts_with('/') => site.home.clone()?.join(&rest[1..]),
-        // Another user's home; but `HEAD~1` and a backup file `x~` never begin like this.
+        Some("") => context.home.clone()?,
+        Some(rest) if rest.starts_with('/') => context.home.clone()?.join(&rest[1..]),
+        // Another user's home. `HEAD~1` and a backup file `x~` do not begin with `~`.
         Some(_) => return None,
         None => base.join(given),
     };
@@ -194,7 +205,7 @@ fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Everything in a word that may be a path: the word, and what stands behind `=`, `:`, `,` or `@`.
+/// Everything in a word that may be a path: the word, and what follows `=`, `:`, `,` or `@`.
 pub(crate) fn candidates(word: &str) -> Vec<&str> {
     let flag = word.starts_with('-') && word.len() > 1;
     let mut found = Vec::new();
@@ -216,7 +227,7 @@ mod tests {
 
     struct Links;
 
-    impl Ground for Links {
+    impl PathResolver for Links {
         fn real(&self, path: &Path) -> Option<PathBuf> {
             let text = path.to_str()?;
             Some(PathBuf::from(
@@ -234,11 +245,11 @@ mod tests {
         }
     }
 
-    fn place(given: &str) -> Place {
-        asked(|lists, site| lists.place(given, Path::new("/w"), site))
+    fn class_of(given: &str) -> PathClass {
+        asked(|lists, context| lists.class_of(given, Path::new("/w"), context))
     }
 
-    fn asked(question: impl Fn(&PathLists, &Site<'_>) -> Place) -> Place {
+    fn asked(question: impl Fn(&PathLists, &PathContext<'_>) -> PathClass) -> PathClass {
         let lists = PathLists {
             guarded: vec![".github/workflows".into(), "AGENTS.md".into()],
             forbidden: vec![".git".into(), ".bashrc".into()],
@@ -249,28 +260,33 @@ mod tests {
                 ".ssh".into(),
             ],
         };
-        let site = Site {
+        let context = PathContext {
             worktree: "/w".into(),
             home: Some("/home/me".into()),
-            ground: &Links,
+            resolver: &Links,
         };
-        question(&lists, &site)
+        question(&lists, &context)
     }
 
     #[test]
     fn names_that_the_shell_fills_in_must_not_lead_out() {
-        let glob =
-            |given: &str| asked(|lists, site| lists.place_of_glob(given, Path::new("/w"), site));
-        assert_eq!(glob("src/*.rs"), Place::Inside);
-        assert_eq!(glob("*.rs"), Place::Outside, "a link beside it leads out");
-        assert_eq!(glob("*/x"), Place::Odd);
-        assert_eq!(glob("src/.*"), Place::Odd);
-        assert_eq!(glob("../*"), Place::Outside);
+        let glob = |given: &str| {
+            asked(|lists, context| lists.class_of_glob(given, Path::new("/w"), context))
+        };
+        assert_eq!(glob("src/*.rs"), PathClass::Inside);
+        assert_eq!(
+            glob("*.rs"),
+            PathClass::Outside,
+            "a link beside it leads out"
+        );
+        assert_eq!(glob("*/x"), PathClass::Odd);
+        assert_eq!(glob("src/.*"), PathClass::Odd);
+        assert_eq!(glob("../*"), PathClass::Outside);
     }
 
     #[test]
     fn a_path_is_where_it_leads() {
-        use Place::{Forbidden, Guarded, Inside, Nowhere, Odd, Outside, Secret};
+        use PathClass::{Forbidden, Guarded, Inside, Nowhere, Odd, Outside, Secret};
         for (given, expected) in [
             ("src/main.rs", Inside),
             (".", Inside),
@@ -299,7 +315,7 @@ mod tests {
             ("sr\u{441}/a", Odd),
             ("src/…", Odd),
         ] {
-            assert_eq!(place(given), expected, "{given}");
+            assert_eq!(class_of(given), expected, "{given}");
         }
     }
 

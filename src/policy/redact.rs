@@ -1,4 +1,4 @@
-//! Secrets out of what is written down.
+//! Removes secrets from text that is stored.
 
 use std::sync::OnceLock;
 
@@ -15,7 +15,7 @@ const PATTERNS: [&str; 8] = [
     r"\b[A-Fa-f0-9]{40,}\b",
 ];
 
-/// The text with everything that looks like a secret taken out.
+/// The text without anything that looks like a secret.
 pub(crate) fn redacted(text: &str) -> String {
     static COMPILED: OnceLock<Vec<Regex>> = OnceLock::new();
     let compiled = COMPILED.get_or_init(|| {
@@ -29,7 +29,7 @@ pub(crate) fn redacted(text: &str) -> String {
             .replace_all(&text, |found: &regex::Captures<'_>| {
                 let whole = found.get(0).map_or("", |whole| whole.as_str());
                 let kept = found.get(1).map_or("", |kept| kept.as_str());
-                // Only a beginning that names the secret stays; a secret's own beginning goes too.
+                // A prefix that names the secret stays; the first characters of the secret itself do not.
                 if kept.ends_with(['=', ':', ' ']) && whole.starts_with(kept) {
                     format!("{kept}[redacted]")
                 } else {

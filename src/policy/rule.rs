@@ -1,32 +1,32 @@
-//! One rule of a policy: what it is about, and the examples that prove it.
+//! One rule of a policy, with its examples.
 
 use serde::Deserialize;
 
 use super::arguments::{Argument, arguments, gives, is_among, is_flag};
-use super::paths::Place;
+use super::paths::PathClass;
 use crate::detect::{Fault, Pattern};
 
-/// A rule as it stands in a policy file. What is not given is not asked for.
+/// A rule as in a policy file. A condition that is not given is not checked.
 ///
-/// For rejecting, a rule is read generously: a flag counts in any spelling, a program by its name
-/// alone. For accepting it is read strictly: what the rule does not name, it does not allow.
+/// For rejecting, a rule matches broadly: a flag in any spelling, a program by its name alone. For
+/// accepting it matches strictly: what the rule does not name, it does not allow.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Rule {
     pub id: String,
-    /// One sentence for people.
+    /// The reason, as one sentence for the user.
     pub why: String,
     pub agent: Vec<String>,
     pub tool: Vec<String>,
-    /// Where the paths of the tool, or of the command, lead.
-    pub path: Vec<Place>,
-    /// Where the output of a command is sent.
-    pub redirect: Vec<Place>,
+    /// The classes of the paths of the tool or command.
+    pub path: Vec<PathClass>,
+    /// The classes of the files that output is redirected to.
+    pub redirect: Vec<PathClass>,
 
     pub program: Vec<String>,
-    /// Words behind the program: `push`, `remote show`.
+    /// The subcommand: `push`, `remote show`.
     pub sub: Vec<String>,
-    /// Flags that may stand before `sub`; with `=` at the end: and take a path.
+    /// Flags that may come before `sub`; with `=` at the end, those that take a path.
     pub lead: Vec<String>,
     pub any_flag: Vec<String>,
     pub no_flag: Vec<String>,
@@ -34,25 +34,26 @@ pub(crate) struct Rule {
     /// One of the other words matches one of these.
     pub any_arg: Vec<Pattern>,
     pub no_arg: Vec<Pattern>,
-    /// There is another word, and the first of them matches one of these.
+    /// There is at least one other word, and the first matches one of these.
     pub first_arg: Option<Vec<Pattern>>,
     /// Each of the other words matches one of these.
     pub only_arg: Option<Vec<Pattern>>,
     /// Flags whose value is free text.
     pub values: Vec<String>,
     pub args: Args,
-    /// How many words stand before a command that this one runs, and that must be acceptable itself.
+    /// For a program that runs another command: how many words come before that command, which must be
+    /// acceptable itself.
     pub carries: Option<usize>,
-    /// Which programs such a command may be; any, where none is named.
+    /// The programs that such a command may run; any, where none is named.
     pub runs: Vec<String>,
-    /// Whether it reads what another command prints.
+    /// Whether it reads from a pipe.
     pub piped: Option<bool>,
-    /// Variables that are set; `X*` begins with X.
+    /// Variables that are set; `X*` matches names that begin with X.
     pub assign: Vec<String>,
 
-    /// Looked for in code that is more than plain commands: scripts, documents, inline programs.
+    /// Searched for in code that is more than plain commands: scripts, documents, inline programs.
     pub code: Vec<Pattern>,
-    /// Looked for everywhere.
+    /// Searched for everywhere.
     pub text: Vec<Pattern>,
 
     #[serde(rename = "match")]
@@ -60,21 +61,21 @@ pub(crate) struct Rule {
     pub not_match: Vec<String>,
 }
 
-/// What the words of a command are that are neither flags nor their free text.
+/// The meaning of the words of a command that are neither flags nor free text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Args {
-    /// Paths, or what does no harm as one: they must lead into the worktree.
+    /// Paths, or words that are harmless as a path: they must be inside the worktree.
     #[default]
     Paths,
-    /// Only printed or compared.
+    /// Text that is only printed or compared.
     Text,
     /// The first is a pattern to search for, the others are paths.
     Pattern,
     None,
 }
 
-/// A command as a rule sees it.
+/// A command in the form that rules match.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command<'c> {
     pub words: Vec<&'c str>,
@@ -82,11 +83,11 @@ pub(super) struct Command<'c> {
     pub piped: bool,
 }
 
-/// The words of a command that a rule allows, as far as somebody must still look where they lead.
+/// What the caller must still check after a rule has allowed a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Allowed<'w> {
     pub paths: Vec<&'w str>,
-    /// A command that is run by this one.
+    /// The command that this one runs.
     pub carried: Option<Vec<&'w str>>,
 }
 
@@ -100,18 +101,18 @@ impl Rule {
         !self.program.is_empty() || !self.assign.is_empty()
     }
 
-    /// Whether a rule that rejects, or leaves to the user, has this command in mind.
+    /// Whether a rule that rejects, or leaves to the user, matches this command.
     pub(super) fn hits(&self, command: &Command<'_>) -> bool {
-        // Where a rule asks where paths lead, that is asked elsewhere: see `search`.
+        // Conditions on paths are checked elsewhere: see `search`.
         if !self.is_about_commands() || !self.path.is_empty() {
             return false;
         }
         self.describes(command)
     }
 
-    /// Whether the words of a command are those that a rule speaks of.
+    /// Whether the words of a command match the rule.
     pub(super) fn describes(&self, command: &Command<'_>) -> bool {
-        // The name first: it is cheap, and most commands are somebody else's.
+        // The name first: it is cheap, and rules out most commands.
         let named =
             self.program.is_empty() || command.words.first().is_some_and(|word| self.names(word));
         let assigned =
@@ -152,13 +153,13 @@ impl Rule {
             })
     }
 
-    /// By its last part and without regard to case: `/bin/RM` is `rm` where it does harm.
+    /// By its last component and ignoring case: for rejecting, `/bin/RM` is `rm`.
     fn names(&self, word: &str) -> bool {
         let name = word.rsplit('/').next().unwrap_or(word).to_lowercase();
         self.program.contains(&name)
     }
 
-    /// What is left to look at if this rule allows the command; None where it does not.
+    /// What is left to check if this rule allows the command; None where it does not.
     pub(super) fn allows<'w>(&self, words: &[&'w str]) -> Option<Allowed<'w>> {
         let (program, rest) = words.split_first()?;
         if !self.program.iter().any(|name| name == program) {
@@ -175,7 +176,7 @@ impl Rule {
         for argument in arguments(rest, &self.values) {
             match argument {
                 Argument::Flag(flag) => {
-                    // What a flag is given is a word like the others.
+                    // The value of a flag is a word like the others.
                     let value = flag.split_once('=').map(|(_, value)| value);
                     if !self.allows_flag(flag) || value.is_some_and(|v| hit(&self.no_arg, v)) {
                         return None;
@@ -223,7 +224,7 @@ impl Rule {
                 .is_none_or(|only| is_among(flag, only))
     }
 
-    /// The words behind the sub-command, of which there may be none in the rule.
+    /// The words after the subcommand, if the rule has one.
     fn behind_sub<'s, 'w>(
         &self,
         mut rest: &'s [&'w str],
@@ -270,7 +271,7 @@ impl Rule {
         before.iter().all(fits).then(|| carried.to_vec())
     }
 
-    /// What is wrong with the rule by itself.
+    /// Checks the rule by itself.
     pub(super) fn check(&self, key: &str) -> Result<(), Fault> {
         let fault = |field: &str, message: String| {
             Err(Fault {
@@ -319,7 +320,7 @@ impl Rule {
     }
 }
 
-/// Whether the words of a sub-command follow each other somewhere among these, flags aside.
+/// Whether the words of a subcommand occur in sequence among these, ignoring flags.
 fn follows(words: &[&str], sub: &str) -> bool {
     let plain: Vec<&str> = words
         .iter()

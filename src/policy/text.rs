@@ -1,11 +1,10 @@
-//! What a text looks like, and what it may hide.
+//! Removes disguises from text: invisible characters, look-alikes, quotes and backslashes.
 //!
-//! For rejecting, every disguise is taken off: invisible characters, look-alikes, quotes and
-//! backslashes. For accepting, none of that is done: a text that wears one is not plain.
+//! This is for rejecting only. For accepting, a text with a disguise is not plain.
 
 use unicode_normalization::UnicodeNormalization;
 
-/// Characters that a reader does not see or that move what stands beside them.
+/// Characters that a reader does not see or that move the text around them.
 pub(crate) fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character,
@@ -14,11 +13,11 @@ pub(crate) fn is_hidden(character: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
             | '\u{fff0}'..='\u{fffc}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
             | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..='\u{10ffff}')
-        // Spaces that are not the space.
+        // Spaces other than U+0020.
         || (character.is_whitespace() && character != ' ')
 }
 
-/// The text without disguises, as a person would read it out.
+/// The text without disguises, as a reader would read it.
 pub(crate) fn unmasked(text: &str) -> String {
     text.nfkc()
         .filter_map(|character| match character {
@@ -40,7 +39,7 @@ pub(crate) fn unquoted(text: &str) -> String {
         .collect()
 }
 
-/// The text with `{rm,-rf,x}` spelt out, as the shell does before it looks for commands.
+/// The text with `{rm,-rf,x}` expanded, as the shell does before it looks for commands.
 pub(crate) fn unbraced(text: &str) -> String {
     let mut spelt = String::with_capacity(text.len());
     let mut rest = text;
@@ -61,7 +60,7 @@ pub(crate) fn unbraced(text: &str) -> String {
     spelt
 }
 
-/// The ASCII character that a reader would take this one for.
+/// The ASCII character that this one looks like.
 pub(crate) fn look_alike(character: char) -> Option<char> {
     if matches!(
         character,
@@ -78,8 +77,8 @@ pub(crate) fn look_alike(character: char) -> Option<char> {
     })
 }
 
-/// Whether a name has nothing in it that could be taken for something else. Letters of other
-/// languages may stand in it, look-alikes of plain ones may not.
+/// Whether a name cannot be misread. Letters of other languages are allowed, look-alikes of ASCII letters
+/// are not.
 pub(crate) fn is_plain_name(name: &str) -> bool {
     name.chars().all(|character| {
         matches!(character, ' '..='~')

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How long a program may take when nothing else was said.
+/// How long a program may take unless the caller sets another deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
-/// As much as is kept of what a program prints. What may be more is read as a stream.
+/// The most output that is kept in memory. A caller that expects more reads it as a stream.
 const MOST_OUTPUT: u64 = 512 << 20;
-/// Nobody reads more of its complaints.
-const MOST_COMPLAINTS: u64 = 1 << 20;
+/// The most that is kept of its standard error.
+const MOST_STDERR: u64 = 1 << 20;
 
 /// A program to be run. Arguments are passed as they are: no shell is ever involved.
 #[derive(Debug, Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Command {
     most_output: u64,
 }
 
-/// What a program that ended has left.
+/// The exit status and the output of a program that has ended.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub status: ExitStatus,
@@ -113,7 +113,7 @@ impl Command {
         self
     }
 
-    /// What the program reads on its standard input; nothing, unless said.
+    /// What the program reads on its standard input. Empty by default.
     pub(crate) fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
         self.stdin = bytes.into();
         self
@@ -131,7 +131,7 @@ impl Command {
         self
     }
 
-    /// Runs the program and gives back its output whatever its exit status is.
+    /// Runs the program and returns its output, whatever its exit status is.
     pub(crate) fn output(&self) -> Result<Output, Failure> {
         if self.stdin.is_empty() {
             return self.communicate(None::<fn(&mut dyn Write) -> std::io::Result<()>>);
@@ -139,8 +139,8 @@ impl Command {
         self.output_fed(|pipe| pipe.write_all(&self.stdin))
     }
 
-    /// As [`Self::output`], with an input that is made while the program reads it: what need not
-    /// fit into memory. A program may end without reading its input; its status tells.
+    /// As [`Self::output`], with an input that is produced while the program reads it, so that it need
+    /// not fit into memory. A program may end without reading all of it; its exit status tells.
     pub(crate) fn output_fed<F>(&self, feed: F) -> Result<Output, Failure>
     where
         F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
@@ -148,8 +148,8 @@ impl Command {
         self.communicate(Some(feed))
     }
 
-    /// Runs the program and hands its standard output over while it is being printed: what need not
-    /// fit into memory. A reader that stops before the end ends the program.
+    /// Runs the program and passes its standard output to `read` as it is printed, so that it need not
+    /// fit into memory. The program ends if `read` returns early.
     pub(crate) fn streamed<T: Send>(
         &self,
         read: impl FnOnce(&mut dyn Read) -> T + Send,
@@ -158,6 +158,7 @@ impl Command {
         let (read, status, _) = std::thread::scope(|scope| {
             self.communicate_in(scope, None::<NoFeed>, |mut pipe| {
                 let (sender, receiver) = mpsc::channel();
+                // The receiver is gone once the deadline has passed: then the result has no use.
                 scope.spawn(move || drop(sender.send(read(&mut pipe))));
                 receiver
             })
@@ -172,7 +173,7 @@ impl Command {
         let limit = self.most_output;
         let (stdout, status, stderr) = std::thread::scope(|scope| {
             self.communicate_in(scope, feed, |pipe| {
-                drain(Some(pipe), limit.saturating_add(1), Rest::Unread)
+                drain(Some(pipe), limit.saturating_add(1), Excess::Unread)
             })
         })?;
         if stdout.len() as u64 > limit {
@@ -206,21 +207,25 @@ impl Command {
             })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
-            // A group of its own: past the deadline, its children end with it.
+            // Its own process group: past the deadline, its children are killed with it.
             .process_group(0);
         let started = Instant::now();
         let mut child = command.spawn().map_err(|source| self.not_started(source))?;
 
-        // Separate threads, so that a program that writes before it has read cannot lock us up.
-        // The feeder ends with the program: its pipe breaks, past the deadline too.
+        // Input and output have separate threads: a program that writes before it has read all of
+        // its input would otherwise block both sides. The input thread ends when the program does,
+        // because its pipe breaks.
         if let (Some(pipe), Some(feed)) = (child.stdin.take(), feed) {
             scope.spawn(move || {
                 let mut pipe = std::io::BufWriter::with_capacity(1 << 16, pipe);
-                drop(feed(&mut pipe).and_then(|()| pipe.flush()));
+                // A broken pipe is normal: a program need not read its input. Its status tells.
+                if let Err(error) = feed(&mut pipe).and_then(|()| pipe.flush()) {
+                    tracing::debug!(%error, "the input of a program was not read to its end");
+                }
             });
         }
         let stdout = child.stdout.take().map(read);
-        let stderr = drain(child.stderr.take(), MOST_COMPLAINTS, Rest::Discarded);
+        let stderr = drain(child.stderr.take(), MOST_STDERR, Excess::Discarded);
         let left = |started: Instant| self.deadline.saturating_sub(started.elapsed());
         let gathered = stdout.and_then(|stdout| {
             let out = stdout.recv_timeout(left(started)).ok()?;
@@ -228,10 +233,12 @@ impl Command {
         });
         let Some((stdout, stderr)) = gathered else {
             if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-                // Already gone is as good as ended.
+                // An error means that the group has ended already.
                 kill_process_group(group, Signal::KILL).ok();
             }
-            drop(child.wait());
+            if let Err(error) = child.wait() {
+                tracing::warn!(%error, "a program past its deadline could not be waited for");
+            }
             return Err(Failure::Deadline {
                 call: self.call(),
                 deadline: self.deadline,
@@ -241,13 +248,13 @@ impl Command {
         Ok((stdout, status, stderr))
     }
 
-    /// Runs the program and gives back its standard output, or an error unless it exited with 0.
+    /// Runs the program and returns its standard output; an error unless it exited with 0.
     pub(crate) fn run(&self) -> Result<Vec<u8>, Failure> {
         let output = self.output()?;
         if output.status.success() {
             Ok(output.stdout)
         } else {
-            Err(self.refused(&output))
+            Err(self.status_failure(&output))
         }
     }
 
@@ -265,9 +272,9 @@ impl Command {
             .map_err(|source| self.not_started(source))
     }
 
-    /// Starts the program to outlive this process, with its words going to a file. It begins a
-    /// session of its own by itself.
-    pub(crate) fn leave_running(
+    /// Starts the program so that it outlives this process. Its output goes to a file. The program
+    /// starts its own session.
+    pub(crate) fn spawn_detached(
         &self,
         words: std::fs::File,
     ) -> Result<std::process::Child, Failure> {
@@ -282,18 +289,18 @@ impl Command {
             .map_err(|source| self.not_started(source))
     }
 
-    /// Replaces this process by the program; comes back only on failure.
-    pub(crate) fn replace_this_process(&self) -> Failure {
+    /// Replaces this process by the program; returns only on failure.
+    pub(crate) fn exec(&self) -> Failure {
         let source = self.prepared().exec();
         self.not_started(source)
     }
 
-    /// The error that this output means, for callers who look at the status themselves.
-    pub(crate) fn refused(&self, output: &Output) -> Failure {
+    /// The error for this output, for callers that check the status themselves.
+    pub(crate) fn status_failure(&self, output: &Output) -> Failure {
         Failure::Status {
             call: self.call(),
             status: output.status,
-            message: output.complaint(),
+            message: output.failure_message(),
         }
     }
 
@@ -329,7 +336,7 @@ impl Command {
         }
     }
 
-    /// The call as a person would recognise it: program and the first words.
+    /// The call in short, for messages: the program and its first arguments.
     fn call(&self) -> String {
         let mut words = vec![self.program.to_string_lossy().into_owned()];
         let mut args = self.args.iter().map(|arg| arg.to_string_lossy());
@@ -366,8 +373,8 @@ impl Output {
         String::from_utf8_lossy(&self.stderr).trim().to_owned()
     }
 
-    /// What the program said went wrong, else how it ended.
-    fn complaint(&self) -> String {
+    /// Its standard error; how it ended where that is empty.
+    fn failure_message(&self) -> String {
         let said = self.stderr_text();
         if !said.is_empty() {
             return said;
@@ -380,10 +387,10 @@ impl Output {
     }
 }
 
-/// What becomes of the output behind the limit.
+/// What happens to the output beyond the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rest {
-    /// Nobody reads it, which ends the program at its next word.
+enum Excess {
+    /// It is not read. The pipe closes, and the program's next write fails.
     Unread,
     Discarded,
 }
@@ -392,18 +399,22 @@ enum Rest {
 fn drain(
     pipe: Option<impl Read + Send + 'static>,
     limit: u64,
-    rest: Rest,
+    rest: Excess,
 ) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
         let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            // What was read before an error is still worth having.
-            drop(pipe.by_ref().take(limit).read_to_end(&mut bytes));
-            if rest == Rest::Discarded {
+            // What was read before an error is kept.
+            if let Err(error) = pipe.by_ref().take(limit).read_to_end(&mut bytes) {
+                tracing::debug!(%error, "the output of a program was not read to its end");
+            }
+            // The bytes are thrown away, so an error loses nothing.
+            if rest == Excess::Discarded {
                 drop(std::io::copy(&mut pipe, &mut std::io::sink()));
             }
         }
+        // The receiver is gone once the deadline has passed: then the bytes have no use.
         drop(sender.send(bytes));
     });
     receiver

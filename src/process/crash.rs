@@ -1,10 +1,10 @@
-//! Deliberate crashes, for the tests that prove that a crash anywhere loses nothing. Release builds
-//! have no such places.
+//! Deliberate crashes, for the tests that prove that a crash anywhere loses nothing. Not in release
+//! builds.
 
 #[cfg(debug_assertions)]
 use std::sync::Mutex;
 
-/// What is being carried out, and how many of its effects have happened.
+/// The step that is running, and how many of its effects have happened.
 #[cfg(debug_assertions)]
 static WITHIN: Mutex<(String, usize)> = Mutex::new((String::new(), 0));
 
@@ -15,14 +15,14 @@ pub(crate) fn at(place: &str) {
         .is_ok_and(|places| places.split(',').any(|wanted| wanted == place));
     if wanted {
         super::Identity::of_this_process().signal(super::Signal::KILL);
-        // The signal is on its way; nothing more may happen here.
+        // The signal was sent; nothing more may happen in this thread.
         loop {
             std::thread::park();
         }
     }
 }
 
-/// Effects are counted anew from here on, under this name.
+/// Starts to count effects from zero, under this name.
 #[cfg(debug_assertions)]
 pub(crate) fn enter(what: &str) {
     if let Ok(mut within) = WITHIN.lock() {
@@ -30,10 +30,10 @@ pub(crate) fn enter(what: &str) {
     }
 }
 
-/// One of many effects of a step: `BIV_CRASH_AT=pause:thin-worktree:inside:3` crashes behind the third.
+/// One of many effects of a step: `BIV_CRASH_AT=pause:thin-worktree:inside:3` crashes after the third.
 #[cfg(debug_assertions)]
 pub(crate) fn effect() {
-    // No other thread has an effect behind the one that was asked for: the lock is held.
+    // The lock is held, so no other thread has an effect after the one that was asked for.
     if let Ok(mut within) = WITHIN.lock() {
         within.1 += 1;
         at(&format!("{}:inside:{}", within.0, within.1));

@@ -1,4 +1,4 @@
-//! Which process is meant, in a way that outlives the reuse of its pid.
+//! The identity of a process, which a later process with the same pid does not share.
 
 use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::table;
 
-/// A process for ever: its pid, when it was started, and in which boot of the machine.
+/// Identifies a process: its pid, when it was started, and in which boot of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct Identity {
     pub pid: i32,
@@ -45,14 +45,14 @@ impl Identity {
             && !table::is_zombie(self.pid)
     }
 
-    /// Something that becomes readable when this very process ends; None where the system has no
-    /// such thing, or the process has ended already.
+    /// A file descriptor that becomes readable when this process ends. None where the system has none,
+    /// or the process has ended already.
     pub(crate) fn end_signal(&self) -> Option<OwnedFd> {
         let pidfd = end_signal(self.pid)?;
         self.is_alive().then_some(pidfd)
     }
 
-    /// Sends the signal to this very process; a process that is gone needs none.
+    /// Sends the signal to this process, unless it has ended.
     pub(crate) fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else {
             return;
@@ -72,20 +72,23 @@ fn end_signal(_: i32) -> Option<OwnedFd> {
     None
 }
 
-/// With a pidfd in hand the pid cannot be reused between the check and the signal.
+/// With a pidfd, the pid cannot be reused between the check and the signal.
 #[cfg(target_os = "linux")]
 fn send(identity: &Identity, pid: Pid, signal: Signal) {
     use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
     match pidfd_open(pid, PidfdFlags::empty()) {
         Ok(pidfd) => {
-            if identity.is_alive() {
-                // Gone in the meantime is what we wanted anyway.
-                pidfd_send_signal(&pidfd, signal).ok();
+            if identity.is_alive()
+                && let Err(error) = pidfd_send_signal(&pidfd, signal)
+            {
+                note_failed_signal(error);
             }
         }
-        // Kernels before 5.3: the window between check and signal is as small as we can make it.
+        // Kernels before 5.3 have no pidfd: the pid could be reused between the check and the signal.
         Err(rustix::io::Errno::NOSYS) if identity.is_alive() => {
-            rustix::process::kill_process(pid, signal).ok();
+            if let Err(error) = rustix::process::kill_process(pid, signal) {
+                note_failed_signal(error);
+            }
         }
         Err(_) => {}
     }
@@ -93,18 +96,25 @@ fn send(identity: &Identity, pid: Pid, signal: Signal) {
 
 #[cfg(not(target_os = "linux"))]
 fn send(identity: &Identity, pid: Pid, signal: Signal) {
-    if identity.is_alive() {
-        rustix::process::kill_process(pid, signal).ok();
+    if identity.is_alive()
+        && let Err(error) = rustix::process::kill_process(pid, signal)
+    {
+        note_failed_signal(error);
     }
 }
 
-/// Which boot of the machine this is.
+/// A process that has ended in between needs no signal. Callers look again whether it runs.
+fn note_failed_signal(error: rustix::io::Errno) {
+    tracing::debug!(%error, "a signal was not delivered");
+}
+
+/// The id of the current boot of the machine.
 pub(crate) fn boot_id() -> &'static str {
     static BOOT: OnceLock<String> = OnceLock::new();
     BOOT.get_or_init(|| pretended_boot().unwrap_or_else(table::boot_id))
 }
 
-/// A test that cuts the power of a disk cannot boot the machine as well, and says so.
+/// For tests that simulate a power cut without a reboot: they set another boot id.
 fn pretended_boot() -> Option<String> {
     if cfg!(debug_assertions) {
         std::env::var("BIV_TEST_BOOT").ok()

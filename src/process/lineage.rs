@@ -1,4 +1,4 @@
-//! From whom a process descends.
+//! The ancestors of a process.
 
 use std::collections::HashSet;
 
@@ -7,29 +7,31 @@ use super::table;
 
 /// No process of a real system has this many ancestors.
 const LONGEST: usize = 256;
-/// How often a table that changes under the reader is read again.
+/// How often the process table is read again when it changes during the walk.
 const ATTEMPTS: usize = 3;
 
-/// A process and its ancestors, nearest first. The leader of its session counts as one: it is an
-/// ancestor of every process in the session, also of those that have lost their parent.
+/// A process and its ancestors, nearest first. The leader of its session is included: it is an ancestor
+/// of every process in the session, also of those whose parent has ended.
 pub(crate) struct Lineage {
     pub processes: Vec<Identity>,
-    /// False where a process was gone before it could be looked at: then nothing is proved.
+    /// False where a process ended before it could be looked at: then the list proves nothing.
     pub whole: bool,
 }
 
-/// Makes this process, and the program that it becomes, the parent of descendants that lose theirs. A
-/// child that has left its parent, its session and its environment can be told by nothing else.
+/// Makes this process, and the program that it execs, the parent of orphaned descendants. A child that
+/// has left its parent, its session and its environment is recognised by nothing else.
 #[cfg(target_os = "linux")]
 pub(crate) fn adopt_orphans() {
-    // Refused by old kernels: then such children are not recognised.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid())).ok();
+    // Old kernels refuse it. Such children are then not recognised.
+    if let Err(error) = rustix::process::set_child_subreaper(Some(rustix::process::getpid())) {
+        tracing::debug!(%error, "orphaned descendants cannot be adopted");
+    }
 }
 
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn adopt_orphans() {}
 
-/// The lineage of a process, as the system tells it.
+/// The lineage of a process, from the process table.
 pub(crate) fn lineage(pid: i32) -> Lineage {
     let mut found = Lineage {
         processes: Vec::new(),
@@ -47,7 +49,7 @@ pub(crate) fn lineage(pid: i32) -> Lineage {
 fn walk(pid: i32) -> Lineage {
     let mut processes: Vec<Identity> = Vec::new();
     let mut visited = HashSet::new();
-    // With the start time of the process that led here: an ancestor is never younger.
+    // With the start time of its descendant: an ancestor is never younger.
     let mut pending = vec![(pid, u64::MAX, true)];
     let mut whole = true;
     while let Some((pid, younger, required)) = pending.pop() {
@@ -60,13 +62,13 @@ fn walk(pid: i32) -> Lineage {
         }
         let row = table::row_of(pid).filter(|row| row.started <= younger);
         let Some((row, identity)) = row.and_then(|row| Some((row, Identity::of_pid(pid)?))) else {
-            // The leader of a session may have ended long ago; a parent is always there.
+            // The leader of a session may have ended. A parent always exists.
             whole &= !required;
             continue;
         };
         whole &= identity.started == row.started;
         processes.push(identity);
-        // Parents first: they are taken from the end.
+        // Pushed last, taken first: the parent.
         pending.push((row.session, row.started, false));
         pending.push((row.parent, row.started, true));
     }
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_descends_from_its_parents_and_from_nobody_else() {
+    fn a_process_descends_from_its_parents_and_no_other_process() {
         let own = Identity::of_this_process();
         let found = lineage(own.pid);
         assert!(found.whole);

@@ -1,25 +1,25 @@
 //! The only room that starts, recognises and ends processes.
 //!
 //! Every program that Bivouac calls goes through [`Command`]: a deadline, captured output and an
-//! environment that was decided on, never inherited by accident. Every process that Bivouac ends
+//! environment that is set on purpose, never inherited by accident. Every process that Bivouac ends
 //! is named by [`Identity`] (pid *and* start time *and* boot), so a recycled pid is never signalled.
 
 mod command;
-mod companion;
+mod coprocess;
 pub(crate) mod crash;
 mod identity;
-mod leash;
 mod lineage;
+mod parent_bound;
 mod supervised;
 mod table;
 mod tree;
 mod waiting;
 
 pub(crate) use command::{Command, Failure, Output};
-pub(crate) use companion::Companion;
+pub(crate) use coprocess::Coprocess;
 pub(crate) use identity::{Identity, Signal, boot_id};
-pub(crate) use leash::run_leashed;
 pub(crate) use lineage::{Lineage, adopt_orphans, lineage};
+pub(crate) use parent_bound::run_bound_to_parent;
 pub(crate) use supervised::Supervised;
 pub(crate) use table::variable_of;
-pub(crate) use tree::{Survivors, Tree, memory_of, stop_tree, tree_of, workers_in};
+pub(crate) use tree::{Survivors, Tree, memory_of, processes_in, stop_tree, tree_of};

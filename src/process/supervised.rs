@@ -1,4 +1,4 @@
-//! A program that may run for long, and can be ended whole while it does.
+//! A program that may run for a long time and can be interrupted, with all its children.
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use super::{Command, Failure, Identity, Survivors, Tree};
 
 const PROBE: Duration = Duration::from_millis(20);
-/// How long the last words of a program that has ended are waited for: one that it left running may hold
-/// its output open.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// So much of the end of its output is kept.
+/// How long the remaining output of an ended program is waited for. A child that it left running may keep
+/// the pipe open.
+const DRAIN: Duration = Duration::from_secs(1);
+/// How many bytes of the end of its output are kept.
 const KEPT: usize = 64 * 1024;
 
 /// How a supervised program ended.
@@ -20,18 +20,18 @@ const KEPT: usize = 64 * 1024;
 pub(crate) enum Supervised {
     Ended {
         status: ExitStatus,
-        /// The end of what it printed, standard output and error as they came.
+        /// The end of its output, standard output and error in the order of arrival.
         said: String,
     },
-    /// It was asked to end, with everything that it had started.
+    /// It was ended with everything that it had started, because the caller asked for it.
     Interrupted(Result<(), Survivors>),
-    /// The same, because its time was over.
+    /// The same, because its deadline had passed.
     TooLate(Result<(), Survivors>),
 }
 
 impl Command {
-    /// Runs the program until it ends, until `interrupted` says so, or until its deadline. Processes that
-    /// carry the marker, and all that descend from the program, end with it in the latter cases.
+    /// Runs the program until it ends, until `interrupted` returns true, or until its deadline. In the
+    /// last two cases, all its descendants and all processes with the marker are ended with it.
     pub(crate) fn supervise(
         &self,
         marker: &str,
@@ -47,7 +47,7 @@ impl Command {
             .stdin(Stdio::null())
             .stdout(stdout)
             .stderr(stderr)
-            // Not hit by a Ctrl+C that this process is to answer.
+            // A Ctrl+C at the terminal goes to this process only.
             .process_group(0)
             .spawn()
             .map_err(|source| self.not_started(source))?;
@@ -57,7 +57,9 @@ impl Command {
         let deadline = Instant::now() + self.deadline_after();
         let stop = |child: &mut Child| {
             let stopped = Tree::of(leader.as_ref(), marker).stop(grace);
-            drop(child.wait());
+            if let Err(error) = child.wait() {
+                tracing::warn!(%error, "a program that was ended could not be waited for");
+            }
             stopped
         };
         let status = loop {
@@ -74,7 +76,7 @@ impl Command {
             }
             std::thread::sleep(PROBE);
         };
-        let enough = Instant::now() + LAST_WORDS;
+        let enough = Instant::now() + DRAIN;
         while !reader.is_finished() && Instant::now() < enough {
             std::thread::sleep(PROBE);
         }

@@ -1,4 +1,4 @@
-//! What the system says of its processes: `/proc` on Linux, `ps` elsewhere.
+//! The process table: `/proc` on Linux, `ps` elsewhere.
 
 /// One row of the process table.
 #[derive(Debug, Clone)]
@@ -22,7 +22,7 @@ mod system {
 
     pub(crate) fn row(pid: i32) -> Option<Row> {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The command's name stands in parentheses and may hold anything, parentheses too.
+        // The command's name is in parentheses and may itself contain parentheses.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
         Some(Row {
             pid,
@@ -61,7 +61,7 @@ mod system {
             .then(|| stat.get(open + 1..close).unwrap_or_default().to_owned())
     }
 
-    /// What a process holds in memory, in bytes.
+    /// The resident memory of a process, in bytes.
     pub(crate) fn memory(pid: i32) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let kilobytes = status
@@ -129,12 +129,12 @@ mod system {
         kilobytes.trim().parse::<u64>().unwrap_or(0) * 1024
     }
 
-    /// `ps` does not tell where a process works.
+    /// `ps` does not show the working directory of a process.
     pub(crate) fn detached_in(_: i32, _: &std::path::Path) -> Option<String> {
         None
     }
 
-    /// `ps` shows no session id on every system; the process group is the nearest thing.
+    /// `ps` does not show the session id on every system. The process group is used instead.
     fn parse(table: &str) -> Vec<Row> {
         table
             .lines()

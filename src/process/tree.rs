@@ -1,4 +1,4 @@
-//! All processes that belong to an agent, and their end.
+//! Finding and ending all processes that belong to an agent.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -8,11 +8,11 @@ use super::identity::{Identity, Signal};
 use super::lineage::lineage;
 use super::table;
 
-/// How soon a tree that was told to end is looked at again: most end at once.
+/// How soon a tree is looked at again after SIGTERM: most end at once.
 const FIRST_PROBE: Duration = Duration::from_millis(2);
 const PROBE: Duration = Duration::from_millis(10);
 
-/// Processes that outlived even SIGKILL (stuck in the kernel); nothing may be moved under them.
+/// Processes that did not end on SIGKILL (stuck in the kernel). Files that they use must not be moved.
 #[derive(Debug, thiserror::Error)]
 #[error("processes {} cannot be ended", pids(.0))]
 pub(crate) struct Survivors(pub Vec<Identity>);
@@ -25,15 +25,15 @@ fn pids(survivors: &[Identity]) -> String {
         .join(", ")
 }
 
-/// Everything that runs on behalf of an agent: the leader, the processes of its session, all their
-/// descendants with the sessions they began, and every process with the marker variable.
+/// Every process of an agent: the leader, the processes of its session, all their descendants with the
+/// sessions they started, and every process with the marker variable.
 pub(crate) fn tree_of(leader: Option<&Identity>, marker: &str) -> Vec<Identity> {
     let rows = table::rows();
     let known = leader.filter(|leader| leader.is_alive());
     members(&rows, known.into_iter(), marker)
 }
 
-/// The same, built on processes that are known to belong to the agent and still run.
+/// The same, with processes that are already known to belong to the agent and still run.
 fn members<'a>(
     rows: &[table::Row],
     known: impl Iterator<Item = &'a Identity>,
@@ -57,8 +57,8 @@ fn members<'a>(
             break;
         }
     }
-    // A command that an agent runs through `biv` itself carries the marker too: never end this
-    // process or those it descends from.
+    // When an agent runs `biv`, this process has the marker too. This process and its ancestors
+    // are never ended.
     let mut ancestor = i32::try_from(std::process::id()).unwrap_or(0);
     while let Some(row) = rows.iter().find(|row| row.pid == ancestor) {
         members.remove(&row.pid);
@@ -72,8 +72,8 @@ fn members<'a>(
 
 /// The processes of an agent that is about to be ended.
 ///
-/// A process that began its own session with an empty environment is known by its parents alone, and
-/// loses them when they end. So every process that was ever seen in the tree is remembered.
+/// A process that started its own session with an empty environment is recognised only by its parents.
+/// When they end, that link is lost. So every process that was ever seen in the tree is remembered.
 #[derive(Debug)]
 pub(crate) struct Tree {
     marker: String,
@@ -89,13 +89,13 @@ impl Tree {
         }
     }
 
-    /// Takes in what has been born since.
-    pub(crate) fn look_again(&mut self, leader: Option<&Identity>) {
+    /// Adds the processes that were started since.
+    pub(crate) fn refresh(&mut self, leader: Option<&Identity>) {
         self.seen.extend(tree_of(leader, &self.marker));
         self.look();
     }
 
-    /// Those that still run, newly born ones too.
+    /// Those that still run, with those started since.
     fn look(&mut self) -> Vec<Identity> {
         let rows = table::rows();
         let alive = self.seen.iter().filter(|process| process.is_alive());
@@ -104,7 +104,7 @@ impl Tree {
         members
     }
 
-    /// Ends all of them: SIGTERM, `grace`, SIGKILL; proved by looking again.
+    /// Ends all of them: SIGTERM, then SIGKILL after `grace`. Looks again until none is left.
     pub(crate) fn stop(mut self, grace: Duration) -> Result<(), Survivors> {
         let mut told: HashSet<Identity> = HashSet::new();
         let deadline = Instant::now() + grace;
@@ -120,7 +120,7 @@ impl Tree {
             for process in tree {
                 if told.insert(process.clone()) {
                     process.signal(Signal::TERM);
-                    // One that was stopped (SIGSTOP, ctrl-z) hears nothing until it goes on.
+                    // A stopped process (SIGSTOP, Ctrl+Z) does not handle SIGTERM before SIGCONT.
                     process.signal(Signal::CONT);
                 }
             }
@@ -144,9 +144,9 @@ impl Tree {
     }
 }
 
-/// Processes of this user that work in a directory, were started after `since`, and have no terminal,
-/// with their names. A shell or an editor that a person has opened there has one.
-pub(crate) fn workers_in(directory: &Path, since: &Identity) -> Vec<(Identity, String)> {
+/// Processes of this user that have this working directory, were started after `since` and have no
+/// terminal, with their names. A shell or an editor of the user has a terminal.
+pub(crate) fn processes_in(directory: &Path, since: &Identity) -> Vec<(Identity, String)> {
     let own = lineage(Identity::of_this_process().pid).processes;
     table::rows()
         .into_iter()
@@ -161,7 +161,7 @@ pub(crate) fn workers_in(directory: &Path, since: &Identity) -> Vec<(Identity, S
         .collect()
 }
 
-/// What these hold in memory, in bytes.
+/// The resident memory of these processes, in bytes.
 pub(crate) fn memory_of(processes: &[Identity]) -> u64 {
     processes
         .iter()

@@ -1,21 +1,23 @@
-//! Whether a process waits for input: what a program does that has started and is fine.
+//! Whether a process waits for input. A program that does has started without an error.
 
 use super::Identity;
 
 impl Identity {
-    /// Whether this process, or a command that it waits for, waits for something to read: a terminal, a
-    /// socket, any of several. Where the system does not tell, never.
+    /// Whether this process, or a child that it waits for, waits for input from a terminal, a socket or
+    /// one of several descriptors. False on systems that do not show it.
     pub(crate) fn waits_for_input(&self) -> bool {
         self.is_alive() && system::waits_for_input(self.pid, GENERATIONS)
     }
 }
 
-/// A shell that runs a script that runs the program: no launch is wrapped more often than this.
+/// A launch may be wrapped, as by a shell that runs a script that runs the program, but not deeper than
+/// this.
 const GENERATIONS: usize = 4;
 
 #[cfg(target_os = "linux")]
 mod system {
-    /// Where the kernel waits for a terminal or a socket, for any of several descriptors, and for a child.
+    /// Kernel functions in which a process waits for a terminal or a socket, for several descriptors, and
+    /// for a child.
     const READING: [&str; 2] = ["wait_woken", "n_tty_read"];
     const CHOOSING: [&str; 3] = ["poll_schedule_timeout", "ep_poll", "do_select"];
     const WAITING_FOR_CHILD: &str = "do_wait";

@@ -1,7 +1,7 @@
-//! The audit of autoyes: what was decided, written down before it is done.
+//! The audit of autoyes: each decision is written before it is carried out.
 //!
-//! Each line holds the hash of the one before it, so that nothing can be taken out or changed without
-//! being seen. One file for a home; its end is read, never all of it.
+//! Each line has the hash of the line before it, so that a lost or changed line is found. There is one file
+//! for a home. Decisions read only its end.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -11,14 +11,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::{Lock, LockMode, StoreError, Tail, append_line};
+use super::{Durability, Lock, LockMode, StoreError, append_line};
 use crate::model::{InstanceId, RunId, Timestamp, Title};
 
-/// Enough for an hour of decisions at the usual limits.
+/// How many bytes are read for the recent decisions: enough for an hour at the usual limits.
 const RECENT: u64 = 512 * 1024;
 const WAIT: Duration = Duration::from_secs(5);
 
-/// One line.
+/// One decision or its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AuditEntry {
     pub at: Timestamp,
@@ -28,7 +28,7 @@ pub(crate) struct AuditEntry {
     pub agent: String,
     /// `screen` or `hook`.
     pub channel: String,
-    /// Names the dialog; the same for its decision and its outcome.
+    /// Identifies the dialog; the same for its decision and its outcome.
     pub dialog: String,
     pub tool: Option<String>,
     /// Without secrets.
@@ -37,11 +37,11 @@ pub(crate) struct AuditEntry {
     pub decision: String,
     pub rule: Option<String>,
     pub reason: String,
-    /// Names the policy that decided.
+    /// Identifies the policy that decided.
     pub policy: String,
-    /// What is to be pressed; nothing where nothing is.
+    /// The keys to press; empty where none is pressed.
     pub keys: Vec<String>,
-    /// `decided` before the answer is given; then what became of it.
+    /// `decided` before the answer is given, then the outcome.
     pub outcome: String,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct AuditLine {
     pub hash: String,
 }
 
-/// All of it, and the first line that does not follow from the one before.
+/// The whole audit, and the first line whose hash does not match the line before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Audit {
     pub lines: Vec<AuditLine>,
@@ -75,7 +75,7 @@ impl AuditLog {
         }
     }
 
-    /// On the disk when this returns.
+    /// Appends an entry. It is on the disk when this returns.
     pub(crate) fn append(&self, entry: AuditEntry) -> Result<(), StoreError> {
         let _lock = Lock::take(&self.lock, LockMode::Exclusive, WAIT, "audit")?;
         let before = self
@@ -89,7 +89,7 @@ impl AuditLog {
             before,
             hash,
         };
-        append_line(&self.path, &line, Tail::Durable)
+        append_line(&self.path, &line, Durability::Durable)
     }
 
     /// The last decisions on one instance, oldest first.
@@ -101,7 +101,7 @@ impl AuditLog {
             .collect())
     }
 
-    /// Every line, with the chain proved.
+    /// Every line, with the chain of hashes verified.
     pub(crate) fn read(&self) -> Result<Audit, StoreError> {
         let text = match std::fs::read(&self.path) {
             Ok(text) => text,
@@ -148,7 +148,7 @@ impl AuditLog {
         file.read_to_end(&mut text).map_err(io())?;
         let mut lines = text.split(|byte| *byte == b'\n');
         if start > 0 {
-            // The first one is cut off.
+            // The first line may be incomplete.
             lines.next();
         }
         Ok(lines
@@ -157,7 +157,8 @@ impl AuditLog {
     }
 }
 
-/// The entry in a line, to the byte: a newer version may have written fields that this one does not know.
+/// The exact bytes of the entry in a line: a newer version may have written fields that this one does not
+/// know.
 fn entry_of(line: &[u8]) -> Option<Vec<u8>> {
     const LINK: &[u8] = b",\"before\":";
     let end = line.windows(LINK.len()).rposition(|part| part == LINK)?;

@@ -1,4 +1,4 @@
-//! Directories that are ours alone.
+//! Directories that only this user can access.
 
 use std::fs::{DirBuilder, Metadata, Permissions};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
@@ -6,8 +6,8 @@ use std::path::Path;
 
 use super::StoreError;
 
-/// Makes the directory (0700) with its parents, and closes it to others where it was open.
-/// A directory of another user is refused: whoever owns it could swap what we trust.
+/// Creates the directory (0700) with its parents, and removes the rights of others from an existing one. A
+/// directory of another user is refused: its owner could replace files in it.
 pub(crate) fn ensure_private(path: &Path) -> Result<(), StoreError> {
     let metadata = match std::fs::metadata(path) {
         Ok(metadata) => metadata,

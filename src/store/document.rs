@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use super::{StoreError, replace_file};
 use crate::model::{InstanceRecord, Queue, RunRecord};
 
-/// What a file can hold.
+/// The content of a stored file.
 pub(crate) trait Document: Serialize + DeserializeOwned {
     /// The newest format that this version reads, and the one that it writes.
     const FORMAT: u32;
@@ -39,13 +39,13 @@ struct Declared {
     format: Option<u64>,
 }
 
-/// What stands in the file, if this version of biv understands all of its values.
+/// Reads the file, if this version of biv understands all of its values.
 pub(crate) fn read_document<T: Document>(path: &Path) -> Result<T, StoreError> {
     let text = std::fs::read(path).map_err(StoreError::io("read", path))?;
     parse(path, &text)
 }
 
-/// The same, where the file need not be there.
+/// The same; None where there is no file.
 pub(crate) fn read_if_there<T: Document>(path: &Path) -> Result<Option<T>, StoreError> {
     match read_document(path) {
         Ok(document) => Ok(Some(document)),
@@ -54,7 +54,7 @@ pub(crate) fn read_if_there<T: Document>(path: &Path) -> Result<Option<T>, Store
     }
 }
 
-/// Puts the document in the place of the one in the file, which must be readable where there is one.
+/// Replaces the document in the file. An existing file must be readable.
 pub(crate) fn write_document<T: Document>(path: &Path, document: &T) -> Result<(), StoreError> {
     let mut fresh = to_object(path, document)?;
     fresh.insert("format".to_owned(), T::FORMAT.into());
@@ -73,8 +73,7 @@ pub(crate) fn write_document<T: Document>(path: &Path, document: &T) -> Result<(
     replace_file(path, &text)
 }
 
-/// Gives a damaged file a second name, which no other file has. It is never deleted: what can still be
-/// read in it is all that is left.
+/// Gives a damaged file a second, unused name. It is never deleted: it is all that is left of the data.
 pub(super) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     for number in 1.. {
@@ -89,14 +88,14 @@ pub(super) fn keep_aside(path: &Path) -> Result<PathBuf, StoreError> {
     unreachable!("there is a free number")
 }
 
-/// Moves a damaged file out of the way. Gives back where it is now.
+/// Renames a damaged file; returns its new path.
 pub(crate) fn set_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let aside = keep_aside(path)?;
     std::fs::remove_file(path).map_err(StoreError::io("set aside", path))?;
     Ok(aside)
 }
 
-/// A text of the document, whatever else is in it: for the name of an instance that cannot be read.
+/// A text field of the document, even if other fields cannot be read: for the title of a damaged record.
 pub(super) fn text_of(path: &Path, key: &str) -> Option<String> {
     let document: Value = serde_json::from_slice(&std::fs::read(path).ok()?).ok()?;
     Some(document.get(key)?.as_str()?.to_owned())
@@ -120,8 +119,8 @@ fn parse<T: Document>(path: &Path, text: &[u8]) -> Result<T, StoreError> {
     }
 }
 
-/// Adds to a document what the stored one has and this version did not understand. What this version
-/// leaves as it was is taken over as it stands, with all that is in it; what it has changed is new.
+/// Adds the unknown fields of the stored document. A value that this version has not changed is kept as it
+/// is stored, with its unknown fields. A value that it has changed is written anew.
 fn keep_unknown(
     fresh: &mut Map<String, Value>,
     stored: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! The names of the variables that an agent was started with. Their values never reach the disk.
+//! The names of the variables that an agent was started with. Their values are never stored.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::{InstanceDir, StoreError};
 
 impl InstanceDir {
-    /// Empty where nothing is known.
+    /// The stored names; empty where none are known.
     pub(crate) fn environment_names(&self) -> BTreeSet<String> {
         std::fs::read(self.environment_path())
             .ok()
@@ -14,7 +14,7 @@ impl InstanceDir {
             .unwrap_or_default()
     }
 
-    /// Not synced: a start does not wait for a hint that only a later resume looks at.
+    /// Stores the names. Not synced: only a later resume uses them, as a hint.
     pub(crate) fn save_environment_names(
         &self,
         names: &BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! What can be wrong with the state on disk.
+//! Errors of the state on disk.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) enum StoreError {
     Newer { path: PathBuf, found: u64 },
     #[error("{} cannot be understood: {message}", path.display())]
     Corrupt { path: PathBuf, message: String },
-    /// Whole, but with a value that only a newer version can have written.
+    /// Valid JSON, but with a value that this version does not know.
     #[error("{} holds something that this version of biv does not know: {message}", path.display())]
     Unknown { path: PathBuf, message: String },
     #[error("{} was changed by another process", path.display())]

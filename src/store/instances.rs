@@ -11,9 +11,10 @@ use crate::model::{InstanceId, InstanceRecord, RunId, RunRecord};
 
 const FORMAT: &str = "{\"format\":1,\"min_reader\":1}\n";
 
-/// Before the id of an instance that is being removed. No id begins like this.
+/// The prefix of an instance directory that is being removed. No id begins like this.
 const FORGOTTEN: &str = ".forgotten-";
-/// A process that found the directory by its old name can make one more file in it.
+/// How often a removal is repeated: a process that found the directory by its old name can create one more
+/// file in it.
 const REMOVALS: usize = 10;
 
 /// The state directory of a home.
@@ -22,26 +23,26 @@ pub(crate) struct Store {
     root: PathBuf,
 }
 
-/// What is on disk about one instance.
+/// One instance as found on disk.
 #[derive(Debug)]
-pub(crate) enum Loaded {
+pub(crate) enum LoadedInstance {
     Known {
         record: Box<InstanceRecord>,
         journal: Option<Box<Journal>>,
     },
-    /// Claimed by an operation that has not written the record yet.
+    /// Created by an operation that has not written the record yet.
     Unborn { journal: Box<Journal> },
-    /// Newer, damaged or locked away: shown, never touched.
+    /// Newer, damaged or not accessible: shown, never changed.
     Unreadable(StoreError),
 }
 
 impl Store {
-    /// Looks at a state directory; nothing is made until [`Self::prepare`].
+    /// A store in this state directory. Nothing is created before [`Self::prepare`].
     pub(crate) fn new(root: PathBuf) -> Self {
         Self { root }
     }
 
-    /// Makes sure that the state can be written, before anything else is touched.
+    /// Creates the directories, before anything else is changed.
     pub(crate) fn prepare(&self) -> Result<(), StoreError> {
         for directory in [self.root.clone(), self.instances(), self.root.join("lock")] {
             ensure_private(&directory)?;
@@ -73,13 +74,15 @@ impl Store {
             .collect())
     }
 
-    /// Removes what a process that was killed while it removed an instance has left.
+    /// Removes what is left of removals that were interrupted.
     pub(crate) fn sweep_forgotten(&self) {
         let entries = std::fs::read_dir(self.instances()).into_iter().flatten();
         for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with(FORGOTTEN) {
-                // What cannot be removed now is tried again by the next sweep.
-                drop(remove_forgotten(&entry.path()));
+            // A failure is tried again by the next sweep.
+            if entry.file_name().to_string_lossy().starts_with(FORGOTTEN)
+                && let Err(error) = remove_forgotten(&entry.path())
+            {
+                tracing::debug!(%error, "the rest of a removed instance was not deleted");
             }
         }
     }
@@ -90,7 +93,7 @@ impl Store {
         }
     }
 
-    /// Claims the id: fails if the directory is there already.
+    /// Creates the directory of an instance; fails if it exists.
     pub(crate) fn claim(&self, id: &InstanceId) -> Result<InstanceDir, StoreError> {
         let instance = self.instance(id);
         std::fs::create_dir(&instance.path).map_err(StoreError::io("make", &instance.path))?;
@@ -110,13 +113,13 @@ impl Store {
         purpose: &str,
     ) -> Result<Lock, StoreError> {
         let directory = self.root.join("lock");
-        // A copy of the state from a backup may lack it: locks are empty files.
+        // State that was restored from a backup may lack this directory.
         ensure_private(&directory)?;
         let path = directory.join(format!("{name}.lock"));
         Lock::take(&path, LockMode::Exclusive, wait, purpose)
     }
 
-    /// What autoyes has decided, in the whole home.
+    /// The autoyes audit of the home.
     pub(crate) fn audit(&self) -> super::audit::AuditLog {
         super::audit::AuditLog::new(&self.root)
     }
@@ -133,13 +136,13 @@ pub(crate) struct InstanceDir {
 }
 
 impl InstanceDir {
-    pub(crate) fn load(&self) -> Loaded {
+    pub(crate) fn load(&self) -> LoadedInstance {
         let journal = match self.journal().read() {
             Ok(journal) => journal.map(Box::new),
-            Err(error) => return Loaded::Unreadable(error),
+            Err(error) => return LoadedInstance::Unreadable(error),
         };
         match self.record() {
-            Ok(record) => Loaded::Known {
+            Ok(record) => LoadedInstance::Known {
                 record: Box::new(record),
                 journal,
             },
@@ -148,14 +151,14 @@ impl InstanceDir {
                 path,
                 action,
             }) if source.kind() == std::io::ErrorKind::NotFound => match journal {
-                Some(journal) => Loaded::Unborn { journal },
-                None => Loaded::Unreadable(StoreError::Io {
+                Some(journal) => LoadedInstance::Unborn { journal },
+                None => LoadedInstance::Unreadable(StoreError::Io {
                     action,
                     path,
                     source,
                 }),
             },
-            Err(error) => Loaded::Unreadable(error),
+            Err(error) => LoadedInstance::Unreadable(error),
         }
     }
 
@@ -163,19 +166,19 @@ impl InstanceDir {
         read_document(&self.record_path())
     }
 
-    /// The record before the last change. Never read in place of the record: it is offered by `biv doctor`.
+    /// The record before the last change. Never used instead of the record; `biv doctor` offers it.
     pub(crate) fn record_before(&self) -> Result<InstanceRecord, StoreError> {
         read_document(&self.backup_path())
     }
 
-    /// The title of an instance whose record cannot be read, as far as that can be told.
-    pub(crate) fn told_title(&self) -> Option<String> {
+    /// The title of an instance whose record cannot be read, if the title can.
+    pub(crate) fn readable_title(&self) -> Option<String> {
         text_of(&self.record_path(), "title").or_else(|| text_of(&self.backup_path(), "title"))
     }
 
-    /// Puts the record before the last change in the place of a damaged one. Gives back where the damaged
-    /// one is now. There is a record at any instant: a directory without one is taken for an unborn
-    /// instance.
+    /// Replaces a damaged record by the one before the last change; returns the new path of the damaged
+    /// one. There is a record at any instant: a directory without one counts as an instance that is being
+    /// created.
     pub(crate) fn restore_record(&self, _lock: &Lock) -> Result<PathBuf, StoreError> {
         self.record_before()?;
         let path = self.record_path();
@@ -186,7 +189,8 @@ impl InstanceDir {
         Ok(aside)
     }
 
-    /// Writes the record that was read at `rev` and changed since, under the operation lock.
+    /// Writes a changed record under the operation lock. Fails if the stored `rev` is not the one that was
+    /// read.
     pub(crate) fn save(&self, record: &mut InstanceRecord) -> Result<(), StoreError> {
         let path = self.record_path();
         if path.exists() {
@@ -230,7 +234,7 @@ impl InstanceDir {
         let mut unreadable = Vec::new();
         for entry in entries {
             let path = entry.map_err(StoreError::io("read", &directory))?.path();
-            // Beside them lie temporary files and what was set aside.
+            // The directory also has temporary files and damaged files that were renamed.
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
@@ -243,7 +247,7 @@ impl InstanceDir {
         Ok((runs, unreadable))
     }
 
-    /// The lock under which the instance is changed. Waits for up to five seconds.
+    /// The lock for changing the instance. Waits for up to five seconds.
     pub(crate) fn lock_operation(&self, purpose: &str) -> Result<Lock, StoreError> {
         self.take(
             "op.lock",
@@ -253,30 +257,31 @@ impl InstanceDir {
         )
     }
 
-    /// The same, for whoever only looks whether an abandoned operation is to be carried on.
+    /// The same without waiting, to check whether an operation was abandoned.
     pub(crate) fn try_lock_operation(&self, purpose: &str) -> Result<Lock, StoreError> {
         self.take("op.lock", LockMode::Exclusive, Duration::ZERO, purpose)
     }
 
-    /// The lock under which a message waits for the agent and is typed: one at a time, whole.
+    /// The lock for sending a message: it is held from the wait for the agent until the message is typed.
     pub(crate) fn lock_typing(&self, wait: Duration) -> Result<Lock, StoreError> {
         self.take("send.lock", LockMode::Exclusive, wait, "send")
     }
 
-    /// The lock under which keys are pressed, for as long as one message takes.
+    /// The lock for pressing keys, held for one message.
     pub(crate) fn lock_keys(&self, wait: Duration) -> Result<Lock, StoreError> {
         self.take("keys.lock", LockMode::Exclusive, wait, "typing")
     }
 
-    /// Says that a person is here (attached, typing); timers and autoyes then keep away.
-    pub(crate) fn presence(&self, purpose: &str) -> Result<Lock, StoreError> {
-        // A timer holds it for the moment in which it makes sure that nobody is here.
+    /// The lock that says that the user is present (attached, typing): timers and autoyes then do not
+    /// act.
+    pub(crate) fn lock_presence(&self, purpose: &str) -> Result<Lock, StoreError> {
+        // A timer holds it briefly while it checks that the user is absent.
         let wait = Duration::from_secs(5);
         self.take("presence.lock", LockMode::Shared, wait, purpose)
     }
 
-    /// Makes sure that nobody is here, for as long as it is held: an error where somebody is.
-    pub(crate) fn absence(&self, purpose: &str) -> Result<Lock, StoreError> {
+    /// Keeps the user out while it is held; an error where the user is present.
+    pub(crate) fn lock_absence(&self, purpose: &str) -> Result<Lock, StoreError> {
         self.take(
             "presence.lock",
             LockMode::Exclusive,
@@ -289,10 +294,10 @@ impl InstanceDir {
         self.path.join("terminal")
     }
 
-    /// Takes the directory out of the list: for an instance that never came to be.
+    /// Removes the directory of an instance whose creation was rolled back.
     ///
-    /// It gets another name first. Other processes look for it by its id and make a lock file in what
-    /// they find; a directory that is emptied in its place is never empty for sure.
+    /// It is renamed first. Other processes find it by its id and create lock files in it, so a directory
+    /// under its own name may not stay empty.
     pub(crate) fn forget(&self) -> Result<(), StoreError> {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         let aside = self.path.with_file_name(format!("{FORGOTTEN}{name}"));
@@ -316,8 +321,12 @@ impl InstanceDir {
     fn keep_backup(&self, path: &Path) -> Result<(), StoreError> {
         let backup = self.backup_path();
         let fresh = self.path.join("record.json.bak.new");
-        // A hard link costs nothing and is the very file that a reader saw.
-        drop(std::fs::remove_file(&fresh));
+        // A hard link is cheap and keeps exactly the file that readers saw.
+        if let Err(error) = std::fs::remove_file(&fresh)
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(StoreError::io("remove", &fresh)(error));
+        }
         std::fs::hard_link(path, &fresh)
             .and_then(|()| std::fs::rename(&fresh, &backup))
             .map_err(StoreError::io("keep", &backup))
@@ -383,7 +392,7 @@ mod tests {
         let over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                // As the daemon and `biv list` do: whether an operation is under way is told by its lock.
+                // As the daemon and `biv list` do: the lock shows whether an operation is under way.
                 scope.spawn(|| {
                     while !over.load(Ordering::Relaxed) {
                         drop(store.instance(&id).try_lock_operation("settle"));

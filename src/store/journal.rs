@@ -3,8 +3,8 @@
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
-use super::{StoreError, Tail, append_line, replace_file};
-use crate::lifecycle::{Entry, Journal};
+use super::{Durability, StoreError, append_line, replace_file};
+use crate::lifecycle::{Journal, JournalEntry};
 
 #[derive(Debug, Clone)]
 pub(crate) struct JournalFile {
@@ -16,25 +16,25 @@ impl JournalFile {
         Self { path }
     }
 
-    /// Takes the place of the last operation's journal, which must be closed.
-    pub(crate) fn begin(&self, entry: &Entry) -> Result<(), StoreError> {
+    /// Replaces the last operation's journal, which must be closed.
+    pub(crate) fn begin(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let mut line =
             serde_json::to_vec(entry).map_err(|error| self.corrupt(&error.to_string()))?;
         line.push(b'\n');
         replace_file(&self.path, &line)
     }
 
-    pub(crate) fn append(&self, entry: &Entry) -> Result<(), StoreError> {
+    pub(crate) fn append(&self, entry: &JournalEntry) -> Result<(), StoreError> {
         let tail = if entry.must_be_durable() {
-            Tail::Durable
+            Durability::Durable
         } else {
-            Tail::Soon
+            Durability::Soon
         };
         append_line(&self.path, entry, tail)
     }
 
-    /// The journal, if there is one. A torn line is one whose step was never reported done; any
-    /// other line that cannot be read means that this journal must not be acted upon.
+    /// The journal, if there is one. An incomplete line means that its step was never reported as done.
+    /// Any other unreadable line is an error: recovery must not act on this journal.
     pub(crate) fn read(&self) -> Result<Option<Journal>, StoreError> {
         let file = match std::fs::File::open(&self.path) {
             Ok(file) => file,
@@ -48,9 +48,9 @@ impl JournalFile {
             if line.is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<Entry>(&line) {
+            match serde_json::from_slice::<JournalEntry>(&line) {
                 Ok(entry) => entries.push(entry),
-                // At most one: the end of a file that was cut, or what was cut before a later line.
+                // At most one incomplete line: at the end, or before a later append.
                 Err(error) if torn.is_none() && !line.ends_with(b"}") => torn = Some(error),
                 Err(error) => return Err(self.not_understood(&line, &error)),
             }
@@ -60,7 +60,7 @@ impl JournalFile {
             .map_err(StoreError::journal(&self.path))
     }
 
-    /// A whole line of another kind is a newer version's; anything else is damage.
+    /// Valid JSON of an unknown kind is from a newer version; anything else is damage.
     fn not_understood(&self, line: &[u8], error: &serde_json::Error) -> StoreError {
         if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_err() {
             return self.corrupt(&error.to_string());
@@ -90,8 +90,8 @@ mod tests {
     fn a_journal_cut_at_any_byte_is_an_earlier_journal_never_a_wrong_one() {
         let dir = tempfile::tempdir().unwrap();
         let file = JournalFile::new(dir.path().join("journal.jsonl"));
-        file.begin(&Entry::Begin {
-            format: Entry::FORMAT,
+        file.begin(&JournalEntry::Begin {
+            format: JournalEntry::FORMAT,
             id: OperationId::random(),
             at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
             by: Identity::of_this_process(),
@@ -102,13 +102,13 @@ mod tests {
         let first = std::fs::read(&file.path).unwrap().len();
         for step in [Step::Quiesce, Step::SaveConversation] {
             let facts = Facts::none().with(Fact::new("a"), &"b}");
-            file.append(&Entry::Done { step, facts }).unwrap();
+            file.append(&JournalEntry::Done { step, facts }).unwrap();
         }
         let whole = std::fs::read(&file.path).unwrap();
         for cut in first..=whole.len() {
             std::fs::write(&file.path, &whole[..cut]).unwrap();
-            // A cut inside a line may leave a shorter text that still ends like an object; it is
-            // then refused, which is safe, and never read as something else.
+            // A cut inside a line may leave a shorter text that still ends like an object. It is
+            // then refused, which is safe, and never read as another entry.
             if let Ok(journal) = file.read() {
                 let journal = journal.unwrap();
                 let complete = whole[first..cut]

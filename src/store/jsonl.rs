@@ -1,4 +1,4 @@
-//! Files of JSON lines that only ever grow.
+//! Append-only files of JSON lines.
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -12,17 +12,17 @@ use super::StoreError;
 
 /// Whether an appended line must survive a power cut before the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(crate) enum Durability {
     Durable,
     Soon,
 }
 
-/// Appends one line with a single write. A tail that a crash tore off mid-line is ended first, so
-/// that it cannot swallow the new line.
+/// Appends one line with a single write. An incomplete last line that a crash has left is ended first, so
+/// that it does not merge with the new line.
 pub(crate) fn append_line(
     path: &Path,
     value: &impl Serialize,
-    tail: Tail,
+    tail: Durability,
 ) -> Result<(), StoreError> {
     let mut line = serde_json::to_vec(value).map_err(|error| StoreError::Corrupt {
         path: path.to_owned(),
@@ -41,7 +41,7 @@ pub(crate) fn append_line(
     }
     file.write_all(&line)
         .map_err(StoreError::io("append to", path))?;
-    if tail == Tail::Durable {
+    if tail == Durability::Durable {
         file.sync_data().map_err(StoreError::io("sync", path))?;
     }
     Ok(())
@@ -57,7 +57,7 @@ pub(super) fn ends_torn(file: &mut File) -> std::io::Result<bool> {
     Ok(last != [b'\n'])
 }
 
-/// All lines that can be read, and how many could not. A missing file has none of either.
+/// All lines that can be read, and how many could not. A missing file has none.
 pub(crate) fn read_lines<T: DeserializeOwned>(path: &Path) -> Result<(Vec<T>, usize), StoreError> {
     let file = match File::open(path) {
         Ok(file) => file,
@@ -88,13 +88,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lines.jsonl");
         for text in ["one", "two\nlines", "drei ü"] {
-            append_line(&path, &text, Tail::Soon).unwrap();
+            append_line(&path, &text, Durability::Soon).unwrap();
         }
         let whole = std::fs::read(&path).unwrap();
         for cut in 0..=whole.len() {
             std::fs::write(&path, &whole[..cut]).unwrap();
             let complete = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
-            append_line(&path, &"new", Tail::Durable).unwrap();
+            append_line(&path, &"new", Durability::Durable).unwrap();
             let (lines, _) = read_lines::<String>(&path).unwrap();
             assert!(lines.len() > complete, "cut at {cut}");
             assert_eq!(lines.last().map(String::as_str), Some("new"));

@@ -1,6 +1,6 @@
 //! Locks between processes: `flock` on files that are unlinked only with the whole instance.
 //!
-//! The kernel releases them when their holder dies, however it dies. Order, to be kept everywhere:
+//! The kernel releases them when their holder ends. The order of locks, which every caller keeps:
 //! gate → op (ascending id) → repository → names → send → presence (never waited for) → conversation.
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -19,15 +19,15 @@ pub(crate) enum LockMode {
     Exclusive,
 }
 
-/// Held as long as it lives. Rust opens files close-on-exec, so that no child (a tmux server that
-/// is started under a lock, say) goes on holding it.
+/// Held until it is dropped. Files are close-on-exec, so that no child keeps holding it, such as a tmux
+/// server that is started under a lock.
 #[derive(Debug)]
 pub(crate) struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Takes the lock, waiting for it up to `wait`. `purpose` is what others are told meanwhile.
+    /// Takes the lock, waiting for up to `wait`. Waiting processes show `purpose`.
     pub(crate) fn take(
         path: &Path,
         mode: LockMode,
@@ -64,14 +64,16 @@ impl Lock {
                 }
             }
         }
-        // The directory of an instance that never came to be is removed with its locks.
+        // A directory of an instance may be removed with its locks while they are waited for.
         if !is_still_at(&file, path) {
             let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
             return Err(StoreError::io("lock", path)(gone));
         }
         if mode == LockMode::Exclusive {
-            // For people only: nothing decides by it, so a failure to write it is no matter.
-            drop(introduce(&mut file, purpose));
+            // The text is for error messages only; no decision depends on it.
+            if let Err(error) = introduce(&mut file, purpose) {
+                tracing::debug!(%error, "the purpose of a lock was not written");
+            }
         }
         Ok(Self { _file: file })
     }
@@ -109,8 +111,8 @@ fn holder(file: &mut File) -> String {
 mod tests {
     use super::*;
 
-    /// A test beside this one may start a process: until that has become its program, it holds a copy
-    /// of every open file. Shorter than the child of the test lives.
+    /// A parallel test may fork: until its child execs, the child has a copy of every open file. Shorter than
+    /// the lifetime of the child of the test.
     const SOON: Duration = Duration::from_secs(20);
 
     #[test]
@@ -150,7 +152,7 @@ mod tests {
         let held = Lock::take(&path, LockMode::Exclusive, Duration::ZERO, "new").unwrap();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| Lock::take(&path, LockMode::Exclusive, SOON, "pause"));
-            // It has the file open by the time it waits, and before that it would make another.
+            // The waiting thread has opened the file by then; otherwise it would create another one.
             while !std::fs::read_dir("/proc/self/fd")
                 .unwrap()
                 .flatten()

@@ -1,4 +1,4 @@
-//! The queue of an instance on disk: one small file, replaced whole, under a lock of its own.
+//! The queue of an instance on disk: one small file, replaced atomically, with its own lock.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use super::document::{read_if_there, write_document};
 use super::{InstanceDir, Lock, LockMode, StoreError};
 use crate::model::Queue;
 
-/// Changes take milliseconds.
+/// A change takes milliseconds.
 const WAIT: Duration = Duration::from_secs(5);
 
 impl InstanceDir {
-    /// The queue as it is; an empty one where there is none yet.
+    /// The queue; an empty one where there is no file.
     pub(crate) fn queue(&self) -> Result<Queue, StoreError> {
         Ok(read_if_there(&self.queue_path())?.unwrap_or_default())
     }
 
-    /// Changes the queue; what was decided is on disk when this comes back.
+    /// Changes the queue. The change is on disk when this returns.
     pub(crate) fn change_queue<T>(
         &self,
         change: impl FnOnce(&mut Queue) -> T,

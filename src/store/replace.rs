@@ -1,4 +1,4 @@
-//! Whole files, replaced in one step: a reader sees the old one or the new one.
+//! Atomic replacement of files: a reader sees the old file or the new one.
 
 use std::fs::File;
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::StoreError;
 
 /// Writes a temporary file beside the target, syncs it, renames it over the target and syncs the
-/// directory. Refuses to put nothing in the place of something.
+/// directory. Refuses to replace a file by an empty one.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     if content.is_empty() {
         return Err(StoreError::Corrupt {
@@ -29,8 +29,8 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
     sync_directory(directory)
 }
 
-/// The same without waiting for the disk: after a power cut the file may be the old one, or empty. For what
-/// is written again and again, and is worth little.
+/// The same without syncing: after a power cut the file may be the old one, or empty. For files that are
+/// written often and can be lost.
 pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let directory = path.parent().unwrap_or(Path::new("."));
     let mut temporary = tempfile::NamedTempFile::new_in(directory)

@@ -1,5 +1,5 @@
-//! The autoyes switch of an instance: a file that is replaced whole and waits for no lock, so that
-//! turning it off takes effect at once, whatever else is under way.
+//! The autoyes switch of an instance: a file that is replaced atomically without a lock, so that turning it
+//! off takes effect at once, whatever else is under way.
 
 use std::path::PathBuf;
 
@@ -12,17 +12,17 @@ impl Document for AutoyesSwitch {
 }
 
 impl InstanceDir {
-    /// The switch; where it was never turned, what the record says.
+    /// The switch; the value in the record where there is no file.
     pub(crate) fn autoyes(&self, record: &InstanceRecord) -> Result<AutoyesSwitch, StoreError> {
         let turned = read_if_there(&self.autoyes_path())?;
         Ok(turned.unwrap_or_else(|| AutoyesSwitch::of(record)))
     }
 
-    /// Turns the switch. The last one to turn it wins.
+    /// Sets the switch. The last writer wins.
     pub(crate) fn turn_autoyes(&self, switch: &AutoyesSwitch) -> Result<(), StoreError> {
         let path = self.autoyes_path();
         match write_document(&path, switch) {
-            // A damaged switch counts as off, and must not stay so for ever.
+            // A damaged file counts as off, and must not stay damaged.
             Err(StoreError::Corrupt { .. }) => {
                 set_aside(&path)?;
                 write_document(&path, switch)

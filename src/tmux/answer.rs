@@ -1,4 +1,4 @@
-//! A key into a pane, only if the pane still shows what was seen: asked and done in one command.
+//! Sends keys to a pane only if the pane still shows what was seen. Check and keys are one tmux command.
 
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -10,43 +10,46 @@ use super::screen::{CURSOR, parse_cursor};
 use super::server::no_pane;
 use super::{Server, TmuxError};
 
-/// A look at a pane with everything that an answer depends on.
+/// A screenshot of a pane with everything that an answer depends on.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct CloseLook {
+pub(crate) struct DetailedScreenshot {
     pub pid: i32,
-    /// A person scrolls: keys would go to tmux, not to the agent.
+    /// The user scrolls (copy mode): keys would go to tmux, not to the agent.
     pub in_mode: bool,
     pub dead: bool,
-    /// Terminals in its session.
+    /// Attached clients of its session.
     pub attached: u32,
-    /// Seconds since the epoch of the last key of any of them.
+    /// When one of them last sent a key, in seconds since the epoch.
     pub last_key: Option<i64>,
     /// Column and row of the cursor.
     pub cursor: (u16, u16),
-    /// The program of the pane gets what is typed line by line, as opposed to key by key.
+    /// The terminal is in line mode: the program gets input line by line, not key by key.
     pub reads_lines: bool,
     pub title: String,
     /// With colours.
     pub text: String,
 }
 
-/// What must still be so when the key is sent.
+/// What must still be true when the key is sent.
 #[derive(Debug, Clone)]
 pub(crate) struct Expected<'e> {
     pub pid: i32,
     pub attached: u32,
     /// All rows of the pane, from the top, without colours.
     pub rows: &'e [&'e str],
-    /// The first of them that counts.
+    /// The first row that is compared.
     pub from: usize,
-    /// Where the cursor must be, where that matters.
+    /// The cursor position, where it matters.
     pub cursor: Option<(u16, u16)>,
 }
 
 const FIELD: char = '\u{1f}';
 
 impl Server {
-    pub(crate) fn look_closely(&self, pane: &str) -> Result<Option<CloseLook>, TmuxError> {
+    pub(crate) fn take_detailed_screenshot(
+        &self,
+        pane: &str,
+    ) -> Result<Option<DetailedScreenshot>, TmuxError> {
         let format = [
             "#{pane_pid}",
             "#{pane_in_mode}",
@@ -68,8 +71,8 @@ impl Server {
         Ok(parse(&String::from_utf8_lossy(&output.stdout)))
     }
 
-    /// Presses the keys if the pane is as expected; whether it was. tmux does nothing else between
-    /// the question and the keys, so no other dialog can come in between.
+    /// Sends the keys if the pane is as expected; returns whether it was. tmux does nothing between the
+    /// check and the keys, so no other dialog can appear in between.
     pub(crate) fn press_if(
         &self,
         pane: &str,
@@ -90,10 +93,10 @@ impl Server {
     }
 }
 
-fn parse(answer: &str) -> Option<CloseLook> {
+fn parse(answer: &str) -> Option<DetailedScreenshot> {
     let (head, rest) = answer.split_once('\n')?;
     let mut fields = head.splitn(7, FIELD);
-    let mut look = CloseLook {
+    let mut look = DetailedScreenshot {
         pid: fields.next()?.parse().ok()?,
         in_mode: fields.next()? != "0",
         dead: fields.next()? == "1",
@@ -115,7 +118,7 @@ fn parse(answer: &str) -> Option<CloseLook> {
     Some(look)
 }
 
-/// Whether this terminal collects whole lines for its program. One that cannot be asked does not.
+/// Whether this terminal is in line mode. False where that cannot be read.
 fn reads_lines(terminal: &Path) -> bool {
     let opened = std::fs::File::options()
         .read(true)
@@ -150,7 +153,7 @@ fn condition(expected: &Expected<'_>) -> String {
     all_of(&terms)
 }
 
-/// Two at a time, as a tree: older servers know no longer lists and no deep nesting.
+/// A balanced tree of two-argument conditions: older servers support neither longer lists nor deep nesting.
 fn all_of(terms: &[String]) -> String {
     match terms {
         [] => "1".to_owned(),
@@ -162,16 +165,16 @@ fn all_of(terms: &[String]) -> String {
     }
 }
 
-/// A whole row, in a form that can stand in a format of tmux: what means something there is left
-/// open, one character for one.
+/// A row as a pattern in a tmux format. Characters with a meaning in formats are replaced by single-character
+/// wildcards.
 struct Pattern(Vec<Piece>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Exactly(char),
-    /// Any one character: this one cannot be written.
+    /// Any one character, for one that cannot be written in a format.
     One,
-    /// One or more: beyond ASCII, bytes and characters are counted differently.
+    /// One or more, for characters beyond ASCII: servers count them as bytes or as characters.
     Some,
 }
 
@@ -213,10 +216,10 @@ impl Pattern {
         text
     }
 
-    /// Whether this pattern, as the server reads it, fits a row.
+    /// Whether this pattern, as the server reads it, matches a row.
     fn fits(&self, row: &str) -> bool {
         let row: Vec<char> = row.trim_end().chars().collect();
-        // Which beginnings of the row can be explained by the pieces so far.
+        // Which prefixes of the row match the pieces so far.
         let mut reached = vec![false; row.len() + 1];
         if let Some(start) = reached.first_mut() {
             *start = true;

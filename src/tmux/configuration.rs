@@ -1,6 +1,6 @@
-//! The configuration of our own server, loaded in place of the user's.
+//! The configuration of Bivouac's own tmux server, loaded instead of the user's.
 
-/// What can be chosen about it.
+/// The parts that the user can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Configuration {
     pub history: u32,
@@ -11,7 +11,7 @@ pub(crate) struct Configuration {
 #[error("`{0}` is not the name of a key such as C-q, M-d or F12")]
 pub(crate) struct KeyNameError(String);
 
-/// Only names of keys reach the configuration: it is a program, and a key is user text.
+/// Checks a key name. The configuration is a program, so no other user text may reach it.
 pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
     let base = name.trim_start_matches(['C', 'M', 'S', '-']);
     let modifiers = name.get(..name.len() - base.len()).unwrap_or("");
@@ -31,9 +31,9 @@ pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
 }
 
 impl Configuration {
-    /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and the one key
-    /// that an attached person needs is the one that leaves. What a person selects goes to the
-    /// clipboard (`external`); what a program prints never does.
+    /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and an attached user
+    /// needs only the detach key. Text that the user selects goes to the clipboard (`external`); a
+    /// program cannot set the clipboard.
     pub(crate) fn text(&self) -> String {
         let Self {
             history,

@@ -1,4 +1,4 @@
-//! What can be wrong with tmux.
+//! Errors of tmux.
 
 use crate::process::Failure;
 
@@ -8,7 +8,7 @@ pub(crate) enum TmuxError {
     Missing,
     #[error(
         "tmux {found} is too old: at least {} is needed",
-        super::Version::OLDEST
+        super::TmuxVersion::OLDEST
     )]
     TooOld { found: String },
     #[error("the tmux server is not running")]

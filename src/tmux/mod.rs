@@ -1,29 +1,29 @@
-//! Everything that Bivouac does with tmux, on a server of its own.
+//! All use of tmux, on Bivouac's own server.
 //!
-//! Sessions are named from ids and found by exact targets (`=name:`, `%pane`): a plain `-t foo` would
-//! reach `foobar`. No user text ever stands in a name, a directory or a format, where tmux would
-//! expand `#(command)`; titles are values of user options. Every call has a deadline.
+//! Sessions are named by id and addressed by exact targets (`=name:`, `%pane`): a plain `-t foo` would match
+//! `foobar`. No user text is part of a name, a directory or a format, where tmux would expand `#(command)`.
+//! Titles are values of user options. Every call has a deadline.
 
 mod answer;
 mod configuration;
 mod control;
-mod doorbell;
+mod control_sequences;
 mod error;
-mod harmless;
 mod pane;
+mod pane_pipe;
 mod screen;
 mod server;
 mod sessions_lock;
 mod typing;
 mod version;
 
-pub(crate) use answer::{CloseLook, Expected};
+pub(crate) use answer::{DetailedScreenshot, Expected};
 pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
-pub(crate) use control::{Client, Notice, Said};
-pub(crate) use doorbell::{Doorbells, hand_over};
+pub(crate) use control::{ControlClient, ControlEvent, Notification};
+pub(crate) use control_sequences::without_control_sequences;
 pub(crate) use error::TmuxError;
-pub(crate) use harmless::harmless;
 pub(crate) use pane::{Death, Pane};
-pub(crate) use screen::Shot;
-pub(crate) use server::{HUB, Server, SessionOptions, let_this_pane_go, raise_file_limit};
-pub(crate) use version::Version;
+pub(crate) use pane_pipe::{PipeReceiver, send_pipe};
+pub(crate) use screen::Screenshot;
+pub(crate) use server::{HUB, Server, SessionOptions, raise_file_limit, release_this_pane};
+pub(crate) use version::TmuxVersion;

@@ -1,12 +1,12 @@
-//! What tmux says of its panes.
+//! The panes of the server.
 
 use super::TmuxError;
 use crate::model::InstanceId;
 
-/// One pane of our server.
+/// One pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pane {
-    /// Whose it is; None for a pane that was not made by biv.
+    /// Its instance; None for a pane that biv did not create.
     pub instance: Option<InstanceId>,
     pub session: String,
     pub id: String,
@@ -17,9 +17,9 @@ pub(crate) struct Pane {
     pub rows: u16,
     /// Seconds since the epoch of the last output.
     pub active_at: i64,
-    /// People who are attached.
+    /// Attached clients.
     pub clients: u32,
-    /// Its output goes to somebody beside the screen.
+    /// Its output is also piped to a command.
     pub piped: bool,
     pub cursor: (u16, u16),
     /// Lines that have scrolled off the screen.
@@ -35,7 +35,7 @@ pub(crate) struct Death {
 }
 
 impl Death {
-    /// As a shell would tell it: a signal is 128 and its number. Old servers do not say which.
+    /// As in a shell: 128 plus the number of a signal. Old servers do not report the signal.
     pub(crate) fn exit_code(self) -> i32 {
         match (self.signal, self.status) {
             (Some(signal), _) => 128 + signal,
@@ -46,7 +46,7 @@ impl Death {
 }
 
 impl Pane {
-    /// Dead, and nothing is known of how: its process may not have been waited for yet.
+    /// Dead, and its status is not known: tmux may not have reaped its process yet.
     pub(super) fn is_unclear(&self) -> bool {
         matches!(
             self.death,
@@ -58,10 +58,10 @@ impl Pane {
     }
 }
 
-/// Separates fields; no title or name can hold it, as tmux escapes control characters in them.
+/// Separates fields. No title or name contains it, because tmux escapes control characters in them.
 const FIELD: char = '\u{1f}';
 
-/// Asks for what [`parse_panes`] reads. The free text comes last.
+/// The format that [`parse_panes`] reads. The free text comes last.
 pub(super) fn format() -> String {
     [
         "#{@biv_id}",

@@ -1,4 +1,4 @@
-//! What a pane shows.
+//! Captures of panes.
 
 use super::pane::{format, parse_panes};
 use super::server::{no_pane, not_installed};
@@ -6,12 +6,12 @@ use super::{Pane, Server, TmuxError};
 use crate::model::InstanceId;
 use crate::process::Command;
 
-/// One look at a pane: its title and its visible lines, taken in one go.
+/// The title and the visible lines of a pane, taken in one command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shot {
+pub(crate) struct Screenshot {
     pub pane: String,
     pub title: String,
-    /// A person scrolls: keys would go to tmux, not to the agent.
+    /// The user scrolls (copy mode): keys would go to tmux, not to the agent.
     pub in_mode: bool,
     pub dead: bool,
     /// Column and row of the cursor.
@@ -19,39 +19,39 @@ pub(crate) struct Shot {
     pub text: String,
 }
 
-/// Begins each pane's part of a combined answer. tmux escapes control characters in what it prints
-/// of titles, and a screen holds none.
+/// Begins each pane's part of a combined answer. tmux escapes control characters in titles, and a screen has
+/// none.
 const PART: char = '\u{1e}';
 const FIELD: char = '\u{1f}';
 
-/// Lines of history that are captured in one go, without a slice's risk of cutting a wrapped line.
+/// Up to this many lines of history are captured at once. A slice may cut a wrapped line.
 const WHOLE: usize = 12_000;
 const SLICE: usize = 5_000;
 
-/// Panes asked about in one call: the words of a command are limited to 16 kB.
+/// Panes per call: the arguments of a command are limited to 16 kB.
 const AT_ONCE: usize = 60;
 
 impl Server {
-    /// Looks at several panes with as few calls as can be. A pane that is gone is left out.
-    pub(crate) fn look(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {
+    /// Screenshots of several panes with as few calls as possible. A pane that is gone is left out.
+    pub(crate) fn look(&self, panes: &[&str]) -> Result<Vec<Screenshot>, TmuxError> {
         let mut shots = Vec::new();
         let mut rest = panes;
         while !rest.is_empty() {
             let batch = &rest[..rest.len().min(AT_ONCE)];
             let seen = self.look_at_batch(batch)?;
-            // A sequence stops at the first pane that is missing: go on behind it.
+            // A sequence stops at the first missing pane: continue after it.
             rest = &rest[(seen.len() + 1).min(batch.len())..];
             shots.extend(seen);
         }
         Ok(shots)
     }
 
-    /// All panes and a look at each that an instance sits in. The panes where they are expected to
-    /// sit are asked for in the same call; only those that are elsewhere cost a second one.
+    /// All panes, and a screenshot of each that belongs to an instance. The expected panes are captured in
+    /// the same call; only other panes cost a second one.
     pub(crate) fn panes_and_shots(
         &self,
         expected: &[&str],
-    ) -> Result<(Vec<Pane>, Vec<Shot>), TmuxError> {
+    ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         let batch = &expected[..expected.len().min(AT_ONCE)];
         let (mut panes, mut shots) = self.panes_and_batch(batch)?;
         if panes.iter().any(Pane::is_unclear) {
@@ -67,8 +67,8 @@ impl Server {
         Ok((panes, shots))
     }
 
-    fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Shot>), TmuxError> {
-        // Without a socket there is nobody to ask; `panes` knows what to do then.
+    fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
+        // Without a socket there is no server; `panes` handles that.
         let output = match self.socket_path().exists() {
             true => {
                 let mut command = self
@@ -81,7 +81,7 @@ impl Server {
             }
             false => None,
         };
-        // A pane that is gone ends the sequence with an error behind the list of panes.
+        // A pane that is gone ends the sequence with an error after the list of panes.
         let answer = output.map_or_else(String::new, |output| {
             String::from_utf8_lossy(&output.stdout).into_owned()
         });
@@ -92,8 +92,8 @@ impl Server {
         Ok((parse_panes(panes)?, parse_shots(shots)))
     }
 
-    /// The whole scrollback and the screen below it, with colours. A long one is taken in slices:
-    /// while the server prints one, every other session waits.
+    /// The whole scrollback and the screen below it, with colours. A long one is captured in slices,
+    /// because every other session waits while the server prints.
     pub(crate) fn history(&self, pane: &Pane) -> Result<String, TmuxError> {
         let (lines, pane) = (pane.history, pane.id.as_str());
         if lines <= WHOLE {
@@ -102,13 +102,13 @@ impl Server {
         let mut text = String::new();
         for start in (1..=lines).rev().step_by(SLICE) {
             let end = start.saturating_sub(SLICE - 1).max(1);
-            // There may be more lines by now.
+            // The history may have grown since.
             let start = match start {
                 first if first == lines => "-".to_owned(),
                 start => format!("-{start}"),
             };
             text.push_str(&self.slice(pane, &start, &format!("-{end}"))?);
-            // Colours are told anew at the beginning of each slice.
+            // tmux repeats the colours at the start of each slice.
             text.push_str("\x1b[0m\n");
         }
         text.push_str(&self.slice(pane, "0", "-")?);
@@ -168,8 +168,8 @@ impl Server {
             .map_err(|error| no_pane(error, pane))
     }
 
-    /// The screen of an instance's pane with so many lines above it, with colours; none where that
-    /// pane is another's by now.
+    /// The screen of an instance's pane with `above` lines of history, with colours; None where the pane
+    /// belongs to another instance now.
     pub(crate) fn glimpse(
         &self,
         pane: &str,
@@ -187,7 +187,7 @@ impl Server {
         Ok((owner == instance.as_str()).then(|| text.to_owned()))
     }
 
-    fn look_at_batch(&self, panes: &[&str]) -> Result<Vec<Shot>, TmuxError> {
+    fn look_at_batch(&self, panes: &[&str]) -> Result<Vec<Screenshot>, TmuxError> {
         let output = look_at(self.client().arg("-N"), panes)
             .output()
             .map_err(|error| no_pane(error, panes.first().unwrap_or(&"")))?;
@@ -195,13 +195,13 @@ impl Server {
     }
 }
 
-/// Adds to a call what [`parse_shots`] reads.
+/// Adds the commands whose output [`parse_shots`] reads.
 fn look_at(mut command: Command, panes: &[&str]) -> Command {
     for (index, pane) in panes.iter().enumerate() {
         if index > 0 {
             command = command.arg(";");
         }
-        // A pane's id is not written into the format: tmux takes `%12` for a part of the date.
+        // The id of a pane is not part of the format: tmux reads `%12` as part of a date.
         let format = format!(
             "{PART}#{{pane_id}}{FIELD}#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}{CURSOR}{FIELD}#{{pane_title}}"
         );
@@ -212,7 +212,7 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
     command
 }
 
-/// Asks for what [`parse_cursor`] reads.
+/// The format that [`parse_cursor`] reads.
 pub(super) const CURSOR: &str = "#{cursor_x} #{cursor_y}";
 
 pub(super) fn parse_cursor(text: &str) -> (u16, u16) {
@@ -220,16 +220,16 @@ pub(super) fn parse_cursor(text: &str) -> (u16, u16) {
     (column.parse().unwrap_or(0), row.parse().unwrap_or(0))
 }
 
-fn parse_shots(answer: &str) -> Vec<Shot> {
+fn parse_shots(answer: &str) -> Vec<Screenshot> {
     answer
         .split(PART)
         .skip(1)
         .filter_map(|part| {
             let (head, text) = part.split_once('\n')?;
             let mut fields = head.splitn(5, FIELD);
-            // Of a pane that is gone tmux tells nothing, in as many fields.
+            // For a pane that is gone, tmux prints empty fields.
             let pane = fields.next().filter(|pane| !pane.is_empty())?;
-            Some(Shot {
+            Some(Screenshot {
                 pane: pane.to_owned(),
                 in_mode: fields.next()? != "0",
                 dead: fields.next()? == "1",

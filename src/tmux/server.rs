@@ -1,4 +1,4 @@
-//! Our own tmux server: its start, its sessions, its commands.
+//! Bivouac's own tmux server: start, sessions, commands.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -6,31 +6,31 @@ use std::time::{Duration, Instant};
 
 use super::pane::{format, parse_panes};
 use super::sessions_lock::SessionsLock;
-use super::{Configuration, Death, Pane, TmuxError, Version};
+use super::{Configuration, Death, Pane, TmuxError, TmuxVersion};
 use crate::model::{InstanceId, SessionName};
 use crate::process::{Command, Failure, Identity, Output, Signal};
 
-/// The session that control clients are attached to. It holds no agent.
+/// The session that control clients attach to. It has no agent.
 ///
-/// It outlives its clients on purpose: a server (3.3a) that takes a session down while the control
-/// client in it is going away falls over, and every agent with it.
+/// It outlives its clients on purpose: tmux 3.3a crashes if a session is closed while its control client
+/// detaches, and every agent ends with the server.
 pub(crate) const HUB: &str = "biv-hub";
 
 const DEADLINE: Duration = Duration::from_secs(10);
-/// How long tmux may take to tell how a program ended that has ended.
+/// How long tmux may take to report the exit status of a program that has ended.
 const REAPING: Duration = Duration::from_millis(500);
-/// The same where many start and end at once on a busy machine.
+/// The same on a busy machine where many programs start and end.
 const LONG_REAPING: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(5);
 
-/// Variables that the server, and so every pane, starts with. An agent gets the rest of its
-/// environment from the command that launches it: what the server has, it would keep for ever.
+/// Variables that the server, and so every pane, starts with. An agent gets its other variables from the
+/// command that launches it: the server would keep the values of its own start.
 const SERVER_ENVIRONMENT: [&str; 9] = [
     "HOME", "USER", "LOGNAME", "SHELL", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TMPDIR",
 ];
 
-/// A tmux server, known by its socket. Calls run in the socket's directory and name it relatively:
-/// the path of a socket is limited to 107 bytes, a home may be deeper.
+/// A tmux server, identified by its socket. Calls run in the socket's directory and use a relative path: the
+/// path of a socket is limited to 107 bytes, and a home may be deeper.
 #[derive(Debug, Clone)]
 pub(crate) struct Server {
     directory: PathBuf,
@@ -38,7 +38,7 @@ pub(crate) struct Server {
     configuration: Configuration,
 }
 
-/// What a new session is made of.
+/// The options of a new session.
 #[derive(Debug)]
 pub(crate) struct SessionOptions<'a> {
     pub instance: &'a InstanceId,
@@ -46,7 +46,7 @@ pub(crate) struct SessionOptions<'a> {
     pub rows: u16,
     pub title: &'a str,
     pub branch: &'a str,
-    /// Run as it is, without a shell.
+    /// Executed without a shell.
     pub argv: &'a [OsString],
 }
 
@@ -75,20 +75,20 @@ impl Server {
         self.directory.join(&self.socket)
     }
 
-    /// The installed tmux, or why it will not do.
-    pub(crate) fn installed_version() -> Result<Version, TmuxError> {
+    /// The version of the installed tmux; an error if there is none or it is too old.
+    pub(crate) fn installed_version() -> Result<TmuxVersion, TmuxError> {
         let answer = match Command::new("tmux").arg("-V").deadline(DEADLINE).text() {
             Ok(answer) => answer,
             Err(Failure::NotFound { .. }) => return Err(TmuxError::Missing),
             Err(error) => return Err(error.into()),
         };
-        match Version::parse(&answer) {
-            Some(version) if version >= Version::OLDEST => Ok(version),
+        match TmuxVersion::parse(&answer) {
+            Some(version) if version >= TmuxVersion::OLDEST => Ok(version),
             Some(_) => Err(TmuxError::TooOld {
                 found: answer.trim_start_matches("tmux ").to_owned(),
             }),
-            // A development build: newer than anything that is numbered.
-            None => Ok(Version::OLDEST),
+            // A development build: newer than any release.
+            None => Ok(TmuxVersion::OLDEST),
         }
     }
 
@@ -135,9 +135,9 @@ impl Server {
                 command.text()
             };
             match opened {
-                // The last session of a server that is just going down takes the new one with it.
+                // The server was about to exit, and the new session ended with it.
                 Err(Failure::Status { message, .. }) if attempts > 0 && no_server(&message) => {}
-                // One that was asked for by somebody who was killed, and that came late.
+                // A session that a killed process had requested, and that was created late.
                 Err(Failure::Status { message, .. })
                     if attempts > 0 && message.contains("duplicate session") =>
                 {
@@ -168,8 +168,8 @@ impl Server {
 
     /// All panes of the server; none where no server runs.
     ///
-    /// A terminal closes a moment before its program is reaped: a pane that is dead without a
-    /// status yet is asked again, or an agent that exited 0 would count as failed.
+    /// A terminal closes shortly before tmux reaps its program. A pane that is dead without a status is
+    /// asked again; otherwise an agent that exited with 0 would count as failed.
     pub(crate) fn panes(&self) -> Result<Vec<Pane>, TmuxError> {
         let deadline = Instant::now() + REAPING;
         let mut last_time = false;
@@ -183,17 +183,17 @@ impl Server {
                 .into_iter()
                 .find(|pane| Identity::of_pid(pane.pid).is_some());
             match unreaped.and_then(|pane| Identity::of_pid(pane.server_pid)) {
-                // The signal that a child has ended can get lost; the next one makes up for it.
+                // SIGCHLD can get lost; the next one makes up for it.
                 Some(server) => server.signal(Signal::CHILD),
-                // Reaped since tmux answered: now it knows, or never will.
+                // Reaped since tmux answered: now it knows the status, or never will.
                 None => last_time = true,
             }
             std::thread::sleep(PROBE);
         }
     }
 
-    /// How the program of a pane ended, where its process is known to have ended: tmux may be a
-    /// moment behind.
+    /// How the program of a pane ended, where its process is known to have ended. tmux may report it
+    /// late.
     pub(crate) fn death_of(&self, pane: &str) -> Result<Option<Death>, TmuxError> {
         let deadline = Instant::now() + LONG_REAPING;
         loop {
@@ -220,11 +220,11 @@ impl Server {
         } else if says_no_server(&output) {
             Ok(Vec::new())
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 
-    /// The pane in which an instance sits now.
+    /// The pane of an instance.
     pub(crate) fn pane_of(&self, instance: &InstanceId) -> Result<Option<Pane>, TmuxError> {
         Ok(self
             .panes()?
@@ -232,7 +232,7 @@ impl Server {
             .find(|pane| pane.instance.as_ref() == Some(instance)))
     }
 
-    /// Takes the session of an instance down; one that is gone already is no error.
+    /// Closes the session of an instance. No error if it is gone already.
     pub(crate) fn close_session(&self, instance: &InstanceId) -> Result<(), TmuxError> {
         if !self.has_socket() {
             return Ok(());
@@ -240,19 +240,19 @@ impl Server {
         if self.kill_session(SessionName::of(instance).as_str())? {
             return Ok(());
         }
-        // Somebody may have given it another name.
+        // The user may have renamed it.
         if let Some(pane) = self.pane_of(instance)? {
             self.kill_session(&pane.session)?;
         }
         Ok(())
     }
 
-    /// Whether there was such a session to take down.
+    /// Closes a session; returns whether it existed.
     fn kill_session(&self, name: &str) -> Result<bool, TmuxError> {
         let command = self
             .client()
             .args(["-N", "kill-session", "-t", &format!("={name}"), ";"])
-            // A hub that somebody who died has left must not be what keeps the server alive.
+            // A hub that a killed process has left must not keep the server running.
             .args(["if-shell", "-F", "-t", &format!("={HUB}:")])
             .arg("#{?session_attached,0,#{==:#{server_sessions},1}}")
             .arg(format!("kill-session -t ={HUB}"));
@@ -262,15 +262,15 @@ impl Server {
         let said = output.stderr_text();
         if said.contains(&format!("can't find session: {name}")) {
             Ok(false)
-        // What else cannot be found is the hub, and there need not be one.
+        // The other session that may not be found is the hub, which need not exist.
         } else if output.success() || says_no_server(&output) || said.contains("can't find") {
             Ok(true)
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 
-    /// The command that puts this terminal into the session of an instance.
+    /// The command that attaches this terminal to the session of an instance.
     pub(crate) fn attach_command(&self, instance: &InstanceId, inside: Option<&str>) -> Command {
         let target = format!("={}", SessionName::of(instance));
         let within_ours = inside
@@ -281,7 +281,7 @@ impl Server {
         } else {
             self.client()
                 .args(["-N", "attach-session", "-t", &target])
-                // tmux refuses to be nested unless it is not told.
+                // tmux refuses to be nested if this variable is set.
                 .env_remove("TMUX")
                 .env(
                     "TERM",
@@ -290,7 +290,7 @@ impl Server {
         }
     }
 
-    /// The terminals of the people who are attached, with the session that each looks at.
+    /// The terminals of attached clients, with the session of each.
     pub(crate) fn client_terminals(&self) -> Vec<(PathBuf, String)> {
         let format = "#{client_control_mode} #{client_tty} #{session_name}";
         let listed = self
@@ -310,7 +310,7 @@ impl Server {
             .collect()
     }
 
-    /// Makes sure that there is a hub for control clients. Never starts a server.
+    /// Creates the hub for control clients if needed. Never starts a server.
     pub(super) fn open_hub(&self) -> Result<(), TmuxError> {
         let command = self
             .client()
@@ -325,11 +325,11 @@ impl Server {
         } else if says_no_server(&output) {
             Err(TmuxError::NoServer)
         } else {
-            Err(command.refused(&output).into())
+            Err(command.status_failure(&output).into())
         }
     }
 
-    /// Takes the hub down, unless somebody is attached to it.
+    /// Closes the hub, unless a client is attached to it.
     pub(super) fn close_hub(&self) {
         let _lock = self.lock_sessions();
         let closed = self
@@ -338,11 +338,13 @@ impl Server {
             .args(["#{session_attached}", ""])
             .arg(format!("kill-session -t ={HUB}"))
             .output();
-        // Without a server there is none.
-        drop(closed);
+        // Without a server or a hub there is nothing to close.
+        if let Err(error) = closed {
+            tracing::debug!(%error, "the hub session was not closed");
+        }
     }
 
-    /// Held while sessions come or go.
+    /// Held while a session is opened or closed.
     fn lock_sessions(&self) -> Option<SessionsLock> {
         SessionsLock::shared(&self.directory)
     }
@@ -359,13 +361,13 @@ impl Server {
         identity.is_alive().then_some(identity)
     }
 
-    /// A call of the tmux program on our socket, not yet saying what.
+    /// A call of tmux on this socket, without a command yet.
     pub(super) fn client(&self) -> Command {
         let mut command = Command::new(self.program())
             .directory(&self.directory)
             .deadline(DEADLINE)
             .env_clear()
-            // Answers are matched: they must be in one language and in full (`-u`).
+            // Messages are compared, so they must be in English and in UTF-8 (`-u`).
             .args(["-u", "-S", &self.socket]);
         for name in SERVER_ENVIRONMENT {
             if let Some(value) = std::env::var_os(name) {
@@ -375,8 +377,8 @@ impl Server {
         command
     }
 
-    /// The program of the running server where it is not the installed one any more: after an
-    /// upgrade, old server and new client do not understand each other.
+    /// The tmux program to call: that of the running server, if it is not the installed one any more.
+    /// After an upgrade, an old server does not understand a new client.
     fn program(&self) -> PathBuf {
         let installed = PathBuf::from("tmux");
         let Some(server) = self.identity() else {
@@ -389,14 +391,14 @@ impl Server {
         }
     }
 
-    /// Without a socket there is nobody to ask, which is worth knowing before a process is made.
+    /// Whether a server can be reached. Checked before a process is started for a call.
     fn has_socket(&self) -> bool {
-        self.socket_path().exists() || self.call_back()
+        self.socket_path().exists() || self.recreate_socket()
     }
 
-    /// A server whose socket was deleted (by a cleaner of temporary files, say) makes it anew when
-    /// asked; starting a second server instead would lose sight of every agent of the first.
-    fn call_back(&self) -> bool {
+    /// Lets a running server whose socket was deleted, as by a cleaner of temporary files, create it again.
+    /// A second server would not know the agents of the first.
+    fn recreate_socket(&self) -> bool {
         let Some(server) = self.identity() else {
             return false;
         };
@@ -413,8 +415,10 @@ impl Server {
 
     fn remember(&self, server: &Identity) {
         if let Ok(text) = serde_json::to_string(server) {
-            // Only `call_back` and `program` want it; they do without where it is missing.
-            drop(std::fs::write(self.memory(), text));
+            // Only `recreate_socket` and `program` use it, and both work without it.
+            if let Err(error) = std::fs::write(self.memory(), text) {
+                tracing::debug!(%error, "the identity of the tmux server was not stored");
+            }
         }
     }
 
@@ -423,7 +427,7 @@ impl Server {
     }
 }
 
-/// An argument as tmux will understand it: a last `;` would end the command.
+/// An argument for tmux: an unescaped `;` at its end would end the command.
 fn literal(word: &std::ffi::OsStr) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     match word.as_bytes().strip_suffix(b";") {
@@ -454,7 +458,7 @@ fn says_no_server(output: &Output) -> bool {
     no_server(&output.stderr_text())
 }
 
-/// There is none, or one that has lost its last session and is about to go.
+/// Whether the message means that no server runs, or that it is about to exit.
 fn no_server(message: &str) -> bool {
     [
         "no server running",
@@ -468,31 +472,35 @@ fn no_server(message: &str) -> bool {
     .any(|words| message.contains(words))
 }
 
-/// Called by the program of a pane: the pane, and a session that holds nothing else, goes when the
-/// program does, and leaves no last words behind.
-pub(crate) fn let_this_pane_go() {
+/// Called by the program of a pane: the pane closes when the program ends, instead of staying with its last
+/// output.
+pub(crate) fn release_this_pane() {
     let Some(pane) = std::env::var_os("TMUX_PANE") else {
         return;
     };
-    let gone = Command::new("tmux")
+    let set = Command::new("tmux")
         .args(["-N", "set-option", "-p", "-t"])
         .arg(pane)
         .args(["remain-on-exit", "off"])
         .deadline(DEADLINE)
         .output();
-    // A server that is gone has taken the pane along.
-    drop(gone);
+    // Without a server the pane is gone already.
+    if let Err(error) = set {
+        tracing::debug!(%error, "the pane was not set to close");
+    }
 }
 
-/// Each agent costs the server descriptors; the usual soft limit ends at some 300 agents, and a
-/// server that has run out hangs all of its clients.
+/// Raises the limit of open files. Each agent needs descriptors in the server. The usual soft limit allows
+/// some 300 agents, and a server without free descriptors blocks all of its clients.
 pub(crate) fn raise_file_limit() {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
-    // Refused is no reason to stop: the server then has what everyone has.
+    // If this is refused, the server has the usual limit.
     let raised = Rlimit {
         current: limit.maximum,
         maximum: limit.maximum,
     };
-    setrlimit(Resource::Nofile, raised).ok();
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::debug!(%error, "the limit of open files was not raised");
+    }
 }

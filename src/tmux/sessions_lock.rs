@@ -1,11 +1,11 @@
-//! No session is opened or closed while a control client connects.
+//! A lock that keeps sessions from being opened or closed while a control client connects.
 //!
 //! A control client identifies itself to the server in several messages. A tmux server before 3.7 that
 //! announces a session while it has only the first of them dereferences a null pointer, and every agent
 //! ends with it (tmux pull request 4980). On a busy machine the time between two of these messages is
 //! long, and callers that start many agents open sessions all the time. So a command that opens or
-//! closes a session holds this lock shared, and a control client holds it alone until it has its first
-//! answer.
+//! closes a session holds this lock shared, and a control client holds it exclusively until it has its
+//! first answer.
 //!
 //! Commands that overlap could share the lock without a gap and keep a client out for ever. A client
 //! that waits therefore keeps a file `sessions.wanted` fresh, and no command takes the lock while it is.
@@ -15,8 +15,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-/// Longer than a control client holds it. After that the command goes on without: a process that was
-/// stopped while it held the lock must not keep every other one from its agents.
+/// Longer than a control client holds the lock. After that the command continues without the lock: a process
+/// that was stopped while it held the lock must not block all others.
 const LONGEST_CONNECT: Duration = Duration::from_secs(15);
 const FIRST_PROBE: Duration = Duration::from_millis(1);
 const LAST_PROBE: Duration = Duration::from_millis(10);
@@ -30,8 +30,8 @@ pub(super) struct SessionsLock {
 }
 
 impl SessionsLock {
-    /// For a command that opens or closes a session. None where the lock cannot be had: the command is
-    /// then carried out all the same.
+    /// For a command that opens or closes a session. None where the lock was not obtained: the command
+    /// then continues without it.
     pub(super) fn shared(directory: &Path) -> Option<Self> {
         Self::shared_within(directory, LONGEST_CONNECT)
     }
@@ -138,7 +138,7 @@ mod tests {
         assert!(SessionsLock::shared_within(path, LONG).is_some());
     }
 
-    /// With one probe in ten milliseconds it would never find the moment at which no command holds it.
+    /// One probe in ten milliseconds would hardly find a moment in which no command holds the lock.
     #[test]
     fn a_client_gets_its_turn_among_many_that_share() {
         let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Text and keys into a pane.
+//! Sends text and keys to a pane.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::termios::LocalModes;
@@ -7,9 +7,8 @@ use super::server::no_pane;
 use super::{Server, TmuxError};
 
 impl Server {
-    /// Pastes the text as one bracketed paste where the program has asked for that, byte for byte:
-    /// through a buffer, which has no limit of size and no key names, with newlines as they are.
-    /// A person who is scrolling is taken back to the bottom first.
+    /// Pastes the text byte for byte through a buffer, which has no size limit and no key names. It is
+    /// one bracketed paste if the program has enabled that. Copy mode is left first.
     pub(crate) fn paste(&self, pane: &str, text: &str) -> Result<(), TmuxError> {
         // Unique, so that two senders never paste each other's text.
         let buffer = format!(
@@ -17,8 +16,8 @@ impl Server {
             std::process::id(),
             uuid::Uuid::new_v4().simple()
         );
-        // Only into a program that lives: tmux 3.3a falls over a paste into a dead pane, and takes
-        // every session with it. Asked and done in one command, so that it cannot die in between.
+        // Only into a running program: tmux 3.3a crashes on a paste into a dead pane. Check and paste
+        // are one command, so that the program cannot end in between.
         let alive = format!(
             "copy-mode -q -t {pane} ; paste-buffer -p -r -d -b {buffer} -t {pane} ; display-message -p pasted"
         );
@@ -37,8 +36,8 @@ impl Server {
         }
     }
 
-    /// Whether the program in the pane has taken over its terminal. Before that the system edits lines
-    /// for it: it cuts a paste off at 4096 bytes, and nobody has asked for brackets around it.
+    /// Whether the program has put its terminal into raw mode. Before that the kernel edits lines: it
+    /// cuts a paste off at 4096 bytes, and bracketed paste is not enabled.
     pub(crate) fn reads_keys_itself(&self, pane: &str) -> Result<bool, TmuxError> {
         let terminal = self
             .client()
@@ -48,13 +47,13 @@ impl Server {
         let flags = OFlags::RDONLY | OFlags::NOCTTY | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let modes = rustix::fs::open(terminal.trim(), flags, Mode::empty())
             .and_then(rustix::termios::tcgetattr);
-        // Where it cannot be told, nothing is gained by waiting.
+        // Where that is unknown, waiting does not help.
         Ok(modes.map_or(true, |modes| {
             !modes.local_modes.contains(LocalModes::ICANON)
         }))
     }
 
-    /// Presses keys by name, each of them from our own tables.
+    /// Sends keys by name, each of them from Bivouac's own tables.
     pub(crate) fn press(&self, pane: &str, keys: &[&str]) -> Result<(), TmuxError> {
         self.client()
             .args(["-N", "copy-mode", "-q", "-t", pane])

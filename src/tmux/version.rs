@@ -1,25 +1,25 @@
-//! Which tmux this is.
+//! tmux versions.
 
 use std::fmt;
 
-/// A release: `3.3a`. Development versions count as the release they lead to.
+/// A release: `3.3a`. A development version counts as the release that follows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Version {
+pub(crate) struct TmuxVersion {
     major: u32,
     minor: u32,
     /// `a` is 1; a release without a letter is 0.
     patch: u32,
 }
 
-impl Version {
-    /// `-N`, `new-session -e`, control clients without output: all of it came with 3.2.
+impl TmuxVersion {
+    /// `-N`, `new-session -e` and control clients without output need 3.2.
     pub(crate) const OLDEST: Self = Self {
         major: 3,
         minor: 2,
         patch: 0,
     };
 
-    /// Reads the answer of `tmux -V`: `tmux 3.3a`, `tmux next-3.8`, `tmux openbsd-7.4`.
+    /// Parses the output of `tmux -V`: `tmux 3.3a`, `tmux next-3.8`, `tmux openbsd-7.4`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let word = text.trim().strip_prefix("tmux ")?;
         let number = word.strip_prefix("next-").unwrap_or(word);
@@ -40,7 +40,7 @@ impl Version {
     }
 }
 
-impl fmt::Display for Version {
+impl fmt::Display for TmuxVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)?;
         match self.patch.checked_sub(1).and_then(|n| u8::try_from(n).ok()) {
@@ -56,13 +56,13 @@ mod tests {
 
     #[test]
     fn releases_are_ordered() {
-        let version = |text: &str| Version::parse(text).unwrap();
-        assert!(version("tmux 3.1c") < Version::OLDEST);
-        assert!(version("tmux 3.2a") > Version::OLDEST);
+        let version = |text: &str| TmuxVersion::parse(text).unwrap();
+        assert!(version("tmux 3.1c") < TmuxVersion::OLDEST);
+        assert!(version("tmux 3.2a") > TmuxVersion::OLDEST);
         assert!(version("tmux 3.10") > version("tmux 3.9b"));
         assert!(version("tmux next-3.8") > version("tmux 3.7c"));
         assert_eq!(version("tmux 3.3a").to_string(), "3.3a");
-        assert_eq!(Version::parse("tmux openbsd-7.4"), None);
-        assert_eq!(Version::parse("zsh 5"), None);
+        assert_eq!(TmuxVersion::parse("tmux openbsd-7.4"), None);
+        assert_eq!(TmuxVersion::parse("zsh 5"), None);
     }
 }

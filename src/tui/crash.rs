@@ -1,4 +1,4 @@
-//! Deliberate panics, for the tests that prove that the terminal is given back whatever happens.
+//! Deliberate panics, for the tests that prove that the terminal is always restored.
 
 /// Panics where `BIV_PANIC_AT` says so. Release builds have no such place.
 #[cfg(debug_assertions)]

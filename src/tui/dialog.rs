@@ -1,4 +1,4 @@
-//! What stands in front of everything else and takes the keys.
+//! Modal dialogs, which take all keys.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ pub(super) enum Dialog {
 }
 
 impl Dialog {
-    /// A form that comes back with what was typed into it, and why.
+    /// The same form, opened again with its content and the reason why it was refused.
     pub(super) fn refused(self, why: String) -> Self {
         match self {
             Self::New(form) => Self::New(Box::new(NewForm {
@@ -36,7 +36,7 @@ impl Dialog {
 pub(super) struct Confirm {
     pub question: String,
     pub details: Vec<String>,
-    /// Something that can be asked for with it.
+    /// An option that can be toggled.
     pub option: Option<(&'static str, bool)>,
     pub on_yes: OnYes,
 }
@@ -47,8 +47,8 @@ pub(super) enum OnYes {
     Restart(Vec<InstanceId>),
     Push(Vec<InstanceId>),
     PauseAll,
-    /// Whether the repository's set-up command is run; no goes without it. With the form that asked for the
-    /// instance.
+    /// Whether the repository's set-up command is run. No creates the instance without it. Has the form
+    /// for the instance.
     Setup(Box<NewInstance>, Option<Box<NewForm>>),
 }
 
@@ -61,12 +61,12 @@ pub(super) struct SendForm {
     pub trouble: Option<String>,
 }
 
-/// What a new instance is made of.
+/// The form for a new instance.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct NewForm {
     pub field: Field,
     pub title: Editor,
-    /// None where it was not asked for.
+    /// None where the form has no prompt.
     pub prompt: Option<Editor>,
     pub agents: Vec<String>,
     pub agent: usize,
@@ -116,7 +116,7 @@ impl NewForm {
         fields
     }
 
-    /// The next field or the one before, round and round.
+    /// Moves to the next or previous field, with wrap-around.
     pub(super) fn step(&mut self, forward: bool) {
         let fields = self.fields();
         let at = fields.iter().position(|field| *field == self.field);
@@ -126,7 +126,7 @@ impl NewForm {
         }
     }
 
-    /// What the arrows and the space bar do to a field that is chosen, not typed.
+    /// Changes a field with a fixed set of values, by arrows or the space bar.
     pub(super) fn turn(&mut self, forward: bool) {
         let turned = |at: usize, count: usize| {
             let count = count.max(1);
@@ -151,7 +151,7 @@ impl NewForm {
         }
     }
 
-    /// The request, where there is a repository for it.
+    /// The request; None without a repository.
     pub(super) fn request(&self) -> Option<NewInstance> {
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.trim().is_empty());
         Some(NewInstance {

@@ -1,6 +1,6 @@
-//! A patch, taken apart into files and lines.
+//! Parses a patch into files and lines.
 
-/// Lines that are kept of a patch; nobody scrolls further.
+/// The most lines that are kept of a patch.
 const LONGEST: usize = 50_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -14,7 +14,7 @@ pub(super) struct DiffFile {
     pub path: String,
     pub added: usize,
     pub removed: usize,
-    /// Where it begins among the lines.
+    /// The index of its first line.
     pub line: usize,
 }
 
@@ -34,7 +34,7 @@ pub(super) enum LineKind {
     Context,
 }
 
-/// Lines of a hunk that are still to come, on either side.
+/// The remaining lines of a hunk, on either side.
 #[derive(Debug, Clone, Copy, Default)]
 struct Left {
     old: usize,
@@ -42,7 +42,7 @@ struct Left {
 }
 
 impl DiffPage {
-    /// Reads what `git diff` prints without colours.
+    /// Parses the output of `git diff` without colours.
     pub(super) fn parse(patch: &str) -> Self {
         let mut page = Self::default();
         let mut left = Left::default();
@@ -78,7 +78,7 @@ impl DiffPage {
         });
     }
 
-    /// `+++ b/path` is exact where the header is not, as in names with spaces.
+    /// `+++ b/path` is unambiguous, unlike the header for names with spaces.
     fn rename(&mut self, name: &str) {
         let Some(name) = name.trim_end_matches('\t').strip_prefix("b/") else {
             return;

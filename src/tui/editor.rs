@@ -1,4 +1,4 @@
-//! A text that is being typed, of one line or of many.
+//! A text input of one or several lines.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -33,7 +33,8 @@ impl Editor {
         self.text.is_empty()
     }
 
-    /// Types at the cursor. What would steer a terminal is left out; in one line, breaks are spaces.
+    /// Inserts at the cursor. Control characters are left out; in a one-line input, line breaks become
+    /// spaces.
     pub(super) fn insert(&mut self, text: &str) {
         let kept: String = text
             .chars()
@@ -48,7 +49,7 @@ impl Editor {
         self.cursor += kept.len();
     }
 
-    /// Takes a key that edits; false where it is none.
+    /// Handles an editing key; false where the key is not one.
     pub(super) fn press(&mut self, key: Key) -> bool {
         match (key.code, key.ctrl, key.alt) {
             (KeyCode::Char(character), false, false) => {
@@ -88,7 +89,7 @@ impl Editor {
         true
     }
 
-    /// The text as rows of at most so many columns, and the cursor's row and column in them.
+    /// The text as rows of at most `width` columns, and the row and column of the cursor.
     pub(super) fn rows(&self, width: usize) -> (Vec<String>, (usize, usize)) {
         let width = width.max(2);
         let mut rows = vec![String::new()];
@@ -164,7 +165,7 @@ impl Editor {
         self.cursor + rest.find('\n').unwrap_or(rest.len())
     }
 
-    /// Up or down a line; false at the first and at the last, where the key is somebody else's.
+    /// Moves up or down a line; false at the first and last line, where the caller handles the key.
     fn step(&mut self, by: i8) -> bool {
         let start = self.line_start();
         let column = self.text[start..self.cursor].chars().count();

@@ -1,8 +1,8 @@
-//! What all instances do, and what the selected one shows, brought to the UI as it changes.
+//! Sends the list of instances and the screen of the selected one to the UI as they change.
 //!
-//! Nothing is asked while nothing happens: output rings a doorbell, told by our own watcher where no
-//! daemon has the bells, else by the daemon; what other processes do is in the events. Behind that,
-//! for whatever nobody told of (two UIs and no daemon), everything is looked at now and then.
+//! Nothing is read while nothing happens. Output of agents is reported by the daemon, or by the UI's own
+//! watcher where no daemon runs. Changes by other processes are in the events. In addition everything is
+//! read from time to time, for changes that are not reported (two UIs without a daemon).
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,46 +12,46 @@ use std::time::{Duration, Instant};
 
 use super::mailbox::Mailbox;
 use super::message::Message;
-use crate::daemon::{Client, Heard};
+use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{CampView, Doorbell, Engine, Events, Glimpse, InstanceView, Sight, Watcher};
 use crate::model::{Activity, Event, EventKind, InstanceId};
 use crate::report::Report;
 
-/// Several things that happen together are looked at once.
+/// Changes within this time are handled together.
 const GATHER: Duration = Duration::from_millis(40);
-/// While agents work, all are counted again so often: a large worktree is not for every line.
+/// How often the list is read while agents work: counting changes in a large worktree is expensive.
 const WORKING: Duration = Duration::from_secs(4);
-/// What nobody told of is found after this long, and while nothing is found after twice that.
+/// How soon everything is read without a report. The time doubles while nothing has changed.
 const FIRST_LOOK: Duration = Duration::from_secs(2);
 const LAST_LOOK: Duration = Duration::from_secs(30);
-/// The events of other processes are asked for so often.
+/// How often the events of other processes are read.
 const EVENTS: Duration = Duration::from_secs(1);
-/// A screen that goes on changing is drawn again so often, and once more when it has come to rest.
+/// How often a changing screen is read, and how long after the last change it is read once more.
 const REDRAW: Duration = Duration::from_millis(60);
 const SETTLED: Duration = Duration::from_millis(200);
-/// A daemon that was not there may be by now.
+/// How often a connection to the daemon is tried.
 const DAEMON: Duration = Duration::from_secs(3);
 
 pub(super) struct Feed {
-    lists: Sender<Wish>,
-    screens: Sender<Look>,
+    lists: Sender<ListRequest>,
+    screens: Sender<ScreenRequest>,
     resting: Arc<AtomicBool>,
-    /// Has the doorbells, which are to be taken down before we go.
+    /// The thread with the watcher, whose pipes are removed before the UI ends.
     watching: Option<std::thread::JoinHandle<()>>,
 }
 
-/// What was listed last.
+/// The last list.
 type Known = (Vec<InstanceView>, Option<CampView>);
 
-enum Wish {
+enum ListRequest {
     /// Something has changed.
     Soon,
-    /// Something has been said.
+    /// An agent had output.
     Later,
 }
 
-enum Look {
-    /// Whose screen is wanted, with how many lines above it.
+enum ScreenRequest {
+    /// The instance to watch, and how many lines of history.
     Watch(Option<InstanceId>, usize),
     Rang(InstanceId),
     End,
@@ -59,22 +59,22 @@ enum Look {
 
 /// What the threads share.
 #[derive(Clone)]
-struct Eyes {
+struct FeedContext {
     engine: Arc<Engine>,
     mailbox: Mailbox,
-    lists: Sender<Wish>,
-    screens: Sender<Look>,
+    lists: Sender<ListRequest>,
+    screens: Sender<ScreenRequest>,
     resting: Arc<AtomicBool>,
-    /// Something was noticed since the last list: the UI knows more than that list said.
+    /// Something was reported since the last list, so that the UI is ahead of the list.
     noticed: Arc<AtomicBool>,
 }
 
 impl Feed {
     pub(super) fn start(engine: &Arc<Engine>, mailbox: &Mailbox) -> Self {
-        let (lists, list_wishes) = channel();
-        let (screens, looks) = channel();
+        let (lists, list_requests) = channel();
+        let (screens, screen_requests) = channel();
         let resting = Arc::new(AtomicBool::new(false));
-        let eyes = Eyes {
+        let context = FeedContext {
             engine: Arc::clone(engine),
             mailbox: mailbox.clone(),
             lists: lists.clone(),
@@ -82,14 +82,14 @@ impl Feed {
             resting: Arc::clone(&resting),
             noticed: Arc::default(),
         };
-        let each = |run: fn(Eyes)| {
-            let eyes = eyes.clone();
-            std::thread::spawn(move || run(eyes));
+        let each = |run: fn(FeedContext)| {
+            let context = context.clone();
+            std::thread::spawn(move || run(context));
         };
-        each(Eyes::listen_to_daemon);
-        let (lister, watcher) = (eyes.clone(), eyes);
-        std::thread::spawn(move || lister.list(&list_wishes));
-        let watching = std::thread::spawn(move || watcher.watch(&looks));
+        each(FeedContext::listen_to_daemon);
+        let (lister, watcher) = (context.clone(), context);
+        std::thread::spawn(move || lister.list(&list_requests));
+        let watching = std::thread::spawn(move || watcher.watch(&screen_requests));
         Self {
             lists,
             screens,
@@ -98,16 +98,17 @@ impl Feed {
         }
     }
 
-    /// Something has happened: look now.
+    /// Requests a new list at once.
     pub(super) fn look(&self) {
-        drop(self.lists.send(Wish::Soon));
+        // The threads have ended where this fails, as in the functions below.
+        drop(self.lists.send(ListRequest::Soon));
     }
 
     pub(super) fn watch(&self, id: Option<InstanceId>, above: usize) {
-        drop(self.screens.send(Look::Watch(id, above)));
+        drop(self.screens.send(ScreenRequest::Watch(id, above)));
     }
 
-    /// While somebody is attached nobody looks at the UI.
+    /// Pauses the feed while the user is attached to an instance.
     pub(super) fn rest(&self, resting: bool) {
         self.resting.store(resting, Ordering::SeqCst);
         self.look();
@@ -116,25 +117,27 @@ impl Feed {
 
 impl Drop for Feed {
     fn drop(&mut self) {
-        drop(self.screens.send(Look::End));
-        if let Some(thread) = self.watching.take() {
-            drop(thread.join());
+        drop(self.screens.send(ScreenRequest::End));
+        if let Some(thread) = self.watching.take()
+            && thread.join().is_err()
+        {
+            tracing::warn!("the thread that watches screens has panicked");
         }
     }
 }
 
-impl Eyes {
+impl FeedContext {
     fn is_resting(&self) -> bool {
         self.resting.load(Ordering::SeqCst)
     }
 
-    fn wish(&self, wish: Wish) {
-        // The UI is about to end where nobody listens.
-        drop(self.lists.send(wish));
+    fn request_list(&self, request: ListRequest) {
+        // The UI is about to end where this fails.
+        drop(self.lists.send(request));
     }
 
-    /// Keeps the list up to date.
-    fn list(&self, wishes: &Receiver<Wish>) {
+    /// The thread that keeps the list up to date.
+    fn list(&self, list_requests: &Receiver<ListRequest>) {
         let mut events = self.engine.events_from_now().ok();
         let mut known: Option<Known> = None;
         let mut last = Instant::now();
@@ -154,9 +157,9 @@ impl Eyes {
             }
             let next = due.unwrap_or(last + idle).min(last + idle);
             let pause = next.saturating_duration_since(Instant::now()).min(EVENTS);
-            let wanted = match wishes.recv_timeout(pause.max(Duration::from_millis(1))) {
-                Ok(Wish::Soon) => Some(Instant::now() + GATHER),
-                Ok(Wish::Later) => Some((last + WORKING).max(Instant::now() + GATHER)),
+            let wanted = match list_requests.recv_timeout(pause.max(Duration::from_millis(1))) {
+                Ok(ListRequest::Soon) => Some(Instant::now() + GATHER),
+                Ok(ListRequest::Later) => Some((last + WORKING).max(Instant::now() + GATHER)),
                 Err(RecvTimeoutError::Timeout) => {
                     has_news(&mut events).then(|| Instant::now() + GATHER)
                 }
@@ -169,7 +172,7 @@ impl Eyes {
         }
     }
 
-    /// Whether it is another list than before.
+    /// Reads the list; returns whether it has changed.
     fn list_once(&self, known: &mut Option<Known>) -> bool {
         match self.engine.list(None, None) {
             Ok(listing) => {
@@ -190,8 +193,8 @@ impl Eyes {
         }
     }
 
-    /// Keeps the screen of the selected instance up to date.
-    fn watch(&self, looks: &Receiver<Look>) {
+    /// The thread that keeps the screen of the selected instance up to date.
+    fn watch(&self, screen_requests: &Receiver<ScreenRequest>) {
         let watcher = self.start_watcher();
         let mut watched: (Option<InstanceId>, usize) = (None, 0);
         let mut known: Option<((Option<InstanceId>, usize), Glimpse)> = None;
@@ -215,21 +218,21 @@ impl Eyes {
             let planned = [due, settle, Some(last + idle)].into_iter().flatten().min();
             let pause = planned.map_or(idle, |at| at.saturating_duration_since(Instant::now()));
             let pause = if self.is_resting() { LAST_LOOK } else { pause };
-            match looks.recv_timeout(pause.max(Duration::from_millis(1))) {
-                Ok(Look::Watch(id, above)) => {
+            match screen_requests.recv_timeout(pause.max(Duration::from_millis(1))) {
+                Ok(ScreenRequest::Watch(id, above)) => {
                     watched = (id, above);
                     due = Some(Instant::now());
                 }
-                Ok(Look::Rang(id)) if watched.0.as_ref() == Some(&id) => {
+                Ok(ScreenRequest::Rang(id)) if watched.0.as_ref() == Some(&id) => {
                     due = due.or(Some((last + REDRAW).max(Instant::now())));
                 }
-                Ok(Look::Rang(_)) | Err(RecvTimeoutError::Timeout) => {}
-                Ok(Look::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(ScreenRequest::Rang(_)) | Err(RecvTimeoutError::Timeout) => {}
+                Ok(ScreenRequest::End) | Err(RecvTimeoutError::Disconnected) => return,
             }
         }
     }
 
-    /// Whether it shows something else than before.
+    /// Reads the screen; returns whether it has changed.
     fn watch_once(
         &self,
         watcher: Option<&Watcher>,
@@ -239,7 +242,7 @@ impl Eyes {
         let (Some(id), above) = watched else {
             return false;
         };
-        // The watcher needs no process for it, but has the screen alone.
+        // The watcher needs no new process for this, but has only the screen without history.
         let live = watcher.filter(|_| *above == 0).and_then(|w| w.glimpse(id));
         let seen = match live {
             Some(glimpse) => Ok(glimpse),
@@ -264,10 +267,10 @@ impl Eyes {
     }
 
     fn start_watcher(&self) -> Option<Watcher> {
-        // Without one everything is still seen, only later.
+        // Without a watcher changes are still found, only later.
         let (watcher, sights) = self.engine.watch(Doorbell::Free).ok()?;
-        let eyes = self.clone();
-        std::thread::spawn(move || eyes.listen_to_watcher(&sights));
+        let context = self.clone();
+        std::thread::spawn(move || context.listen_to_watcher(&sights));
         Some(watcher)
     }
 
@@ -280,23 +283,26 @@ impl Eyes {
                     let before = doing.insert(seen.instance.clone(), seen.activity);
                     self.noticed(seen.instance, seen.activity, before, seen.last_line);
                 }
-                Sight::Roll(_) | Sight::Left(_) | Sight::Lost => self.wish(Wish::Soon),
+                Sight::Roll(_) | Sight::Left(_) | Sight::Lost => {
+                    self.request_list(ListRequest::Soon)
+                }
             }
         }
     }
 
-    /// Where there is a daemon it has the doorbells, and passes on what it hears.
+    /// Where a daemon runs, it watches the agents and reports their output.
     fn listen_to_daemon(self) {
         loop {
-            let client = Client::connect(&self.engine).and_then(|client| client.subscribe(true));
+            let client =
+                DaemonClient::connect(&self.engine).and_then(|client| client.subscribe(true));
             if let Some(mut subscription) = client {
-                self.wish(Wish::Soon);
+                self.request_list(ListRequest::Soon);
                 let mut doing = HashMap::new();
                 loop {
                     match subscription.next(LAST_LOOK) {
-                        Heard::Line(line) => self.told(&line, &mut doing),
-                        Heard::Nothing => {}
-                        Heard::End => break,
+                        SubscriptionEvent::Line(line) => self.told(&line, &mut doing),
+                        SubscriptionEvent::Nothing => {}
+                        SubscriptionEvent::End => break,
                     }
                 }
             }
@@ -325,14 +331,15 @@ impl Eyes {
                 let before = doing.insert(id.clone(), activity);
                 self.noticed(id, activity, before, None);
             }
-            None => self.wish(Wish::Soon),
+            None => self.request_list(ListRequest::Soon),
         }
     }
 
     fn rang(&self, id: InstanceId) {
         if !self.is_resting() {
-            drop(self.screens.send(Look::Rang(id)));
-            self.wish(Wish::Later);
+            // The UI is about to end where this fails.
+            drop(self.screens.send(ScreenRequest::Rang(id)));
+            self.request_list(ListRequest::Later);
         }
     }
 
@@ -346,9 +353,9 @@ impl Eyes {
         if self.is_resting() {
             return;
         }
-        // The end of a turn is when its changes are worth counting.
+        // At the end of a turn the changes are counted.
         if before.is_some_and(|before| before != activity) {
-            self.wish(Wish::Soon);
+            self.request_list(ListRequest::Soon);
         }
         self.noticed.store(true, Ordering::SeqCst);
         self.mailbox.send(Message::Noticed {

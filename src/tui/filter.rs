@@ -1,7 +1,7 @@
-//! Which instances are meant by a few letters.
+//! The filter of the list: a fuzzy match.
 
-/// Whether the letters occur in this order, whatever stands between them and however they are
-/// written; every word of the pattern must.
+/// Whether the letters of every word of the pattern occur in this order, ignoring case and the text between
+/// them.
 pub(super) fn matches(pattern: &str, text: &str) -> bool {
     let text = text.to_lowercase();
     pattern

@@ -1,15 +1,15 @@
-//! Bytes of a terminal in raw mode → keys, pastes and the mouse.
+//! Parses the bytes of a terminal in raw mode into keys, pastes and mouse events.
 //!
-//! Read by hand and one event at a time rather than through crossterm's reader: that one reads ahead,
-//! and what was typed behind the key that attaches belongs to the agent.
+//! It reads one event at a time, unlike crossterm's reader, which reads ahead: keys that follow the attach
+//! key belong to the agent.
 
 use crate::config::{Key, KeyCode};
 
 const ESC: u8 = 0x1b;
 const PASTE_END: &[u8] = b"\x1b[201~";
-/// No sequence is longer; what is, is noise.
+/// A longer sequence is invalid.
 const LONGEST: usize = 64;
-/// A paste of more than this is cut: nobody reads that much into a form.
+/// A longer paste is cut.
 const LONGEST_PASTE: usize = 4 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub(super) enum Event {
     Mouse(Mouse),
 }
 
-/// What the mouse did, at a column and a row counted from zero.
+/// A mouse event; column and row are counted from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Mouse {
     pub kind: MouseKind,
@@ -34,17 +34,17 @@ pub(super) enum MouseKind {
     WheelDown,
 }
 
-/// Takes byte after byte and says when they mean something.
+/// A parser that takes one byte at a time.
 #[derive(Debug, Default)]
 pub(super) struct Input {
     pending: Vec<u8>,
     pasting: bool,
-    /// Nothing came with the escape: what comes later is no part of it, unless it begins a sequence.
+    /// No byte came together with the escape. A later byte belongs to it only if it begins a sequence.
     apart: bool,
 }
 
 impl Input {
-    /// Takes one byte; gives what it completes.
+    /// Takes one byte; returns the events that it completes.
     pub(super) fn feed(&mut self, byte: u8) -> Vec<Event> {
         let apart = std::mem::take(&mut self.apart);
         let mut events = Vec::new();
@@ -55,14 +55,14 @@ impl Input {
         events
     }
 
-    /// No more is there for the moment.
+    /// No more bytes are available now.
     pub(super) fn pause(&mut self) {
         self.apart = !self.pasting && self.pending == [ESC];
     }
 
     fn take(&mut self, byte: u8) -> Option<Event> {
         if byte == ESC && self.is_waiting() && self.pending.len() == 1 {
-            // Two of them are two keys; the second may still begin something.
+            // Two escapes are two keys; the second may still begin a sequence.
             return Some(Event::Key(Key::plain(KeyCode::Esc)));
         }
         self.pending.push(byte);
@@ -87,12 +87,12 @@ impl Input {
         }
     }
 
-    /// Whether an escape waits to be told from the beginning of a sequence.
+    /// Whether an escape is pending: a key of its own, or the start of a sequence.
     pub(super) fn is_waiting(&self) -> bool {
         !self.pasting && self.pending.first() == Some(&ESC)
     }
 
-    /// No more came for a while: the escape was the key itself.
+    /// No byte came for a while: the escape was the key itself.
     pub(super) fn settle(&mut self) -> Option<Event> {
         if !self.is_waiting() {
             return None;
@@ -120,7 +120,7 @@ impl Input {
 enum Read {
     Event(Event),
     PasteStart,
-    /// Complete, and nothing that concerns us.
+    /// Complete, and ignored.
     Nothing,
     Incomplete,
 }
@@ -154,7 +154,7 @@ fn character(bytes: &[u8]) -> Read {
     }
 }
 
-/// What follows an escape.
+/// The bytes after an escape.
 fn escaped(rest: &[u8]) -> Read {
     match rest {
         [] => Read::Incomplete,
@@ -226,7 +226,7 @@ fn numbered(number: u16, modifiers: u16) -> Read {
     modified(code, modifiers)
 }
 
-/// Modifiers as xterm counts them: one more than the sum of shift, alt and ctrl.
+/// Modifiers as xterm encodes them: one more than the sum of shift, alt and ctrl.
 fn modified(code: KeyCode, modifiers: u16) -> Read {
     let bits = modifiers.saturating_sub(1);
     Read::Event(Event::Key(Key {
@@ -295,7 +295,7 @@ mod tests {
             (b"\x7f\x1b[H\x1b[4~", "backspace home end"),
             ("é日👍".as_bytes(), "é 日 👍"),
             (b"\x1b[15~\x1b[24~\x1bOP", "F5 F12 F1"),
-            // Focus, device answers and what is broken are nobody's keys.
+            // Focus events, device answers and invalid sequences are not keys.
             (b"\x1b[I\x1b[?62;1cx\xff\xfey", "x y"),
         ] {
             assert_eq!(keys(bytes), expected, "{bytes:?}");
@@ -354,7 +354,7 @@ mod tests {
                 input.feed(*byte);
             }
             input.settle();
-            // Whatever came before, after a while a key is a key again.
+            // After a timeout the next key is recognised, whatever came before.
             let heard = (0..LONGEST).any(|_| {
                 input.feed(b'q') == [Event::Key(Key::char('q'))]
             });

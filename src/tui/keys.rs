@@ -1,4 +1,4 @@
-//! What the keys do, as a table: the help, the hints and the configuration all come from it.
+//! The table of actions and keys, used by the help, the hints and the configuration.
 
 use std::collections::BTreeMap;
 
@@ -39,15 +39,15 @@ pub(super) enum Action {
     Quit,
 }
 
-/// A row of the table: the action, its name in the configuration, and what it does in words.
-pub(super) struct Row {
+/// A row of the table: the action, its name in the configuration, and its description.
+pub(super) struct KeyBinding {
     pub action: Action,
     pub name: &'static str,
     pub words: &'static str,
 }
 
-const fn row(action: Action, name: &'static str, words: &'static str) -> Row {
-    Row {
+const fn row(action: Action, name: &'static str, words: &'static str) -> KeyBinding {
+    KeyBinding {
         action,
         name,
         words,
@@ -55,7 +55,7 @@ const fn row(action: Action, name: &'static str, words: &'static str) -> Row {
 }
 
 /// By subject, as the help shows it.
-pub(super) const TABLE: &[(&str, &[Row])] = &[
+pub(super) const TABLE: &[(&str, &[KeyBinding])] = &[
     (
         "Instances",
         &[
@@ -125,34 +125,34 @@ pub(super) const TABLE: &[(&str, &[Row])] = &[
     ),
 ];
 
-/// Which keys ask for what.
+/// The keys of each action.
 #[derive(Debug, Clone)]
 pub(super) struct Keymap {
     bindings: Vec<(Chord, Action)>,
 }
 
-/// What a few keys mean so far.
+/// The meaning of the keys that were pressed so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Meaning {
     Action(Action),
-    /// The beginning of something.
+    /// The start of a key sequence.
     Prefix,
     Nothing,
 }
 
-/// Two actions that want the same keys.
+/// Two actions with the same keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Clash {
+pub(super) struct KeyConflict {
     pub keys: String,
     pub actions: [&'static str; 2],
 }
 
 impl Keymap {
-    pub(super) fn new(settings: &BTreeMap<String, Vec<Chord>>) -> Result<Self, Clash> {
+    pub(super) fn new(settings: &BTreeMap<String, Vec<Chord>>) -> Result<Self, KeyConflict> {
         let mut bindings: Vec<(Chord, Action)> = Vec::new();
         for row in TABLE.iter().flat_map(|(_, rows)| *rows) {
             for chord in settings.get(row.name).into_iter().flatten() {
-                // Neither the same keys, nor keys that begin others.
+                // Neither the same keys, nor a prefix of other keys.
                 let taken = bindings.iter().find(|(known, _)| {
                     known.0.starts_with(&chord.0) || chord.0.starts_with(&known.0)
                 });
@@ -162,7 +162,7 @@ impl Keymap {
                     } else {
                         chord
                     };
-                    return Err(Clash {
+                    return Err(KeyConflict {
                         keys: shorter.to_string(),
                         actions: [name(*action), row.name],
                     });
@@ -186,7 +186,7 @@ impl Keymap {
         meaning
     }
 
-    /// The first key of an action, for hints; none where the user has taken all away.
+    /// The first key of an action, for hints; None where the user has removed all.
     pub(super) fn hint(&self, action: Action) -> Option<String> {
         self.bindings
             .iter()

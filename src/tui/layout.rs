@@ -1,8 +1,8 @@
-//! Where everything is. The view draws by it, and the mouse is understood by it.
+//! The layout of the screen, for drawing and for the mouse.
 
 use ratatui::layout::Rect;
 
-/// Below this width, list and page stand on top of each other.
+/// Below this width, the list is above the page instead of beside it.
 const SIDE_BY_SIDE: u16 = 70;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -11,7 +11,7 @@ pub(super) struct Areas {
     pub list: Rect,
     /// The line between list and page.
     pub divider: Rect,
-    /// The line below both headings, where there is room for it.
+    /// The line below both headings, if there is room.
     pub rule: Rect,
     pub tabs: Rect,
     pub page: Rect,
@@ -20,7 +20,7 @@ pub(super) struct Areas {
     pub row_height: u16,
 }
 
-/// Divides the screen for a list of so many rows.
+/// The layout for a list of `list_rows` rows.
 pub(super) fn areas(columns: u16, rows: u16, list_rows: usize) -> Areas {
     let status = Rect::new(0, rows.saturating_sub(1), columns, rows.min(1));
     let height = rows.saturating_sub(1);
@@ -52,7 +52,7 @@ pub(super) fn areas(columns: u16, rows: u16, list_rows: usize) -> Areas {
 fn stacked(columns: u16, height: u16, list_rows: usize, status: Rect) -> Areas {
     let head = height.min(1);
     let wanted = u16::try_from(list_rows.max(1)).unwrap_or(u16::MAX);
-    // The list has a third at the most, and the page what it leaves.
+    // The list gets at most a third, the page gets the rest.
     let list = wanted
         .min(height.saturating_sub(head) / 3)
         .max(height.saturating_sub(head).min(1));

@@ -1,4 +1,4 @@
-//! How workers reach the UI: a message, and a byte that wakes whoever sleeps on the terminal.
+//! How workers send messages to the UI: a channel, and a pipe that wakes the main loop.
 
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -14,14 +14,14 @@ pub(super) struct Mailbox {
     bell: Arc<UnixStream>,
 }
 
-/// The UI's end.
+/// The receiving end.
 #[derive(Debug)]
-pub(super) struct Letters {
+pub(super) struct Inbox {
     messages: Receiver<Message>,
     bell: UnixStream,
 }
 
-pub(super) fn mailbox() -> std::io::Result<(Mailbox, Letters)> {
+pub(super) fn mailbox() -> std::io::Result<(Mailbox, Inbox)> {
     let (ours, theirs) = UnixStream::pair()?;
     ours.set_nonblocking(true)?;
     theirs.set_nonblocking(true)?;
@@ -31,7 +31,7 @@ pub(super) fn mailbox() -> std::io::Result<(Mailbox, Letters)> {
             messages: sender,
             bell: Arc::new(theirs),
         },
-        Letters {
+        Inbox {
             messages,
             bell: ours,
         },
@@ -40,20 +40,20 @@ pub(super) fn mailbox() -> std::io::Result<(Mailbox, Letters)> {
 
 impl Mailbox {
     pub(super) fn send(&self, message: Message) {
-        // The UI may be gone, and a bell that is full rings already.
+        // The UI may have ended. A full pipe wakes the loop already.
         if self.messages.send(message).is_ok() {
             drop((&*self.bell).write(&[1]));
         }
     }
 }
 
-impl Letters {
-    /// Readable when there is something.
+impl Inbox {
+    /// Readable when there are messages.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.bell.as_fd()
     }
 
-    /// Everything that has come.
+    /// All waiting messages.
     pub(super) fn take(&self) -> Vec<Message> {
         let mut buffer = [0; 256];
         while matches!(std::io::Read::read(&mut &self.bell, &mut buffer), Ok(1..)) {}

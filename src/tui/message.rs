@@ -1,13 +1,13 @@
-//! What reaches the UI, and what it asks for: data on both sides, so that `update` is a function.
+//! The messages to the UI and the requests that it makes. Both are data, so that `update` is a function.
 
 use std::path::PathBuf;
 
 use super::input::Event;
-use crate::engine::{AgentView, Entry, Glimpse, Listing, NewInstance, RunHistory};
+use crate::engine::{AgentView, ConversationEntry, Glimpse, Listing, NewInstance, RunHistory};
 use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
-/// Something has happened.
+/// A message to the UI.
 #[derive(Debug)]
 pub(super) enum Message {
     Typed(Event),
@@ -18,24 +18,24 @@ pub(super) enum Message {
     /// Time has passed.
     Tick(Timestamp),
     Listed(Box<Result<Listing, Report>>),
-    /// An agent was seen doing this.
+    /// The observed activity of an agent.
     Noticed {
         id: InstanceId,
         activity: Activity,
         last_line: Option<String>,
     },
-    /// A signal asks us to end.
+    /// A signal requests the end of the UI.
     Signalled,
-    /// A screen, with as many lines above it as were asked for.
+    /// A screen with the requested lines of history.
     Seen {
         id: InstanceId,
         above: usize,
         glimpse: Result<Glimpse, Report>,
     },
     Read(InstanceId, Box<Result<Page, Report>>),
-    /// Which agents there are, and where the UI was started.
-    Surveyed(Box<Surroundings>),
-    /// A background job has begun a step, or says something.
+    /// The installed agents, and where the UI was started.
+    Surveyed(Box<StartContext>),
+    /// A background job has begun a step, or has a note.
     Progress {
         job: u64,
         words: String,
@@ -43,81 +43,81 @@ pub(super) enum Message {
     },
     Done {
         job: u64,
-        outcome: Box<Result<Outcome, Trouble>>,
+        outcome: Box<Result<TaskOutcome, TaskFailure>>,
     },
-    /// The terminal was given away and has come back.
-    Attached(Box<Result<Visit, Report>>),
+    /// An attached session has ended, and the UI has the terminal again.
+    Attached(Box<Result<AttachResult, Report>>),
 }
 
-/// How a visit to an agent ended.
+/// How an attached session ended.
 #[derive(Debug)]
-pub(super) struct Visit {
+pub(super) struct AttachResult {
     pub title: Title,
     pub detached: bool,
 }
 
-/// What a tab shows, as it was read.
+/// The content of a tab.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Page {
     Diff(String),
-    Conversation(Vec<Entry>),
+    Conversation(Vec<ConversationEntry>),
     Runs(RunHistory),
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Surroundings {
+pub(super) struct StartContext {
     pub directory: PathBuf,
-    /// The repository that the UI was started in; what is wrong where there is none.
+    /// The repository that the UI was started in, or the error.
     pub repository: Result<PathBuf, String>,
     pub agents: Vec<AgentView>,
-    /// Programs that are needed and missing, each with its sentence.
+    /// Required programs that are missing, each as a sentence.
     pub missing: Vec<String>,
 }
 
-/// How a job ended well.
+/// The result of a successful task.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum TaskOutcome {
     Said(String),
     Created(InstanceId, String),
     Killed(InstanceId, String),
-    /// Of several, those that were killed, and what is to be said of the others.
+    /// Of several, those that were killed, and a report on the others.
     KilledEach(Vec<InstanceId>, Result<String, Report>),
-    /// Whether a prompt could still be taken back.
+    /// Whether a prompt could still be unsent.
     Unsent(bool),
     Quiet,
 }
 
-/// How a job did not.
+/// Why a task failed.
 #[derive(Debug)]
-pub(super) enum Trouble {
+pub(super) enum TaskFailure {
     /// The repository asks to run a command.
     Consent {
         command: String,
         asked: Box<NewInstance>,
     },
-    /// The pause was taken back, as somebody wanted.
+    /// The pause was cancelled on request.
     TakenBack,
     Reported(Report),
 }
 
-/// Something is to be done.
+/// A request of the UI to the main loop.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Call {
+pub(super) enum UiRequest {
     Start {
         job: u64,
         task: Task,
     },
-    /// Whose screen is wanted, with how many lines above it.
+    /// The instance to watch, and how many lines of history.
     Watch {
         id: Option<InstanceId>,
         above: usize,
     },
-    /// What a tab needs.
+    /// Reads the content of a tab.
     Read {
         id: InstanceId,
-        what: Wanted,
+        what: PageKind,
     },
-    /// Something has changed: look at all instances again.
+    /// Reads the list again.
     List,
     Survey,
     Attach(InstanceId),
@@ -125,19 +125,19 @@ pub(super) enum Call {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum PageKind {
     Diff,
     Conversation,
     Runs,
 }
 
-/// An operation, as the command line has it too.
+/// An operation, the same as a command of the command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Task {
     Create(Box<NewInstance>),
     Pause {
         id: InstanceId,
-        /// How long for the turn to end.
+        /// How long to wait for the end of the turn.
         wait: Wait,
         reason: PauseReason,
     },
@@ -162,7 +162,7 @@ pub(super) enum Task {
         id: InstanceId,
         prompt: String,
     },
-    /// Takes back a prompt that is on its way.
+    /// Cancels a prompt that is being sent.
     Unsend(InstanceId),
     Push(InstanceId),
     Autoyes {

@@ -1,10 +1,9 @@
 //! The terminal UI: keys in, screen out.
 //!
-//! [`state`] is plain data, [`update`] a function from what has happened to what is to be done, and
-//! [`view`] one from the state to the screen: neither knows a clock, a file or a process. What is to be
-//! done is carried out by threads ([`work`]), and what goes on elsewhere is brought by [`feed`]; the
-//! loop in [`mod@run`] only sleeps, takes in and draws. So nothing that git, tmux or an agent does can hold
-//! up a key, and every screen can be tested without a terminal.
+//! [`state`] is plain data. [`update`] is a function from a message to requests, and [`view`] one from the
+//! state to the screen: neither uses a clock, a file or a process. Requests are carried out by threads
+//! ([`work`]), and changes elsewhere are sent by [`feed`]. The loop in [`mod@run`] only waits, updates and
+//! draws. So git, tmux or an agent cannot delay a key, and every screen can be tested without a terminal.
 
 mod crash;
 mod dialog;

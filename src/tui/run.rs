@@ -1,4 +1,4 @@
-//! The loop: sleep until a key, a message or a moment that matters, take it in, draw.
+//! The main loop: waits for a key, a message or a timer, updates the state and draws.
 
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
@@ -13,10 +13,10 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 use super::feed::Feed;
 use super::input::Input;
 use super::keys::Keymap;
-use super::mailbox::{Letters, Mailbox, mailbox};
-use super::message::{Call, Message, Visit};
+use super::mailbox::{Inbox, Mailbox, mailbox};
+use super::message::{AttachResult, Message, UiRequest};
 use super::state::State;
-use super::terminal::{Screen, give_back};
+use super::terminal::{Screen, restore};
 use super::theme::Theme;
 use super::update::update;
 use super::view::draw;
@@ -25,38 +25,38 @@ use crate::engine::{Engine, Silent};
 use crate::model::{InstanceId, Timestamp};
 use crate::report::Report;
 
-/// Between two steps of what turns.
+/// The time between two frames of an animation.
 const FRAME: Duration = Duration::from_millis(100);
-/// Ages are told in minutes.
+/// How often ages, which are shown in minutes, are drawn again.
 const AGING: Duration = Duration::from_secs(20);
-/// An escape that nothing follows for so long was the key.
+/// An escape without a following byte for this long was the key itself.
 const ESCAPE: Duration = Duration::from_millis(25);
-/// Keys that are taken in before the screen is drawn again.
+/// The most keys that are handled before the screen is drawn again.
 const AT_ONCE: usize = 200;
 
-/// A loop that has not ended by then after a signal never will.
+/// If the loop has not ended this long after a signal, it is stuck.
 const STUCK: Duration = Duration::from_secs(2);
 
-/// The signal that has asked us to end.
+/// The signal that requested the end.
 static SIGNAL: AtomicI32 = AtomicI32::new(0);
-/// The UI has been left, and only what is under way is waited for.
+/// The UI has been left and waits only for running tasks.
 static WAITING: AtomicBool = AtomicBool::new(false);
 
-/// How the user wants it.
+/// Options from the command line.
 #[derive(Debug)]
 pub(crate) struct Options {
     pub directory: PathBuf,
     pub no_color: bool,
 }
 
-/// The UI has been left; something may still be under way.
+/// The UI has been left; tasks may still be running.
 pub(crate) struct Ending {
     workers: Workers,
     under_way: Vec<String>,
 }
 
 impl Ending {
-    /// What is still under way, in words.
+    /// The running tasks, as text.
     pub(crate) fn under_way(&self) -> Option<String> {
         if !self.workers.is_working() || self.signal().is_some() {
             return None;
@@ -67,7 +67,7 @@ impl Ending {
         ))
     }
 
-    /// Waits until nothing is.
+    /// Waits for the running tasks.
     pub(crate) fn finish(mut self) {
         WAITING.store(true, Ordering::SeqCst);
         self.workers.finish();
@@ -79,7 +79,7 @@ impl Ending {
     }
 }
 
-/// Opens the UI; comes back when the user leaves it.
+/// Opens the UI; returns when the user leaves it.
 pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
     let terminal = std::env::var("TERM").unwrap_or_default();
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() || terminal == "dumb" {
@@ -109,14 +109,14 @@ pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
         std::env::var("COLORFGBG").ok().as_deref(),
     );
     let engine = Arc::new(engine);
-    let (mailbox, letters) = mailbox().map_err(|error| unusable(&error))?;
+    let (mailbox, inbox) = mailbox().map_err(|error| unusable(&error))?;
     listen_for_signals(mailbox.clone()).map_err(|error| unusable(&error))?;
     let mut screen = Screen::take(settings.ui.mouse).map_err(|error| unusable(&error))?;
     let state = State::new(settings, keymap, theme, size(), now());
     let mut ui = Ui {
         state,
         input: Input::default(),
-        letters,
+        inbox,
         feed: Feed::start(&engine, &mailbox),
         workers: Workers::start(&engine, &mailbox, options.directory),
         engine,
@@ -149,7 +149,7 @@ fn unusable(error: &std::io::Error) -> Report {
 struct Ui {
     state: State,
     input: Input,
-    letters: Letters,
+    inbox: Inbox,
     feed: Feed,
     workers: Workers,
     engine: Arc<Engine>,
@@ -169,7 +169,7 @@ impl Ui {
                 self.take(Message::Typed(event), screen)?;
             }
             if told {
-                for message in self.letters.take() {
+                for message in self.inbox.take() {
                     self.take(message, screen)?;
                 }
             }
@@ -195,7 +195,7 @@ impl Ui {
         })
     }
 
-    /// How long until time itself changes something on the screen.
+    /// How long until the screen changes by time alone.
     fn pause(&self) -> Duration {
         if self.state.is_animated() {
             return FRAME;
@@ -205,7 +205,7 @@ impl Ui {
         next.unwrap_or(AGING).min(AGING)
     }
 
-    /// Sleeps until something is typed or told, or until it is time.
+    /// Waits for a key, a message or a timer.
     fn sleep(&self) -> (bool, bool) {
         let limit = if self.input.is_waiting() {
             ESCAPE
@@ -215,16 +215,16 @@ impl Ui {
         let stdin = std::io::stdin();
         let mut fds = [
             PollFd::new(&stdin, PollFlags::IN),
-            PollFd::from_borrowed_fd(self.letters.fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(self.inbox.fd(), PollFlags::IN),
         ];
-        // Interrupted by a signal: its thread tells of it.
+        // Interrupted by a signal, for which its thread sends a message: no descriptor is ready.
         poll(&mut fds, Some(&timespec(limit))).ok();
         let ready = |at: usize| fds.get(at).is_some_and(|fd| !fd.revents().is_empty());
         (ready(0), ready(1))
     }
 
-    /// Takes in what was typed, one event at a time: what follows one that gives the terminal away is
-    /// not ours. False when the terminal is gone.
+    /// Reads keys, one event at a time: keys after the attach key belong to the agent. False when the
+    /// terminal is gone.
     fn listen(&mut self, screen: &mut Screen) -> std::io::Result<bool> {
         for _ in 0..AT_ONCE {
             let mut byte = [0];
@@ -253,16 +253,16 @@ impl Ui {
         self.state.now = now();
         for call in update(&mut self.state, message) {
             match call {
-                Call::Start { job, task } => {
+                UiRequest::Start { job, task } => {
                     self.workers.carry_out(job, task);
                     self.feed.look();
                 }
-                Call::Watch { id, above } => self.feed.watch(id, above),
-                Call::Read { id, what } => self.workers.read(id, what),
-                Call::List => self.feed.look(),
-                Call::Survey => self.workers.survey(),
-                Call::Attach(id) => self.attach(&id, screen)?,
-                Call::Quit => self.state.quitting = true,
+                UiRequest::Watch { id, above } => self.feed.watch(id, above),
+                UiRequest::Read { id, what } => self.workers.read(id, what),
+                UiRequest::List => self.feed.look(),
+                UiRequest::Survey => self.workers.survey(),
+                UiRequest::Attach(id) => self.attach(&id, screen)?,
+                UiRequest::Quit => self.state.quitting = true,
             }
         }
         Ok(())
@@ -276,7 +276,7 @@ impl Ui {
         self.state.columns = size().0;
         self.state.rows = size().1;
         let visit = visit
-            .map(|attached| Visit {
+            .map(|attached| AttachResult {
                 title: attached.title,
                 detached: attached.detached,
             })
@@ -303,7 +303,7 @@ fn size() -> (u16, u16) {
         .unwrap_or((80, 24))
 }
 
-/// A resize is a message; whatever wants to end us gives the terminal back first.
+/// Turns SIGWINCH into a message. Signals that end the program first restore the terminal.
 fn listen_for_signals(mailbox: Mailbox) -> std::io::Result<()> {
     let mut signals =
         signal_hook::iterator::Signals::new([SIGWINCH, SIGTERM, SIGHUP, SIGINT, SIGQUIT])?;
@@ -314,15 +314,15 @@ fn listen_for_signals(mailbox: Mailbox) -> std::io::Result<()> {
                 mailbox.send(Message::Resized { columns, rows });
                 continue;
             }
-            // The loop ends as if the user had quit; one that is stuck is ended all the same.
+            // The loop ends as if the user had quit. If it is stuck, the process is ended.
             SIGNAL.store(signal, Ordering::SeqCst);
             mailbox.send(Message::Signalled);
             if WAITING.load(Ordering::SeqCst) {
-                give_back();
+                restore();
                 std::process::exit(128 + signal);
             }
             std::thread::sleep(STUCK);
-            give_back();
+            restore();
             std::process::exit(128 + signal);
         }
     });

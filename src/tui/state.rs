@@ -1,4 +1,4 @@
-//! Everything that the screen depends on, as plain data.
+//! The state of the UI, as plain data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,46 +8,46 @@ use super::diff::DiffPage;
 use super::editor::Editor;
 use super::filter;
 use super::keys::Keymap;
-use super::message::Surroundings;
+use super::message::StartContext;
 use super::theme::Theme;
 use crate::config::{Key, Settings};
-use crate::engine::{Entry, InstanceView, RunHistory};
+use crate::engine::{ConversationEntry, InstanceView, RunHistory};
 use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp};
 
 pub(super) struct State {
     pub columns: u16,
     pub rows: u16,
     pub now: Timestamp,
-    /// Counts the steps of everything that turns.
+    /// The frame counter of animations.
     pub frame: usize,
     pub theme: Theme,
     pub keymap: Keymap,
     pub settings: Settings,
 
-    /// Until the first look has come back nothing is said about what there is.
+    /// Whether the first list has arrived.
     pub loaded: bool,
-    /// In the order of the list: by repository, oldest first, so that nothing jumps.
+    /// In the order of the list: by repository, oldest first, so that rows do not move.
     pub instances: Vec<InstanceView>,
-    /// Those whose record cannot be read, and why.
+    /// Instances whose record cannot be read, with the error.
     pub unreadable: Vec<String>,
-    /// All are to rest: no queue is fed.
+    /// The camp is paused: no queue is sent.
     pub camp_paused: bool,
-    pub surroundings: Option<Surroundings>,
+    pub start_context: Option<StartContext>,
 
     pub selected: Option<InstanceId>,
-    /// Where the selection was, for when it goes away.
+    /// The row of the selection, for when the instance disappears.
     pub position: usize,
-    /// The first row of the list that is on the screen.
+    /// The first visible row of the list.
     pub top: usize,
     pub marks: BTreeSet<InstanceId>,
     pub filter: Editor,
     pub filtering: bool,
-    /// The one repository that is shown.
+    /// The repository that the list is limited to.
     pub scope: Option<PathBuf>,
 
     pub tab: Tab,
     pub page: Pages,
-    /// Lines scrolled: up from the end in a preview and a conversation, down from the top elsewhere.
+    /// Scrolled lines: up from the end in a preview and a conversation, down from the top elsewhere.
     pub scroll: usize,
 
     pub dialog: Option<Dialog>,
@@ -56,23 +56,23 @@ pub(super) struct State {
     pub toasts: Vec<Toast>,
     pub jobs: Vec<Job>,
     pub next_job: u64,
-    /// The first keys of several.
+    /// The first keys of a key sequence.
     pub pending: Vec<Key>,
-    /// ctrl+c was pressed: once more, and it quits.
+    /// ctrl+c was pressed once: pressed again, it quits.
     pub interrupted: bool,
     pub killed: Vec<InstanceId>,
-    /// To be attached to as soon as it runs.
+    /// The job whose instance is attached to as soon as it runs.
     pub attach_when_ready: Option<u64>,
     pub quitting: bool,
-    /// Whose screen is being watched, with how many lines above it.
+    /// The watched instance, and how many lines of history.
     pub watched: Option<(Option<InstanceId>, usize)>,
-    /// Whose page is being read.
+    /// The instance whose page is being read.
     pub reading: Option<InstanceId>,
-    /// What was read last, and when.
+    /// The page that was read last, and when.
     pub read: Option<(Stamp, Timestamp)>,
 }
 
-/// A page as it was at some moment: another stamp means that there may be something new.
+/// Identifies a version of a page: with another stamp the page may have changed.
 pub(super) type Stamp = (InstanceId, Tab, Timestamp, InstanceState);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,36 +96,36 @@ impl Tab {
     }
 }
 
-/// The screen of an agent, as it was seen.
+/// A captured screen of an agent.
 pub(super) struct Screen {
     pub id: InstanceId,
     pub text: String,
-    /// Lines above it that were asked for.
+    /// The requested lines of history.
     pub above: usize,
 }
 
-/// What was read of the selected instance. Each belongs to the instance that it names.
+/// The pages that were read, each with the id of its instance.
 #[derive(Default)]
 pub(super) struct Pages {
     pub screen: Option<Screen>,
     pub diff: Option<(InstanceId, DiffPage)>,
-    pub conversation: Option<(InstanceId, Vec<Entry>)>,
+    pub conversation: Option<(InstanceId, Vec<ConversationEntry>)>,
     pub runs: Option<(InstanceId, RunHistory)>,
-    /// What could not be read, in words.
+    /// The error of a page that could not be read.
     pub trouble: Option<(InstanceId, Tab, String)>,
 }
 
-/// Something that is under way in the background.
+/// A background job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Job {
     pub number: u64,
     pub verb: Verb,
-    /// None for a new one, and for what concerns all.
+    /// None for a new instance, and for jobs that concern all.
     pub id: Option<InstanceId>,
     pub title: String,
-    /// What it does right now.
+    /// Its current step.
     pub step: String,
-    /// The form that asked for it, with what was typed into it.
+    /// The form that it came from, with its content.
     pub form: Option<Dialog>,
 }
 
@@ -141,7 +141,7 @@ pub(super) enum Verb {
     Kill,
     UndoKill,
     Send,
-    /// A prompt on its way is taken back.
+    /// A prompt that is being sent is cancelled.
     Unsend,
     Push,
     Autoyes,
@@ -168,7 +168,7 @@ impl Verb {
         }
     }
 
-    /// What an instance is while this is under way.
+    /// The state of an instance while this job runs.
     fn state(self) -> Option<InstanceState> {
         match self {
             Self::Pause | Self::Interrupt => Some(InstanceState::Pausing),
@@ -188,7 +188,7 @@ impl Verb {
     }
 }
 
-/// A few words in a corner, for a while.
+/// A short message in a corner of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Toast {
     pub kind: ToastKind,
@@ -207,10 +207,10 @@ pub(super) enum ToastKind {
 
 /// A row of the list.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Row<'a> {
+pub(super) enum ListRow<'a> {
     Repository(&'a Path),
     Instance(&'a InstanceView),
-    /// One that is being made.
+    /// An instance that is being created.
     Making(&'a Job),
 }
 
@@ -234,7 +234,7 @@ impl State {
             instances: Vec::new(),
             unreadable: Vec::new(),
             camp_paused: false,
-            surroundings: None,
+            start_context: None,
             selected: None,
             position: 0,
             top: 0,
@@ -272,7 +272,7 @@ impl State {
             .collect()
     }
 
-    /// What a filter looks at.
+    /// The text that the filter searches.
     fn said_of(&self, view: &InstanceView) -> String {
         let branch = view.branch.as_deref().unwrap_or_default();
         let (state, _) = self.shown(view);
@@ -280,7 +280,7 @@ impl State {
     }
 
     /// The rows of the list: with a heading for each repository where there are several.
-    pub(super) fn list_rows(&self) -> Vec<Row<'_>> {
+    pub(super) fn list_rows(&self) -> Vec<ListRow<'_>> {
         let visible = self.visible();
         let headed = self.scope.is_none() && self.repositories().len() > 1;
         let mut rows = Vec::with_capacity(visible.len() + 4);
@@ -288,18 +288,18 @@ impl State {
         for view in visible {
             if headed && last != Some(view.repo.as_path()) {
                 last = Some(view.repo.as_path());
-                rows.push(Row::Repository(view.repo.as_path()));
+                rows.push(ListRow::Repository(view.repo.as_path()));
             }
-            rows.push(Row::Instance(view));
+            rows.push(ListRow::Instance(view));
         }
-        // Once it is in the list itself, its place is there.
+        // Once the new instance is in the list, it has a row of its own.
         let listed = self
             .instances
             .iter()
             .filter(|view| view.state == InstanceState::Creating)
             .count();
         let making = self.jobs.iter().filter(|job| job.verb == Verb::Create);
-        rows.extend(making.skip(listed).map(Row::Making));
+        rows.extend(making.skip(listed).map(ListRow::Making));
         rows
     }
 
@@ -323,8 +323,7 @@ impl State {
         self.instances.iter().find(|view| view.id == *id)
     }
 
-    /// State and activity as they are shown: what this UI has under way counts before the next look
-    /// tells of it.
+    /// State and activity as shown: a job of this UI counts before the next list has it.
     pub(super) fn shown(&self, view: &InstanceView) -> (InstanceState, Option<Activity>) {
         let own = self
             .jobs
@@ -334,8 +333,8 @@ impl State {
         (own.unwrap_or(view.state), view.activity)
     }
 
-    /// How many lines above a screen are needed for this much scrolling: in steps, so that each line
-    /// does not ask anew.
+    /// How many lines of history are needed for the scroll position: in steps, so that not every line is a
+    /// new request.
     pub(super) fn lines_above(&self) -> usize {
         match self.scroll {
             0 => 0,
@@ -347,7 +346,7 @@ impl State {
         self.jobs.iter().find(|job| job.id.as_ref() == Some(id))
     }
 
-    /// Whether something on the screen turns.
+    /// Whether something on the screen is animated.
     pub(super) fn is_animated(&self) -> bool {
         !self.jobs.is_empty()
             || self
@@ -356,8 +355,8 @@ impl State {
                 .any(|view| is_moving(self.shown(view)))
     }
 
-    /// How many there are of each kind, for the status bar.
-    pub(super) fn counts(&self) -> BTreeMap<Kind, usize> {
+    /// The number of instances of each kind, for the status bar.
+    pub(super) fn counts(&self) -> BTreeMap<StatusKind, usize> {
         let mut counts = BTreeMap::new();
         for view in &self.instances {
             *counts.entry(kind(self.shown(view))).or_default() += 1;
@@ -365,7 +364,7 @@ impl State {
         counts
     }
 
-    /// Those that an action means: the marked ones, else the selected one.
+    /// The instances that an action applies to: the marked ones, else the selected one.
     pub(super) fn targets(&self) -> Vec<InstanceId> {
         if self.marks.is_empty() {
             return self
@@ -382,9 +381,9 @@ impl State {
     }
 }
 
-/// What people tell apart at a glance.
+/// The status of an instance, by colour and icon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
+pub(super) enum StatusKind {
     NeedsYou,
     Busy,
     Ready,
@@ -396,19 +395,19 @@ pub(super) enum Kind {
     Completed,
 }
 
-pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Kind {
+pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> StatusKind {
     match (state, activity) {
-        (InstanceState::Running, Some(Activity::Busy)) => Kind::Busy,
-        (InstanceState::Running, Some(Activity::Idle)) => Kind::Ready,
+        (InstanceState::Running, Some(Activity::Busy)) => StatusKind::Busy,
+        (InstanceState::Running, Some(Activity::Idle)) => StatusKind::Ready,
         (
             InstanceState::Running,
             Some(Activity::Approval | Activity::Question | Activity::Blocked),
-        ) => Kind::NeedsYou,
-        (InstanceState::Running, _) => Kind::Running,
-        (InstanceState::Paused, _) => Kind::Paused,
-        (InstanceState::Completed, _) => Kind::Completed,
-        (InstanceState::Interrupted, _) => Kind::Interrupted,
-        (InstanceState::Failed | InstanceState::Killed, _) => Kind::Failed,
+        ) => StatusKind::NeedsYou,
+        (InstanceState::Running, _) => StatusKind::Running,
+        (InstanceState::Paused, _) => StatusKind::Paused,
+        (InstanceState::Completed, _) => StatusKind::Completed,
+        (InstanceState::Interrupted, _) => StatusKind::Interrupted,
+        (InstanceState::Failed | InstanceState::Killed, _) => StatusKind::Failed,
         (
             InstanceState::Creating
             | InstanceState::Pausing
@@ -416,10 +415,10 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Kind
             | InstanceState::Restarting
             | InstanceState::Killing,
             _,
-        ) => Kind::Moving,
+        ) => StatusKind::Moving,
     }
 }
 
 fn is_moving(shown: (InstanceState, Option<Activity>)) -> bool {
-    matches!(kind(shown), Kind::Busy | Kind::Moving)
+    matches!(kind(shown), StatusKind::Busy | StatusKind::Moving)
 }

@@ -1,5 +1,4 @@
-//! The terminal: taken over, given away while somebody is attached, and given back clean whatever
-//! happens.
+//! The terminal: set up for the UI, lent to tmux while the user is attached, and restored in any case.
 
 use std::io::{BufWriter, Stdout, Write};
 use std::sync::Mutex;
@@ -8,18 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-/// Whether the screen is ours: a panic, a signal and the end of the program all ask.
+/// Whether the UI has the screen. Checked on a panic, a signal and the end of the program.
 static TAKEN: AtomicBool = AtomicBool::new(false);
-/// Held while something is written, so that nothing follows what gives the terminal back.
+/// Held while something is written, so that nothing is written after the terminal was restored.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Alternate screen, bracketed paste; the cursor appears only where something is typed.
+/// Alternate screen, bracketed paste, hidden cursor.
 const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J\x1b[H";
-/// Clicks and the wheel, in a form that has no limit.
+/// Mouse clicks and wheel, in the SGR encoding, which has no column limit.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const GIVE: &str = "\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 
-/// As every program in Rust ends that panics.
+/// The exit status of a Rust program after a panic.
 const PANICKED: i32 = 101;
 
 type Backend = CrosstermBackend<BufWriter<Stdout>>;
@@ -36,7 +35,7 @@ impl Screen {
         write(TAKE, mouse)?;
         TAKEN.store(true, Ordering::SeqCst);
         let backend = CrosstermBackend::new(BufWriter::with_capacity(1 << 16, std::io::stdout()));
-        let terminal = Terminal::new(backend).inspect_err(|_| give_back())?;
+        let terminal = Terminal::new(backend).inspect_err(|_| restore())?;
         Ok(Self { terminal, mouse })
     }
 
@@ -51,8 +50,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Lends the terminal to another program. It stays raw: what is typed meanwhile is neither
-    /// echoed nor turned into a signal, and waits for whoever reads next.
+    /// Lends the terminal to another program. It stays in raw mode: keys are neither echoed nor turned into
+    /// signals, and wait for the next reader.
     pub(super) fn lend<T>(&mut self, use_it: impl FnOnce() -> T) -> std::io::Result<T> {
         TAKEN.store(false, Ordering::SeqCst);
         write(GIVE, false)?;
@@ -67,18 +66,19 @@ impl Screen {
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        give_back();
+        restore();
     }
 }
 
-/// Gives the terminal back as it was; done once, however many ask.
-pub(super) fn give_back() {
+/// Restores the terminal, once.
+pub(super) fn restore() {
     // A panic while writing holds the lock already.
     let _writing = WRITING.try_lock();
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // The terminal may be gone, and then there is nothing to give back.
+        // An error means that the terminal is gone: then there is nothing to restore.
         drop(write(GIVE, false));
     }
+    // The same.
     drop(crossterm::terminal::disable_raw_mode());
 }
 
@@ -91,12 +91,12 @@ fn write(sequence: &str, mouse: bool) -> std::io::Result<()> {
     out.flush()
 }
 
-/// The screen is gone after a panic, in whatever thread it was: a program that went on would read keys
-/// for a picture that nobody sees. What was under way is in its journal.
+/// After a panic in any thread the terminal is restored and the program ends: without its screen it cannot be
+/// used. Running operations are recovered from their journals.
 fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
-        give_back();
+        restore();
         before(info);
         std::process::exit(PANICKED);
     }));

@@ -1,4 +1,4 @@
-//! Every screen, and what the keys do to it: keys in, screen out.
+//! Tests of the UI without a terminal: keys in, screen out.
 
 mod driver;
 mod hostile;

@@ -1,4 +1,4 @@
-//! Foreign text, brought into the columns of a screen.
+//! Fits foreign text into the columns of a screen.
 
 use ansi_to_tui::IntoText;
 use ratatui::style::Style;
@@ -7,7 +7,7 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::model::printable_line;
 
-/// A text of at most so many columns; what is cut off is told by `…`.
+/// The text cut to at most `width` columns, with `…` where it was cut.
 pub(super) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -28,7 +28,7 @@ pub(super) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
-/// A text as lines of at most so many columns, broken between words where that goes.
+/// The text as lines of at most `width` columns, broken between words where possible.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
     let mut lines = Vec::new();
@@ -59,13 +59,13 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// A captured screen as lines of at most so many columns, in colour if that is wanted.
+/// A captured screen as lines of at most `width` columns, with colours on request.
 ///
-/// An agent's screen is mostly wider than its place here: text goes on in the next line, frames and
-/// rules are cut off.
+/// An agent's screen is usually wider than the preview: text is wrapped, borders and separator lines are cut
+/// off.
 pub(super) fn screen(capture: &str, width: usize, coloured: bool) -> Vec<Line<'static>> {
     let width = width.max(1);
-    // Colours go on from one row to the next, so they are read together.
+    // Colours continue across rows, so all rows are parsed together.
     let capture = capture.replace('\t', "    ");
     let read = capture.into_text().unwrap_or_else(|_| {
         let plain = anstream::adapter::strip_str(&capture).to_string();
@@ -93,7 +93,7 @@ fn is_blank(line: &Line<'_>) -> bool {
     line.spans.iter().all(|span| span.content.trim().is_empty())
 }
 
-/// Breaks one row of a screen into as many lines as it needs, below where its text begins.
+/// Wraps one row of a screen into lines, with the indentation of its text.
 fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>) {
     let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
     let trimmed = text.trim_end();
@@ -125,7 +125,7 @@ fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>)
     lines.push(Line::from(line));
 }
 
-/// Where a row is broken, in bytes: behind a space where one is near, else where it must be.
+/// The byte offsets at which a row is broken: after a space if one is near, else at the edge.
 fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
     let mut breaks = Vec::new();
     let mut used = 0;
@@ -172,7 +172,7 @@ fn limited(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
     Line::from(kept)
 }
 
-/// Whether a row is a rule, or part of a box: cut off it still looks like one, broken it does not.
+/// Whether a row is a separator line or part of a box, which is cut off instead of wrapped.
 fn is_frame(row: &str) -> bool {
     let drawn = |character: char| ('\u{2500}'..='\u{259f}').contains(&character);
     let row = row.trim();
@@ -233,12 +233,12 @@ mod tests {
         fn nothing_is_wider_than_its_place(text in "(\\PC|\u{1b}\\[[0-9;]{0,9}m|\n|\t|\u{202e}|[\\x00-\\x1f])*", width in 1_usize..12) {
             for line in screen(&text, width, true) {
                 let shown = line.to_string();
-                // One character may be wider than a place of one column.
+                // One character may be wider than one column.
                 prop_assert!(shown.width() <= width.max(2), "{shown:?}");
                 prop_assert!(!shown.chars().any(char::is_control));
                 prop_assert!(!shown.contains('\u{202e}'), "turned");
             }
-            // These are only ever given what can be printed.
+            // These only get printable text.
             let text = crate::model::printable(&text).replace('\t', " ");
             for line in wrap(&text, width) {
                 prop_assert!(line.width() <= width.max(2));

@@ -1,4 +1,4 @@
-//! Colours: the terminal's own sixteen, so that they fit whatever the user has chosen.
+//! Colours: the terminal's own sixteen, so that they match the user's theme.
 
 use ratatui::style::{Color, Modifier, Style};
 
@@ -9,7 +9,7 @@ pub(super) struct Theme {
     /// Whether the screens of agents and everything else may have colours.
     pub coloured: bool,
     pub text: Style,
-    /// What is there and not important.
+    /// Less important text.
     pub dim: Style,
     pub strong: Style,
     /// Titles, the current tab, keys.
@@ -26,7 +26,7 @@ pub(super) struct Theme {
 }
 
 impl Theme {
-    /// `background` is what the terminal says of itself: `COLORFGBG`, as `15;0`.
+    /// `background` is the value of `COLORFGBG`, such as `15;0`.
     pub(super) fn choose(name: ThemeName, no_color: bool, background: Option<&str>) -> Self {
         match (no_color, name) {
             (true, _) | (false, ThemeName::None) => Self::plain(),
@@ -65,7 +65,7 @@ impl Theme {
         Self {
             accent: Style::new().fg(Color::Blue),
             busy: Style::new().fg(Color::Blue),
-            // Yellow on white is for nobody's eyes.
+            // Yellow on white is not readable.
             needs_you: Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD),
             selected: Style::new().fg(Color::Blue).add_modifier(Modifier::BOLD),
             ..Self::dark()

@@ -1,4 +1,4 @@
-//! Threads that carry out what the UI asks for: it never waits for git, tmux or an agent itself.
+//! Worker threads that carry out the requests of the UI, so that it never waits for git, tmux or an agent.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -6,25 +6,25 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use super::mailbox::Mailbox;
-use super::message::{Message, Outcome, Page, Surroundings, Task, Trouble, Wait, Wanted};
+use super::message::{Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome, Wait};
 use crate::daemon;
 use crate::engine::{
-    Asked, Bulk, Camp, Engine, Entry, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
-    PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
+    Asked, Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom,
+    OnConflict, PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason};
 use crate::report::Report;
 
-/// So much of a conversation is read: more than anybody scrolls through.
+/// How many entries of a conversation are read.
 const ENTRIES: usize = 400;
 
 pub(super) struct Workers {
     engine: Arc<Engine>,
     mailbox: Mailbox,
-    pages: Sender<(InstanceId, Wanted)>,
+    pages: Sender<(InstanceId, PageKind)>,
     directory: PathBuf,
-    /// Operations that are under way.
+    /// Running operations.
     running: Vec<JoinHandle<()>>,
 }
 
@@ -42,26 +42,27 @@ impl Workers {
         }
     }
 
-    pub(super) fn read(&self, id: InstanceId, what: Wanted) {
+    pub(super) fn read(&self, id: InstanceId, what: PageKind) {
+        // The worker has ended where this fails.
         drop(self.pages.send((id, what)));
     }
 
-    /// Looks at where the UI was started and what is installed.
+    /// Finds out where the UI was started and which agents are installed.
     pub(super) fn survey(&self) {
         let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
         let directory = self.directory.clone();
         std::thread::spawn(move || {
-            let surroundings = survey(&engine, directory);
-            mailbox.send(Message::Surveyed(Box::new(surroundings)));
+            let start_context = survey(&engine, directory);
+            mailbox.send(Message::Surveyed(Box::new(start_context)));
         });
     }
 
-    /// Each operation has a thread: one that waits for a turn to end holds up nothing else.
+    /// Each operation has a thread, so that one that waits for a turn does not delay others.
     pub(super) fn carry_out(&mut self, job: u64, task: Task) {
         self.running.retain(|thread| !thread.is_finished());
         let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
         self.running.push(std::thread::spawn(move || {
-            let mut telling = Telling {
+            let mut telling = JobProgress {
                 job,
                 mailbox: mailbox.clone(),
             };
@@ -74,10 +75,12 @@ impl Workers {
         }));
     }
 
-    /// Waits for what is under way.
+    /// Waits for running operations.
     pub(super) fn finish(&mut self) {
         for thread in self.running.drain(..) {
-            drop(thread.join());
+            if thread.join().is_err() {
+                tracing::warn!("the thread of an operation has panicked");
+            }
         }
     }
 
@@ -86,13 +89,13 @@ impl Workers {
     }
 }
 
-/// Tells the UI how far a job is.
-struct Telling {
+/// Reports the progress of a job to the UI.
+struct JobProgress {
     job: u64,
     mailbox: Mailbox,
 }
 
-impl Telling {
+impl JobProgress {
     fn tell(&self, words: &str, note: bool) {
         self.mailbox.send(Message::Progress {
             job: self.job,
@@ -102,7 +105,7 @@ impl Telling {
     }
 }
 
-impl Progress for Telling {
+impl Progress for JobProgress {
     fn step(&mut self, _: Operation, step: Step) {
         self.tell(step.progress(), false);
     }
@@ -116,7 +119,11 @@ impl Progress for Telling {
     }
 }
 
-fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outcome, Trouble> {
+fn carry_out(
+    engine: &Engine,
+    task: Task,
+    progress: &mut JobProgress,
+) -> Result<TaskOutcome, TaskFailure> {
     let settings = &engine.config().settings.pause;
     let pausing = |wait: Wait, reason: PauseReason| PauseOptions {
         wait: match wait {
@@ -130,7 +137,7 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
         told: Told::AsConfigured,
         on_conflict: OnConflict::Stop,
     };
-    let said = |words: String| Ok(Outcome::Said(words));
+    let said = |words: String| Ok(TaskOutcome::Said(words));
     match task {
         Task::Create(asked) => match engine.create((*asked).clone(), progress) {
             Ok(view) => {
@@ -139,9 +146,9 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
                     watch_over(engine, &warnings, progress);
                 }
                 let words = format!("`{}` is running with {}", view.title, view.agent);
-                Ok(Outcome::Created(view.id, words))
+                Ok(TaskOutcome::Created(view.id, words))
             }
-            Err(Error::ConsentNeeded { command }) => Err(Trouble::Consent { command, asked }),
+            Err(Error::ConsentNeeded { command }) => Err(TaskFailure::Consent { command, asked }),
             Err(error) => Err(error.into()),
         },
         Task::Pause { id, wait, reason } => {
@@ -160,15 +167,15 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
         }
         Task::PauseEach { ids, wait } => {
             let bulk = engine.pause_each(&ids, &pausing(wait, PauseReason::User), progress);
-            Ok(Outcome::Said(counted(&bulk, "paused")?))
+            Ok(TaskOutcome::Said(counted(&bulk, "paused")?))
         }
         Task::ResumeEach(ids) => {
             let bulk = engine.resume_each(&ids, &resuming, progress);
-            Ok(Outcome::Said(counted(&bulk, "resumed")?))
+            Ok(TaskOutcome::Said(counted(&bulk, "resumed")?))
         }
         Task::CancelPause(id) => {
             engine.cancel_pause(id.as_str())?;
-            Ok(Outcome::Quiet)
+            Ok(TaskOutcome::Quiet)
         }
         Task::Resume(id) => match engine.resume(id.as_str(), &resuming, progress)? {
             Asked::Done(view) => said(format!("Resumed `{}`.", view.title)),
@@ -183,16 +190,16 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             let Killed { view, kept } = engine.kill(id.as_str(), options, progress)?;
             let words = format!("Killed `{}`.", view.title);
             Ok(if kept {
-                Outcome::Killed(id, words)
+                TaskOutcome::Killed(id, words)
             } else {
-                Outcome::Said(words)
+                TaskOutcome::Said(words)
             })
         }
         Task::KillEach { ids, delete_branch } => {
             let bulk = engine.kill_each(&ids, KillOptions { delete_branch }, progress);
             let kept = bulk.done.iter().filter(|killed| killed.kept);
             let kept = kept.map(|killed| killed.view.id.clone()).collect();
-            Ok(Outcome::KilledEach(kept, counted(&bulk, "killed")))
+            Ok(TaskOutcome::KilledEach(kept, counted(&bulk, "killed")))
         }
         Task::UndoKill(id) => {
             let Restored { view, formerly } = engine.undo_kill(id.as_str())?;
@@ -205,7 +212,8 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
             })
         }
         Task::Send { id, prompt } => {
-            // One that sleeps is woken first: should that be cut off, the daemon knows of the prompt.
+            // The prompt of a suspended instance is queued first: if the resume is interrupted, the
+            // daemon sends it.
             let view = engine.show(id.as_str())?;
             if view.state != crate::model::State::Running {
                 feed_by_daemon(engine, progress);
@@ -221,7 +229,7 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
                 }
             }
         }
-        Task::Unsend(id) => Ok(Outcome::Unsent(engine.unsend(id.as_str())?.is_some())),
+        Task::Unsend(id) => Ok(TaskOutcome::Unsent(engine.unsend(id.as_str())?.is_some())),
         Task::Push(id) => {
             let pushed = engine.push(id.as_str())?;
             said(format!("Pushed {} to {}.", pushed.branch, pushed.remote))
@@ -248,8 +256,8 @@ fn carry_out(engine: &Engine, task: Task, progress: &mut Telling) -> Result<Outc
     }
 }
 
-/// Autoyes needs the daemon, which alone sees the dialogs; what is to be said about it is said.
-fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
+/// Starts the daemon, without which autoyes does nothing, and reports warnings.
+fn watch_over(engine: &Engine, warnings: &[String], progress: &mut JobProgress) {
     for warning in warnings {
         progress.note(&format!("warning: {warning}"));
     }
@@ -260,8 +268,8 @@ fn watch_over(engine: &Engine, warnings: &[String], progress: &mut Telling) {
     }
 }
 
-/// Only the daemon feeds a queue.
-fn feed_by_daemon(engine: &Engine, progress: &mut Telling) {
+/// Starts the daemon, without which a queue is not sent.
+fn feed_by_daemon(engine: &Engine, progress: &mut JobProgress) {
     if let Some(trouble) = daemon::ensure(engine) {
         progress.note(&format!(
             "the daemon could not be started, so the queue waits: {trouble}"
@@ -269,18 +277,18 @@ fn feed_by_daemon(engine: &Engine, progress: &mut Telling) {
     }
 }
 
-fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<Outcome, Trouble> {
+fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<TaskOutcome, TaskFailure> {
     if let Some(report) = Report::not_all(&camp, done) {
-        return Err(Trouble::Reported(report));
+        return Err(TaskFailure::Reported(report));
     }
-    Ok(Outcome::Said(if camp.already {
+    Ok(TaskOutcome::Said(if camp.already {
         format!("The camp is {state} already.")
     } else {
         format!("The camp is {state}: {} instances.", camp.instances.len())
     }))
 }
 
-/// How many there were, or which of them failed.
+/// How many succeeded, or which of them failed.
 fn counted<T>(bulk: &Bulk<T>, done: &str) -> Result<String, Report> {
     match Report::of_bulk(bulk, done) {
         Some(report) => Err(report),
@@ -288,13 +296,13 @@ fn counted<T>(bulk: &Bulk<T>, done: &str) -> Result<String, Report> {
     }
 }
 
-impl From<Report> for Trouble {
+impl From<Report> for TaskFailure {
     fn from(report: Report) -> Self {
         Self::Reported(report)
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for TaskFailure {
     fn from(error: Error) -> Self {
         match &error {
             Error::Unsent => Self::TakenBack,
@@ -306,8 +314,8 @@ impl From<Error> for Trouble {
     }
 }
 
-/// One page after the other; of those that wait, only the last one of each kind is still wanted.
-fn read_pages(engine: &Engine, mailbox: &Mailbox, wanted: &Receiver<(InstanceId, Wanted)>) {
+/// Reads pages one at a time. Of the waiting requests only the last one of each kind is carried out.
+fn read_pages(engine: &Engine, mailbox: &Mailbox, wanted: &Receiver<(InstanceId, PageKind)>) {
     while let Ok(first) = wanted.recv() {
         let (id, what) = wanted.try_iter().last().unwrap_or(first);
         let page = read_page(engine, &id, what).map_err(Report::from);
@@ -315,15 +323,15 @@ fn read_pages(engine: &Engine, mailbox: &Mailbox, wanted: &Receiver<(InstanceId,
     }
 }
 
-fn read_page(engine: &Engine, id: &InstanceId, what: Wanted) -> Result<Page, Error> {
+fn read_page(engine: &Engine, id: &InstanceId, what: PageKind) -> Result<Page, Error> {
     Ok(match what {
-        Wanted::Diff => {
+        PageKind::Diff => {
             let patch = engine.diff(id.as_str(), crate::engine::DiffOutput::Patch, false)?;
             Page::Diff(String::from_utf8_lossy(&patch).into_owned())
         }
-        Wanted::Conversation => {
+        PageKind::Conversation => {
             let mut log = engine.log(id.as_str(), LogFrom::Last(ENTRIES))?;
-            let mut entries: Vec<Entry> = Vec::new();
+            let mut entries: Vec<ConversationEntry> = Vec::new();
             loop {
                 let more = log.next()?;
                 if more.is_empty() {
@@ -332,11 +340,11 @@ fn read_page(engine: &Engine, id: &InstanceId, what: Wanted) -> Result<Page, Err
                 entries.extend(more);
             }
         }
-        Wanted::Runs => Page::Runs(engine.runs(id.as_str())?),
+        PageKind::Runs => Page::Runs(engine.runs(id.as_str())?),
     })
 }
 
-fn survey(engine: &Engine, directory: PathBuf) -> Surroundings {
+fn survey(engine: &Engine, directory: PathBuf) -> StartContext {
     let repository = engine
         .repository_at(&directory)
         .map_err(|error| error.to_string());
@@ -349,7 +357,7 @@ fn survey(engine: &Engine, directory: PathBuf) -> Surroundings {
             None => finding.what,
         })
         .collect();
-    Surroundings {
+    StartContext {
         agents: engine.agents().unwrap_or_default(),
         repository,
         directory,

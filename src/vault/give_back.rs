@@ -79,7 +79,7 @@ pub(super) fn give(vault: &Vault, tips: &[String], excluded: &[String]) -> Resul
     if output.success() {
         Ok(())
     } else {
-        Err(unpack.refused(&output).into())
+        Err(unpack.status_failure(&output).into())
     }
 }
 

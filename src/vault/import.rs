@@ -166,7 +166,7 @@ impl Import {
                     path: vault.dir().to_owned(),
                 });
             }
-            return Err(command.refused(&output).into());
+            return Err(command.status_failure(&output).into());
         }
         let commits: Vec<String> = output.stdout_text().lines().map(str::to_owned).collect();
         if commits.len() != self.commits.len() {

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// A room, and the rooms that it may import.
 const ROOMS: &[(&str, &[&str])] = &[
-    // What everything stands on. A seat at a terminal holds the identity of a process.
+    // The base of everything. The place of an agent holds the identity of its process.
     ("process", &[]),
     // Where the lines of the log go; every room writes them with the macros of `tracing`.
     ("logging", &[]),
@@ -233,7 +233,7 @@ fn what_the_map_names_is_there() {
             }
             continue;
         }
-        // What comes behind a placeholder is up to whoever fills it in.
+        // A path is checked up to its first placeholder.
         let path = span.split('<').next().unwrap_or_default();
         let first = path.split('/').next().unwrap_or_default();
         let bases = [root(), root().join("src")];

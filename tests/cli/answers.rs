@@ -31,7 +31,7 @@ fn an_error_is_a_sentence_its_cause_and_a_hint() {
     assert_eq!(answer.stdout, "");
     insta::assert_snapshot!(answer.said(), @r"
     error: there is no instance `nobody`
-      hint: `biv list` shows the instances there are
+      hint: `biv list` shows all instances
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_kill_without_a_yes_is_refused_where_nobody_can_be_asked() {
     camp.start(&repository, "precious", &[]);
     let answer = camp.biv(["kill", "precious"]).run().fails(2);
     insta::assert_snapshot!(answer.said(), @r"
-    error: killing needs a yes, and nobody can be asked here
+    error: killing needs confirmation, and there is no terminal to ask on
       hint: `biv kill -y …`; `biv undo-kill` brings it back
     ");
     assert_eq!(camp.list().len(), 1);

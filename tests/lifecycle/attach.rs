@@ -18,7 +18,7 @@ fn a_person_attaches_types_and_leaves_the_agent_running() {
         instance.prompts(&camp) == ["what a nice place"]
     });
     terminal.press(&["C-q"]);
-    terminal.wait_for("Left `visited`; the agent goes on.");
+    terminal.wait_for("Detached from `visited`; the agent keeps running.");
     terminal.wait_for("ended with 0");
     assert_eq!(camp.show(&instance)["state"], "running");
 }

@@ -55,7 +55,7 @@ fn a_command_needs_consent_once_and_again_when_it_changes() {
     let answer = new_in(&camp, &repository, &[]).fails(1);
     insta::assert_snapshot!(answer.said(), @r"
     error: the repository's set-up command needs your consent: pwd > where; echo $BIV_MAIN_CHECKOUT >> where
-      hint: read it, then `biv new --trust-setup` runs it from now on; `--no-setup` goes without
+      hint: read it, then `biv new --trust-setup` runs it from now on; `--no-setup` skips it
     ");
     assert_eq!(camp.list().len(), 0);
     assert_eq!(repository.branches(), ["main"]);
@@ -104,7 +104,7 @@ fn a_failing_command_is_shown_and_nothing_is_left() {
       cause: the repository's set-up command failed with exit status: 2: echo making; echo 'no rule to make target' >&2; exit 2
       | making
       | no rule to make target
-      hint: mend it in .bivouac.toml, or go without by `--no-setup`
+      hint: correct it in .bivouac.toml, or skip it with `--no-setup`
     ");
     assert_eq!(camp.list().len(), 0);
     assert_eq!(repository.branches(), ["main"]);

@@ -84,7 +84,7 @@ fn the_toggle_waits_for_the_turn_and_can_be_taken_back() {
         camp.show(&instance)["state"] == "pausing"
     });
     terminal.press(&["C-x", "p"]);
-    terminal.wait_for("The pause of `toggled` was taken back.");
+    terminal.wait_for("The pause of `toggled` was cancelled.");
     terminal.wait_until_gone("PAUSING…");
     assert_eq!(camp.show(&instance)["state"], "running");
     // A turn that ends by itself ends the wait.

@@ -1,4 +1,4 @@
-//! The one conversation that was ever had in a directory: where there are several, none is chosen.
+//! Finds the only conversation of a directory. Where there are several, none is chosen.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::agents::file::Discovery;
 use crate::agents::{Host, Provider};
 
 impl Provider {
-    /// For taking over what another tool has started: nothing is known of its process.
+    /// For imports from another tool, where the agent's process is not known.
     pub(crate) fn only_conversation_in(&self, directory: &Path, host: &Host) -> Option<String> {
         let Some(Discovery::ClaudeRegistry) = self.discovery() else {
             return None;
@@ -25,8 +25,8 @@ impl Provider {
     }
 }
 
-/// Claude Code files its transcripts under the directory they were had in, with everything that is
-/// no letter or digit as a dash. Where that is too long it adds a number, and nothing is found here.
+/// Claude Code stores transcripts under the name of their directory, with a dash for everything that is not
+/// a letter or digit. For a long name it adds a number; such a directory is not found here.
 fn filed_under(directory: &Path) -> String {
     directory
         .to_string_lossy()

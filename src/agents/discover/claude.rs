@@ -1,5 +1,5 @@
-//! Claude Code writes down for each of its processes which conversation it is in:
-//! `sessions/<pid>.json`. The file follows `/clear`, and stays when the process is killed.
+//! Claude Code records the session of each of its processes in `sessions/<pid>.json`. The file is updated by
+//! `/clear`, and stays when the process is killed.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Trace, Traces};
+use super::{Discovered, DiscoveryContext};
 use crate::model::Activity;
 use crate::process::Identity;
 
@@ -16,7 +16,7 @@ use crate::process::Identity;
 struct Registered {
     pid: i32,
     session_id: String,
-    /// The kernel's start time of the process: pids are used again.
+    /// The kernel's start time of the process, because pids are reused.
     proc_start: Option<Value>,
     /// `idle`, `busy` or `waiting`.
     status: Option<String>,
@@ -25,18 +25,20 @@ struct Registered {
     status_updated_at: Option<u64>,
 }
 
-pub(super) fn registered(home: &Path, traces: &Traces<'_>) -> Trace {
-    let leader = traces.leader.cloned();
-    // Behind a wrapper the agent is a child of the process that was started.
-    let others = traces.pids.iter().filter_map(|pid| Identity::of_pid(*pid));
+pub(super) fn registered(home: &Path, context: &DiscoveryContext<'_>) -> Discovered {
+    let leader = context.leader.cloned();
+    // With a wrapper script, the agent is a child of the process that was started.
+    let others = context.pids.iter().filter_map(|pid| Identity::of_pid(*pid));
     leader
         .into_iter()
         .chain(others)
         .find_map(|process| entry_of(home, &process))
-        .map_or(Trace::Unclear, |entry| Trace::Found(entry.session_id))
+        .map_or(Discovered::Unclear, |entry| {
+            Discovered::Found(entry.session_id)
+        })
 }
 
-/// What the process says that it does, in whose words, and since when.
+/// The activity that the process records, its own name for it, and since when.
 pub(super) fn status(home: &Path, process: &Identity) -> Option<(Activity, String, SystemTime)> {
     let entry = entry_of(home, process)?;
     let since = UNIX_EPOCH + Duration::from_millis(entry.status_updated_at?);

@@ -1,5 +1,5 @@
-//! Codex holds a lock file open that is named after its conversation, and writes a rollout file from
-//! the first turn on.
+//! Codex keeps a lock file open that is named after its session, and writes a rollout file from the first
+//! turn on.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -8,49 +8,49 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
-use super::{Trace, Traces};
+use super::{Discovered, DiscoveryContext};
 
-/// The first line holds the whole instructions of the agent too.
+/// The most bytes of the first line, which also has the agent's whole instructions.
 const HEADER: u64 = 1024 * 1024;
 /// Year, month, day, file.
 const DEPTH: usize = 4;
 
-/// The conversation that a running Codex is in. It holds the lock of each that it was in since it
-/// started, and for a moment that of a hidden one in which it finds a title.
-pub(super) fn current(home: Option<&Path>, traces: &Traces<'_>) -> Trace {
-    let held = held_locks(traces.pids);
+/// The current session of a running Codex. It holds the lock of each session since its start, and briefly
+/// that of a hidden session in which it generates a title.
+pub(super) fn current(home: Option<&Path>, context: &DiscoveryContext<'_>) -> Discovered {
+    let held = held_locks(context.pids);
     if let [only] = held.as_slice() {
-        return Trace::Found(only.clone());
+        return Discovered::Found(only.clone());
     }
-    let written = home.map_or_else(Vec::new, |home| rollouts(home, traces));
+    let written = home.map_or_else(Vec::new, |home| rollouts(home, context));
     let silent: Vec<&String> = held
         .iter()
         .filter(|id| !written.iter().any(|(_, known)| known == *id))
         .collect();
-    // One without a turn is the current one if it was begun after the last word in all the others;
-    // the hidden one is begun with a turn, so before its end.
+    // A session without a turn is the current one if it began after the last entry of all others.
+    // The hidden session begins during a turn, so before that entry.
     let begun = match silent.as_slice() {
         [] => None,
         [only] => begun_at(only).map(|at| (at, (*only).clone())),
-        _ => return Trace::Unclear,
+        _ => return Discovered::Unclear,
     };
     written
         .into_iter()
         .filter(|(_, id)| held.contains(id))
         .chain(begun)
         .max()
-        .map_or(Trace::Unclear, |(_, id)| Trace::Found(id))
+        .map_or(Discovered::Unclear, |(_, id)| Discovered::Found(id))
 }
 
-/// The conversation that a Codex which has ended wrote last, of those that this run had here.
-pub(super) fn last(home: &Path, traces: &Traces<'_>) -> Trace {
+/// The session that an ended Codex wrote last, of those of this run in this directory.
+pub(super) fn last(home: &Path, context: &DiscoveryContext<'_>) -> Discovered {
     if !home.is_dir() {
-        return Trace::Unclear;
+        return Discovered::Unclear;
     }
-    rollouts(home, traces)
+    rollouts(home, context)
         .into_iter()
         .max()
-        .map_or(Trace::Nothing, |(_, id)| Trace::Found(id))
+        .map_or(Discovered::Nothing, |(_, id)| Discovered::Found(id))
 }
 
 /// `…/thread-writer-locks/<id>.lock` among the open files.
@@ -72,7 +72,7 @@ fn held_locks(pids: &[i32]) -> Vec<String> {
     found
 }
 
-/// Its ids begin with the milliseconds at which they were made.
+/// When a session began: its id starts with that time in milliseconds.
 fn begun_at(id: &str) -> Option<SystemTime> {
     let id = uuid::Uuid::try_parse(id).ok()?;
     let milliseconds = u64::try_from(id.as_u128() >> 80).ok()?;
@@ -90,17 +90,17 @@ struct Line {
 struct Meta {
     id: String,
     cwd: PathBuf,
-    /// `"cli"` for a conversation with a person; an object for what Codex starts itself.
+    /// `"cli"` for a session with the user; an object for sessions that Codex starts itself.
     source: Option<serde_json::Value>,
 }
 
-/// What this run wrote in this directory: when last, and which conversation.
-fn rollouts(home: &Path, traces: &Traces<'_>) -> Vec<(SystemTime, String)> {
+/// The sessions that this run wrote in this directory, with the time of the last write.
+fn rollouts(home: &Path, context: &DiscoveryContext<'_>) -> Vec<(SystemTime, String)> {
     let mut files = Vec::new();
-    newer(&home.join("sessions"), traces.since, DEPTH, &mut files);
+    newer(&home.join("sessions"), context.since, DEPTH, &mut files);
     files
         .into_iter()
-        .filter_map(|(written, path)| Some((written, conversation(&path, traces.cwd)?)))
+        .filter_map(|(written, path)| Some((written, conversation(&path, context.cwd)?)))
         .collect()
 }
 
@@ -156,7 +156,7 @@ mod tests {
             shell: "/bin/sh".into(),
             path: None,
         };
-        let traces = Traces {
+        let context = DiscoveryContext {
             leader: None,
             pids: &[i32::try_from(std::process::id()).unwrap()],
             cwd: Path::new("/w/one"),
@@ -164,19 +164,19 @@ mod tests {
             since: UNIX_EPOCH,
             host: &host,
         };
-        let now = || current(Some(home.path()), &traces);
-        let found = |id: &str| Trace::Found(id.to_owned());
+        let now = || current(Some(home.path()), &context);
+        let found = |id: &str| Discovered::Found(id.to_owned());
         let locks = home.path().join("thread-writer-locks");
         std::fs::create_dir(&locks).unwrap();
         let lock = |id: &str| File::create(locks.join(format!("{id}.lock"))).unwrap();
-        assert_eq!(now(), Trace::Unclear);
+        assert_eq!(now(), Discovered::Unclear);
         let first = (lock(ID), lock("not-an-id"));
         assert_eq!(now(), found(ID));
-        // A second one before anything was written down: nobody can tell.
+        // A second session before the first has a rollout file: ambiguous.
         let later = "02a1dca5-0000-7a52-8bc5-29b2ec9685ec";
         let second = lock(later);
-        assert_eq!(now(), Trace::Unclear);
-        // The title's, begun before the last word of the turn.
+        assert_eq!(now(), Discovered::Unclear);
+        // The hidden session for the title, which began before the last entry of the turn.
         let day = home.path().join("sessions/2026/11/15");
         std::fs::create_dir_all(&day).unwrap();
         let rollout = day.join(format!("rollout-x-{ID}.jsonl"));
@@ -192,7 +192,7 @@ mod tests {
         let begun = begun_at(later).unwrap().duration_since(UNIX_EPOCH).unwrap();
         write_at(begun.as_secs() + 10);
         assert_eq!(now(), found(ID));
-        // `/new`, after the last word of the one before.
+        // `/new`, after the last entry of the previous session.
         write_at(begun.as_secs() - 10);
         assert_eq!(now(), found(later));
         drop((first, second));

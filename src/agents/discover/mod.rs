@@ -1,7 +1,7 @@
-//! Finds the reference of a conversation whose agent chose it itself, or changed it since.
+//! Finds the session reference of an agent that chooses or changes it itself.
 //!
-//! Only from what belongs to this very process or to this very directory since this run began: "the
-//! latest session" of a machine may be anyone's.
+//! Only from evidence of this process, or of this directory since this run began: the latest session of a
+//! machine may belong to another agent.
 
 mod alone;
 mod claude;
@@ -18,35 +18,35 @@ use crate::detect::Screen;
 use crate::model::{Activity, Timestamp};
 use crate::process::Identity;
 
-/// How many of the last lines an agent's farewell takes.
+/// In how many of the last lines an agent prints its session reference when it ends.
 const FAREWELL: usize = 8;
 
-/// Where an agent leaves traces of its conversation.
+/// Where evidence of an agent's session is searched for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Traces<'a> {
+pub(crate) struct DiscoveryContext<'a> {
     /// The process that was started, whether it still runs or not.
     pub leader: Option<&'a Identity>,
-    /// All processes that run on the agent's behalf now.
+    /// All processes of the agent.
     pub pids: &'a [i32],
-    /// The worktree, which is one instance's alone.
+    /// The worktree, which belongs to one instance.
     pub cwd: &'a Path,
-    /// Its repository, which is there when the worktree is not.
+    /// Its repository, which exists even when the worktree does not.
     pub repository: &'a Path,
-    /// When the run began: what is older belongs to another one.
+    /// When the run began: older sessions belong to another run.
     pub since: SystemTime,
     pub host: &'a Host,
 }
 
-/// What the traces tell.
+/// The result of a discovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Trace {
+pub(crate) enum Discovered {
     Found(String),
-    /// The agent keeps its conversations where it was looked for, and this run has none.
+    /// The agent stores its sessions where they were searched for, and this run has none.
     Nothing,
     Unclear,
 }
 
-impl Trace {
+impl Discovered {
     pub(crate) fn found(self) -> Option<String> {
         match self {
             Self::Found(reference) => Some(reference),
@@ -55,56 +55,56 @@ impl Trace {
     }
 }
 
-/// How dear it is to follow an agent that runs.
+/// The cost of a discovery for a running agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Following {
-    /// One small file, or one question to a database: at every look.
-    Cheap,
-    /// All processes of the machine are looked through: while nothing is known.
-    Dear,
-    /// Another program must be asked: only when the agent is about to be stopped.
-    Rare,
+pub(crate) enum DiscoveryCost {
+    /// One small file or one database query: at every look.
+    Low,
+    /// All processes of the machine are searched: only while the reference is not known.
+    High,
+    /// Another program is run: only when the agent is about to be stopped.
+    VeryHigh,
 }
 
 impl Provider {
-    /// How often the reference of a running agent may be asked for; None where there is no way.
-    pub(crate) fn following(&self, host: &Host) -> Option<Following> {
+    /// The cost of finding the reference of a running agent; None where it cannot be found.
+    pub(crate) fn discovery_cost(&self, host: &Host) -> Option<DiscoveryCost> {
         Some(match self.discovery()? {
-            Discovery::ClaudeRegistry => Following::Cheap,
-            Discovery::CodexLock => Following::Dear,
+            Discovery::ClaudeRegistry => DiscoveryCost::Low,
+            Discovery::CodexLock => DiscoveryCost::High,
             Discovery::OpencodeDatabase => {
                 let home = self.own_directory(host);
                 let databases = home.map(|home| self.databases(&home)).unwrap_or_default();
                 if databases.is_empty() {
-                    Following::Rare
+                    DiscoveryCost::VeryHigh
                 } else {
-                    Following::Cheap
+                    DiscoveryCost::Low
                 }
             }
         })
     }
 
-    /// The reference that a running agent uses now, or that one which has ended used last.
-    pub(crate) fn discover(&self, traces: &Traces<'_>) -> Trace {
-        let home = self.own_directory(traces.host);
+    /// The reference that a running agent uses now, or that an ended agent used last.
+    pub(crate) fn discover(&self, context: &DiscoveryContext<'_>) -> Discovered {
+        let home = self.own_directory(context.host);
         match (self.discovery(), home) {
-            (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, traces),
-            (Some(Discovery::CodexLock), Some(home)) if traces.pids.is_empty() => {
-                codex::last(&home, traces)
+            (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, context),
+            (Some(Discovery::CodexLock), Some(home)) if context.pids.is_empty() => {
+                codex::last(&home, context)
             }
-            (Some(Discovery::CodexLock), home) => codex::current(home.as_deref(), traces),
+            (Some(Discovery::CodexLock), home) => codex::current(home.as_deref(), context),
             (Some(Discovery::OpencodeDatabase), Some(home)) => {
-                let listed = || match self.installed(traces.host) {
-                    Some(program) => opencode::listed(&program, traces),
-                    None => Trace::Unclear,
+                let listed = || match self.installed(context.host) {
+                    Some(program) => opencode::listed(&program, context),
+                    None => Discovered::Unclear,
                 };
-                opencode::recorded(&self.databases(&home), traces).unwrap_or_else(listed)
+                opencode::recorded(&self.databases(&home), context).unwrap_or_else(listed)
             }
-            _ => Trace::Unclear,
+            _ => Discovered::Unclear,
         }
     }
 
-    /// What a running agent writes down that it does, in its own word, and since when.
+    /// The activity that a running agent records, its own name for it, and since when.
     pub(crate) fn registered(
         &self,
         host: &Host,

@@ -1,46 +1,49 @@
-//! OpenCode keeps its conversations in a database, each with its directory, and lists them when asked.
+//! OpenCode stores its sessions in a database, each with its directory, and has a command that lists them.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
-use super::{Trace, Traces};
-use crate::agents::transcripts::{Database, as_inside};
+use super::{Discovered, DiscoveryContext};
+use crate::agents::transcripts::{Database, resolved_directory};
 use crate::model::Timestamp;
 use crate::process::Command;
 
 /// OpenCode took 6 s to list its sessions on a slow machine, and over 20 s on one that had much else to do.
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// What its databases tell; None where there is none.
-pub(super) fn recorded(databases: &[PathBuf], traces: &Traces<'_>) -> Option<Trace> {
-    let since = Timestamp::new(traces.since.into());
+/// The session from its databases; None where there is no database.
+pub(super) fn recorded(
+    databases: &[PathBuf],
+    context: &DiscoveryContext<'_>,
+) -> Option<Discovered> {
+    let since = Timestamp::new(context.since.into());
     let newest = |path: &PathBuf| {
-        let cwd = as_inside(traces.cwd);
+        let cwd = resolved_directory(context.cwd);
         Database::open(path).ok()?.newest(cwd.to_str()?, since).ok()
     };
     let told: Vec<Option<Option<String>>> = databases.iter().map(newest).collect();
     match told.iter().flatten().flatten().next() {
-        Some(session) => Some(Trace::Found(session.clone())),
+        Some(session) => Some(Discovered::Found(session.clone())),
         None if told.is_empty() => None,
-        None if told.iter().all(Option::is_some) => Some(Trace::Nothing),
-        None => Some(Trace::Unclear),
+        None if told.iter().all(Option::is_some) => Some(Discovered::Nothing),
+        None => Some(Discovered::Unclear),
     }
 }
 
-/// Before there was a database, and in case there is none again.
-pub(super) fn listed(program: &Path, traces: &Traces<'_>) -> Trace {
-    // It lists the sessions of a repository, whichever of its worktrees it is asked in.
-    let directory = Some(traces.cwd).filter(|cwd| cwd.is_dir());
+/// The session from its list command: for versions without a database.
+pub(super) fn listed(program: &Path, context: &DiscoveryContext<'_>) -> Discovered {
+    // It lists the sessions of the repository, in whichever of its worktrees it runs.
+    let directory = Some(context.cwd).filter(|cwd| cwd.is_dir());
     let listed = Command::new(program)
         .args(["session", "list", "--format", "json"])
-        .directory(directory.unwrap_or(traces.repository))
+        .directory(directory.unwrap_or(context.repository))
         .deadline(DEADLINE)
         .text();
     match listed {
-        Ok(listed) => newest(&listed, &as_inside(traces.cwd), traces.since),
-        Err(_) => Trace::Unclear,
+        Ok(listed) => newest(&listed, &resolved_directory(context.cwd), context.since),
+        Err(_) => Discovered::Unclear,
     }
 }
 
@@ -55,12 +58,12 @@ struct Listed {
     updated: u64,
 }
 
-/// The one that was used last of those that this run began in this directory.
-fn newest(listed: &str, cwd: &Path, since: SystemTime) -> Trace {
-    // It prints nothing at all where there are none.
+/// The session of this run in this directory that was used last.
+fn newest(listed: &str, cwd: &Path, since: SystemTime) -> Discovered {
+    // It prints nothing where there are none.
     let listed = Some(listed.trim()).filter(|text| !text.is_empty());
     let Ok(sessions) = serde_json::from_str::<Vec<Listed>>(listed.unwrap_or("[]")) else {
-        return Trace::Unclear;
+        return Discovered::Unclear;
     };
     let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
     sessions
@@ -68,7 +71,7 @@ fn newest(listed: &str, cwd: &Path, since: SystemTime) -> Trace {
         .filter(|session| Path::new(&session.directory) == cwd)
         .filter(|session| Duration::from_millis(session.created) >= since)
         .max_by_key(|session| session.updated)
-        .map_or(Trace::Nothing, |session| Trace::Found(session.id))
+        .map_or(Discovered::Nothing, |session| Discovered::Found(session.id))
 }
 
 #[cfg(test)]
@@ -85,9 +88,12 @@ mod tests {
         ]"#;
         let since = UNIX_EPOCH + Duration::from_millis(2);
         let found = |cwd| newest(listed, Path::new(cwd), since);
-        assert_eq!(found("/w/one"), Trace::Found("ses_c".to_owned()));
-        assert_eq!(found("/w/three"), Trace::Nothing);
-        assert_eq!(newest("", Path::new("/w"), since), Trace::Nothing);
-        assert_eq!(newest("not json", Path::new("/w"), since), Trace::Unclear);
+        assert_eq!(found("/w/one"), Discovered::Found("ses_c".to_owned()));
+        assert_eq!(found("/w/three"), Discovered::Nothing);
+        assert_eq!(newest("", Path::new("/w"), since), Discovered::Nothing);
+        assert_eq!(
+            newest("not json", Path::new("/w"), since),
+            Discovered::Unclear
+        );
     }
 }

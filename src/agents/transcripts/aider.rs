@@ -1,8 +1,8 @@
-//! Aider: `.aider.chat.history.md` in the worktree, Markdown that only grows.
+//! Aider: `.aider.chat.history.md` in the worktree, append-only Markdown.
 //!
-//! A prompt stands behind `#### `, what Aider itself says behind `> `, both with two spaces at the end of
-//! each line, which tells them from headings and quotations in an answer; everything else is the answer.
-//! Only a chat has a time; those of the prompts are in `.aider.input.history` beside it.
+//! A prompt begins with `#### `, a message of Aider itself with `> `. Both have two spaces at the end of each
+//! line, unlike headings and quotations in an answer. Everything else is the answer. Only the start of a chat
+//! has a time; the times of the prompts are in `.aider.input.history`.
 
 use std::fs::File;
 use std::io::Read;
@@ -11,25 +11,25 @@ use std::time::Duration;
 
 use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
-use crate::conversation::{Entry, Speaker, same_words};
+use crate::conversation::{ConversationEntry, Speaker, hash_without_whitespace};
 use crate::model::Timestamp;
 
-/// So much of the file is read before its entries are handed on.
+/// How many bytes are read per batch.
 const BATCH: u64 = 1024 * 1024;
-/// An answer is written in one piece: what stands last is whole when nothing has followed for so long.
+/// An answer is written at once: the last block is complete if nothing follows for this long.
 const STILL: Duration = Duration::from_secs(2);
-/// What is longer is taken in pieces: memory has a bound.
+/// A longer block is split, to bound memory.
 const LONGEST: usize = 8 * 1024 * 1024;
-/// Where a chat begins.
+/// The first line of a chat.
 const HEAD: &str = "# aider chat started at ";
-/// Of the prompts that were typed, so many bytes are looked through.
+/// How many bytes of the input history are read.
 const TYPED: u64 = 8 * 1024 * 1024;
 
 #[derive(Debug)]
 pub(super) struct Chat {
     lines: Lines,
     bookmark: Bookmark,
-    /// Chats that began before this are another's, in a worktree that was there before.
+    /// Chats that began before this belong to an earlier user of the worktree.
     since: Timestamp,
     /// When each prompt was typed, by its words.
     typed: Vec<(u64, Timestamp)>,
@@ -37,8 +37,8 @@ pub(super) struct Chat {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    /// Where a chat begins, with what Aider says of itself there.
+enum BlockKind {
+    /// The start of a chat, with Aider's description of itself.
     Head,
     Prompt,
     Note,
@@ -48,7 +48,7 @@ enum Kind {
 /// Lines of one kind.
 #[derive(Debug)]
 struct Block {
-    kind: Kind,
+    kind: BlockKind,
     text: String,
 }
 
@@ -71,7 +71,7 @@ impl Chat {
         })
     }
 
-    /// The next entries; None at the end of what is certain so far.
+    /// The next entries; None at the end of what is complete so far.
     pub(super) fn next(&mut self, path: &Path) -> std::io::Result<Option<Batch>> {
         let start = self.bookmark.offset;
         let mut entries = Vec::new();
@@ -118,7 +118,7 @@ impl Chat {
         if self.bookmark.offset == start {
             return Ok(None);
         }
-        // The block that is still open is read once more.
+        // A block that is still open is read again later.
         self.lines = Lines::open(path, self.bookmark.offset)?;
         self.bookmark.check = check(path, self.bookmark.offset)?.unwrap_or_default();
         Ok(Some(Batch {
@@ -128,9 +128,9 @@ impl Chat {
         }))
     }
 
-    fn close(&mut self, block: &Block, found: &mut Vec<Entry>) {
+    fn close(&mut self, block: &Block, found: &mut Vec<ConversationEntry>) {
         let text = block.text.trim();
-        if block.kind == Kind::Head {
+        if block.kind == BlockKind::Head {
             let told = text.lines().next().unwrap_or_default();
             self.bookmark.last = Timestamp::parse_local(told).or(self.bookmark.last);
             return;
@@ -138,87 +138,97 @@ impl Chat {
         let Some(last) = self.bookmark.last else {
             return;
         };
-        // An Enter without words is a prompt to Aider alone.
+        // An empty prompt is not part of the conversation.
         if matches!(text, "" | "<blank>")
             || last.seconds_since_epoch() < self.since.seconds_since_epoch()
         {
             return;
         }
         match block.kind {
-            Kind::Prompt => self.prompt(text, last, found),
-            Kind::Answer => found.push(Entry::new(last, Speaker::Assistant, text)),
-            Kind::Note => notes(text, last, found),
-            Kind::Head => {}
+            BlockKind::Prompt => self.prompt(text, last, found),
+            BlockKind::Answer => found.push(ConversationEntry::new(last, Speaker::Assistant, text)),
+            BlockKind::Note => notes(text, last, found),
+            BlockKind::Head => {}
         }
     }
 
-    fn prompt(&mut self, text: &str, last: Timestamp, found: &mut Vec<Entry>) {
-        let words = same_words(text);
-        // `/ask WORDS` is followed by the words alone, which nobody has typed a second time.
+    fn prompt(&mut self, text: &str, last: Timestamp, found: &mut Vec<ConversationEntry>) {
+        let words = hash_without_whitespace(text);
+        // `/ask WORDS` is followed by a line with the words alone, which is not a second prompt.
         if std::mem::take(&mut self.bookmark.recent).contains(&words) {
             return;
         }
         if let Some((command, rest)) = text.split_once(' ')
             && command.starts_with('/')
         {
-            self.bookmark.recent.push(same_words(rest));
+            self.bookmark.recent.push(hash_without_whitespace(rest));
         }
         let mut typed = self.typed.iter();
         let at = typed.find(|(other, at)| *other == words && *at > last);
         let at = at.map_or(last, |(_, at)| *at);
         self.bookmark.last = Some(at);
-        found.push(Entry::new(at, Speaker::User, text));
+        found.push(ConversationEntry::new(at, Speaker::User, text));
     }
 }
 
-/// What Aider tells of its own deeds; what it only asks or counts was not said by anyone.
-fn notes(text: &str, at: Timestamp, found: &mut Vec<Entry>) {
+/// The actions that Aider reports. Its questions and token counts are left out.
+fn notes(text: &str, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let deed = [("Applied edit to ", "edit"), ("Running ", "shell")]
             .iter()
             .find_map(|(mark, tool)| Some((line.strip_prefix(mark)?, *tool)));
         if let Some((subject, tool)) = deed {
-            let entry = Entry::new(at, Speaker::Tool, subject);
+            let entry = ConversationEntry::new(at, Speaker::Tool, subject);
             found.push(entry.with("tool", tool).with("subject", subject));
         } else if line.starts_with("^C") {
-            found.push(Entry::new(at, Speaker::System, "interrupted"));
+            found.push(ConversationEntry::new(at, Speaker::System, "interrupted"));
         } else if !line.starts_with("Tokens: ") && !line.contains("(Y)es/(N)o") {
-            found.push(Entry::new(at, Speaker::System, line));
+            found.push(ConversationEntry::new(at, Speaker::System, line));
         }
     }
 }
 
-/// What Aider itself says in a line of its own.
+/// The message of Aider itself in a line.
 pub(super) fn told(line: &str) -> Option<&str> {
     line.strip_suffix("  ")?.strip_prefix("> ")
 }
 
-fn read<'l>(line: &'l str, before: Option<&Block>) -> (Kind, &'l str) {
+fn read<'l>(line: &'l str, before: Option<&Block>) -> (BlockKind, &'l str) {
     let told = line.strip_suffix("  ");
     let behind = |mark| told.and_then(|told: &'l str| told.strip_prefix(mark));
-    let head = before.is_some_and(|block| block.kind == Kind::Head);
+    let head = before.is_some_and(|block| block.kind == BlockKind::Head);
     if let Some(at) = line.strip_prefix(HEAD) {
-        (Kind::Head, at)
+        (BlockKind::Head, at)
     } else if let Some(prompt) = behind("#### ") {
-        (Kind::Prompt, prompt)
+        (BlockKind::Prompt, prompt)
     } else if told == Some("####") {
-        (Kind::Prompt, "")
+        (BlockKind::Prompt, "")
     } else if let Some(note) = behind("> ").or_else(|| behind(">")) {
-        (if head { Kind::Head } else { Kind::Note }, note)
+        (
+            if head {
+                BlockKind::Head
+            } else {
+                BlockKind::Note
+            },
+            note,
+        )
     } else if head && line.trim().is_empty() {
-        (Kind::Head, "")
+        (BlockKind::Head, "")
     } else {
-        (Kind::Answer, line)
+        (BlockKind::Answer, line)
     }
 }
 
-/// The prompts that were typed in this worktree: `# TIME`, then each line behind a `+`.
+/// The prompts that were typed in this worktree: `# TIME`, then each line with a leading `+`.
 fn typed_at(path: &Path) -> Vec<(u64, Timestamp)> {
     let mut text = Vec::new();
-    // Without it, a prompt has the time of the one before.
+    // Without this file, a prompt gets the time of the one before.
     let regular = std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file());
     if regular && let Ok(file) = File::open(path) {
-        drop(file.take(TYPED).read_to_end(&mut text));
+        // What was read before an error is kept.
+        if let Err(error) = file.take(TYPED).read_to_end(&mut text) {
+            tracing::debug!(%error, "the input history of Aider was not read to its end");
+        }
     }
     let text = String::from_utf8_lossy(&text);
     let mut typed: Vec<(String, Timestamp)> = Vec::new();
@@ -233,6 +243,6 @@ fn typed_at(path: &Path) -> Vec<(u64, Timestamp)> {
     }
     typed
         .into_iter()
-        .map(|(prompt, at)| (same_words(&prompt), at))
+        .map(|(prompt, at)| (hash_without_whitespace(&prompt), at))
         .collect()
 }

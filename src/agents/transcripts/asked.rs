@@ -1,7 +1,7 @@
-//! What an agent waits for leave to do, by its own record.
+//! The requests for which an agent waits for permission, from its transcript.
 //!
-//! A screen shows what a command does to it: a command with control characters in it can make itself
-//! look like another one. The record has it as it would run.
+//! A command with control characters can look like another one on the screen. The transcript has the command
+//! as it would run.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -9,36 +9,36 @@ use std::path::Path;
 
 use super::aider::told;
 use super::opencode::Database;
-use super::place::as_inside;
+use super::place::resolved_directory;
 use crate::agents::{Host, Provider, TranscriptFormat};
 
-/// So much of what an agent has printed may still be on a screen.
+/// How many bytes of printed text may still be on a screen.
 const PRINTED: u64 = 64 * 1024;
 
-/// What stands in the record while an agent waits for an answer.
+/// What the transcript has while an agent waits for an answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Asked {
-    /// Commands and paths, of all that is not answered yet.
+pub(crate) struct PendingRequest {
+    /// Commands and paths of all open requests.
     pub subjects: Vec<String>,
-    /// What was printed as it came, control characters and all, and so reaches the whole screen.
+    /// Text that was printed with its control characters, and so can change the whole screen.
     pub printed: String,
 }
 
 impl Provider {
-    /// Whether its screens are believed only where its record says the same.
+    /// Whether its dialogs are trusted only if its transcript agrees.
     pub(crate) fn vouches(&self) -> bool {
         self.transcript().vouches
     }
 
-    /// What it waits for; None where there is no record to be found.
-    pub(crate) fn asked(&self, worktree: &Path, host: &Host) -> Option<Asked> {
+    /// What it waits for; None where no transcript is found.
+    pub(crate) fn asked(&self, worktree: &Path, host: &Host) -> Option<PendingRequest> {
         match self.transcript().format {
             TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
             TranscriptFormat::Opencode => {
                 let root = self.own_directory(host)?;
-                let directory = as_inside(worktree);
+                let directory = resolved_directory(worktree);
                 let directory = directory.to_str()?;
-                let mut asked = Asked::default();
+                let mut asked = PendingRequest::default();
                 for path in self.databases(&root) {
                     let open = Database::open(&path).and_then(|held| held.open_calls(directory));
                     asked.subjects.extend(open.ok()?);
@@ -50,8 +50,8 @@ impl Provider {
     }
 }
 
-/// Aider writes down what it asks about, then asks: it is the last line until there is an answer.
-fn chat(history: &Path) -> std::io::Result<Asked> {
+/// Aider writes the request to its history, then asks: it is the last line until there is an answer.
+fn chat(history: &Path) -> std::io::Result<PendingRequest> {
     let mut file = File::open(history)?;
     let length = file.metadata()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(PRINTED)))?;
@@ -61,7 +61,7 @@ fn chat(history: &Path) -> std::io::Result<Asked> {
     let subject = printed
         .strip_suffix('\n')
         .and_then(|text| told(text.rsplit('\n').next()?));
-    Ok(Asked {
+    Ok(PendingRequest {
         subjects: subject.into_iter().map(str::to_owned).collect(),
         printed,
     })

@@ -1,4 +1,4 @@
-//! How far a transcript was read, and whether it is still the same one.
+//! Bookmarks: how far a transcript was read, and whether it is still the same file.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::conversation::{Entry, stable_hash};
+use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
-/// How many bytes before a bookmark must be what they were.
+/// How many bytes before a bookmark are compared.
 const CHECKED: u64 = 4096;
 
 /// How far a transcript was read.
@@ -17,29 +17,29 @@ const CHECKED: u64 = 4096;
 #[serde(default)]
 pub(crate) struct Bookmark {
     pub offset: u64,
-    /// A number for the bytes before it: whether it is still the same file is told by what is in it.
+    /// A hash of the bytes before it, to detect another file.
     pub(super) check: u64,
-    /// Messages that came last, for agents that write one again when they know more.
+    /// The last messages, for agents that write a message again with more content.
     pub(super) recent: Vec<u64>,
-    /// For lines that have no time of their own.
+    /// The last time, for lines without a time.
     pub(super) last: Option<Timestamp>,
-    /// The place in a database, which has no offsets.
+    /// The position in a database, which has no offsets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) position: Option<Position>,
 }
 
-/// A place in OpenCode's database: the last part that was read.
+/// A position in OpenCode's database: the last part that was read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Position {
-    pub(super) message: Row,
-    pub(super) part: Row,
-    /// Whether the message is over, and nothing more will come in it.
+    pub(super) message: RowKey,
+    pub(super) part: RowKey,
+    /// Whether the message is complete.
     pub(super) over: bool,
 }
 
-/// What OpenCode itself orders by: its ids begin anew every two years.
+/// The sort key of OpenCode: its ids alone start over every two years.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Row {
+pub(super) struct RowKey {
     pub(super) at: i64,
     pub(super) id: String,
 }
@@ -47,13 +47,13 @@ pub(super) struct Row {
 /// Some entries, and how far they reach.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Batch {
-    pub entries: Vec<Entry>,
-    /// Lines that could not be understood.
+    pub entries: Vec<ConversationEntry>,
+    /// Lines that could not be parsed.
     pub skipped: u64,
     pub bookmark: Bookmark,
 }
 
-/// A number for the bytes before this place; None where the file is shorter.
+/// The hash of the bytes before this offset; None where the file is shorter.
 pub(super) fn check(path: &Path, offset: u64) -> std::io::Result<Option<u64>> {
     let mut file = File::open(path)?;
     if file.metadata()?.len() < offset {

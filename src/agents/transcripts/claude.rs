@@ -1,12 +1,12 @@
 //! Claude Code: `projects/<directory>/<session>.jsonl`, one content block a line.
 //!
-//! Lines of sub-agents (`isSidechain`), of the program itself (`isMeta`, reminders, slash commands)
-//! and of its bookkeeping are not part of what was said.
+//! Lines of sub-agents (`isSidechain`), of the program itself (`isMeta`, reminders, slash commands) and of
+//! its bookkeeping are not part of the conversation.
 
 use serde_json::{Value, json};
 
 use super::value::{call, is_true, joined, listed, result, starts_with_any, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 const NOT_SAID: [&str; 5] = [
@@ -18,7 +18,7 @@ const NOT_SAID: [&str; 5] = [
 ];
 const INTERRUPTED: &str = "[Request interrupted by user";
 
-pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     if is_true(line, "isSidechain") || is_true(line, "isMeta") {
         return;
     }
@@ -28,7 +28,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
         .and_then(|message| message.get("content"));
     match (text(line, "type"), content) {
         (Some("user"), Some(_)) if is_true(line, "isCompactSummary") => {
-            found.push(Entry::new(
+            found.push(ConversationEntry::new(
                 at,
                 Speaker::System,
                 "the agent summed up its context",
@@ -63,15 +63,15 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn prompt(text: &str, at: Timestamp, found: &mut Vec<Entry>) {
+fn prompt(text: &str, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     if text.starts_with(INTERRUPTED) {
-        found.push(Entry::new(at, Speaker::System, "interrupted"));
+        found.push(ConversationEntry::new(at, Speaker::System, "interrupted"));
     } else if !text.trim().is_empty() && !starts_with_any(text, &NOT_SAID) {
-        found.push(Entry::new(at, Speaker::User, text));
+        found.push(ConversationEntry::new(at, Speaker::User, text));
     }
 }
 
-fn returned(line: &Value, block: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn returned(line: &Value, block: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let output = block.get("content").map(joined).unwrap_or_default();
     let entry = result(
         at,
@@ -79,7 +79,7 @@ fn returned(line: &Value, block: &Value, at: Timestamp, found: &mut Vec<Entry>) 
         &output,
         is_true(block, "is_error"),
     );
-    // A task gets its number only when it has been made.
+    // A task has its number only after it was created.
     let made = line
         .get("toolUseResult")
         .and_then(|result| result.get("task"));
@@ -90,7 +90,7 @@ fn returned(line: &Value, block: &Value, at: Timestamp, found: &mut Vec<Entry>) 
     ));
 }
 
-fn from_agent(block: &Value, error: bool, at: Timestamp, found: &mut Vec<Entry>) {
+fn from_agent(block: &Value, error: bool, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     match text(block, "type") {
         Some("tool_use") => {
             let nothing = Value::Null;
@@ -123,9 +123,9 @@ fn from_agent(block: &Value, error: bool, at: Timestamp, found: &mut Vec<Entry>)
                 return;
             }
             found.push(if error {
-                Entry::new(at, Speaker::System, said).with("failed", true)
+                ConversationEntry::new(at, Speaker::System, said).with("failed", true)
             } else {
-                Entry::new(at, Speaker::Assistant, said)
+                ConversationEntry::new(at, Speaker::Assistant, said)
             });
         }
     }

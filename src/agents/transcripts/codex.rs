@@ -1,12 +1,12 @@
 //! Codex: `sessions/<year>/<month>/<day>/rollout-<time>-<session>.jsonl`.
 //!
-//! What was said is in `response_item`s; `event_msg`s repeat it for the screen, and only tell here
-//! that a turn was broken off. What Codex says to the model in the user's name is not the user's.
+//! The conversation is in `response_item`s. `event_msg`s repeat it for the screen; here they only show that
+//! a turn was interrupted. Messages that Codex adds in the user's name are left out.
 
 use serde_json::Value;
 
 use super::value::{call, joined, listed, result, starts_with_any, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 const NOT_SAID: [&str; 8] = [
@@ -20,21 +20,21 @@ const NOT_SAID: [&str; 8] = [
     "<user_shell_command>",
 ];
 
-pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let Some(payload) = line.get("payload") else {
         return;
     };
     match (text(line, "type"), text(payload, "type")) {
         (Some("response_item"), Some(kind)) => item(kind, payload, at, found),
         (Some("event_msg"), Some("turn_aborted")) => {
-            found.push(Entry::new(at, Speaker::System, "interrupted"));
+            found.push(ConversationEntry::new(at, Speaker::System, "interrupted"));
         }
         (Some("event_msg"), Some("error")) => {
             let message = text(payload, "message").unwrap_or("error");
-            found.push(Entry::new(at, Speaker::System, message).with("failed", true));
+            found.push(ConversationEntry::new(at, Speaker::System, message).with("failed", true));
         }
         (Some("compacted"), _) => {
-            found.push(Entry::new(
+            found.push(ConversationEntry::new(
                 at,
                 Speaker::System,
                 "the agent summed up its context",
@@ -44,7 +44,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let id = text(payload, "call_id");
     match kind {
         "message" => message(payload, at, found),
@@ -82,22 +82,22 @@ fn item(kind: &str, payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn message(payload: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn message(payload: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let said = payload.get("content").map(joined).unwrap_or_default();
     if said.trim().is_empty() {
         return;
     }
     match text(payload, "role") {
         Some("user") if !starts_with_any(&said, &NOT_SAID) => {
-            found.push(Entry::new(at, Speaker::User, said));
+            found.push(ConversationEntry::new(at, Speaker::User, said));
         }
-        Some("assistant") => found.push(Entry::new(at, Speaker::Assistant, said)),
+        Some("assistant") => found.push(ConversationEntry::new(at, Speaker::Assistant, said)),
         _ => {}
     }
 }
 
-/// A patch names the files it changes in its own text.
-fn patched(entry: Entry, input: &Value) -> Entry {
+/// Adds the files that a patch changes, from the text of the patch.
+fn patched(entry: ConversationEntry, input: &Value) -> ConversationEntry {
     let patch = input
         .as_str()
         .or_else(|| text(input, "input"))
@@ -114,14 +114,14 @@ fn patched(entry: Entry, input: &Value) -> Entry {
         return entry;
     }
     let files = files.join(", ");
-    Entry {
+    ConversationEntry {
         content: files.clone(),
         ..entry.with("subject", files)
     }
 }
 
-/// The output of a tool, and whether it failed: told by a flag, by the exit status in a wrapper, or
-/// by the line in which Codex puts it.
+/// The output of a tool, and whether it failed: from a flag, from the exit status in a wrapper, or from the
+/// line in which Codex prints it.
 fn outcome(output: &Value) -> (String, bool) {
     if let Some(text) = output.as_str() {
         let wrapped: Option<Value> = serde_json::from_str(text).ok();

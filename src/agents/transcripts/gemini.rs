@@ -1,18 +1,18 @@
 //! Gemini CLI: `tmp/<project>/chats/session-<time>-<start of session>.jsonl`.
 //!
-//! A header, then messages; one that Gemini learns more of (tokens, tool calls) is written again
-//! under the same id, so each entry has a name by which it is taken once. `$set` and `$rewindTo`
-//! change Gemini's memory, not what was said.
+//! A header, then messages. A message is written again under the same id when more of it is known (tokens,
+//! tool calls), so each entry has an id by which it is imported once. `$set` and `$rewindTo` change Gemini's
+//! memory, not the conversation.
 
 use serde_json::Value;
 
 use super::value::{call, joined, listed, result, starts_with_any, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
 const NOT_SAID: [&str; 2] = ["<session_context>", "<system-reminder>"];
 
-pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let Some(id) = text(line, "id") else { return };
     let said = line.get("content").map(run_on).unwrap_or_default();
     let speaker = match text(line, "type") {
@@ -24,7 +24,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     };
     if !said.trim().is_empty() {
         let failed = (speaker == Speaker::System).then_some(true);
-        let entry = Entry::new(at, speaker, said).with("id", id);
+        let entry = ConversationEntry::new(at, speaker, said).with("id", id);
         found.push(entry.with_some("failed", failed));
     }
     let calls = line.get("toolCalls").and_then(Value::as_array);
@@ -33,7 +33,7 @@ pub(super) fn entries(line: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     }
 }
 
-fn tool(used: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn tool(used: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let at = text(used, "timestamp")
         .and_then(Timestamp::parse)
         .unwrap_or(at);
@@ -51,7 +51,7 @@ fn tool(used: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     let failed = match text(used, "status") {
         Some("success") => false,
         Some("error" | "cancelled") => true,
-        // Still under way: it will be written again.
+        // Still running: it will be written again.
         _ => return,
     };
     let output = text(used, "resultDisplay").map(str::to_owned);
@@ -59,7 +59,7 @@ fn tool(used: &Value, at: Timestamp, found: &mut Vec<Entry>) {
     found.push(result(at, id, &output, failed));
 }
 
-/// The parts of a result: texts, and answers of functions.
+/// The parts of a result: texts and function responses.
 fn response(result: &Value) -> String {
     match result {
         Value::Array(parts) => parts.iter().map(response).collect::<Vec<_>>().join("\n"),
@@ -76,7 +76,7 @@ fn response(result: &Value) -> String {
     }
 }
 
-/// Its parts of a text are pieces, not paragraphs.
+/// Joins the parts of a text without separators.
 fn run_on(content: &Value) -> String {
     match content {
         Value::Array(parts) => parts.iter().map(joined).collect(),

@@ -1,4 +1,4 @@
-//! A file of JSON lines, read on from where it was left.
+//! Reads a file of JSON lines from a bookmark.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
 use super::{claude, codex, demo, gemini};
 use crate::agents::TranscriptFormat;
-use crate::conversation::{Entry, stable_hash};
+use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
-/// So much of the file is read before its entries are handed on.
+/// How many bytes are read per batch.
 const BATCH: u64 = 1024 * 1024;
-/// How many messages back an agent may write one again.
+/// How many recent messages an agent may write again.
 const RECENT: usize = 256;
 
 #[derive(Debug)]
@@ -67,8 +67,8 @@ impl JsonLines {
     }
 }
 
-/// The values on a line, and whether that was all. A killed agent may leave out a line end, and the
-/// next message then stands on the same line.
+/// The values on a line, and whether the whole line was parsed. A killed agent may leave out a line end;
+/// the next message is then on the same line.
 fn parse(line: &[u8]) -> (Vec<Value>, bool) {
     let mut values = Vec::new();
     for value in serde_json::Deserializer::from_slice(line).into_iter::<Value>() {
@@ -84,7 +84,7 @@ fn understand(
     format: TranscriptFormat,
     line: &Value,
     bookmark: &mut Bookmark,
-    entries: &mut Vec<Entry>,
+    entries: &mut Vec<ConversationEntry>,
 ) {
     let told = line.get("timestamp").and_then(Value::as_str);
     bookmark.last = told.and_then(Timestamp::parse).or(bookmark.last);
@@ -96,17 +96,17 @@ fn understand(
         TranscriptFormat::Gemini => {
             let mut found = Vec::new();
             gemini::entries(line, at, &mut found);
-            // It writes a message again whenever it knows more of it.
+            // It writes a message again when more of it is known.
             found.retain(|entry| bookmark.is_new(entry));
             entries.append(&mut found);
         }
-        // These are no lines of JSON.
+        // These formats are not JSON lines.
         TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {}
     }
 }
 
 impl Bookmark {
-    fn is_new(&mut self, entry: &Entry) -> bool {
+    fn is_new(&mut self, entry: &ConversationEntry) -> bool {
         let name = ["id", "call", "phase"].map(|key| entry.text(key).unwrap_or_default());
         let name = stable_hash(name.join("\n").as_bytes());
         if self.recent.contains(&name) {

@@ -1,10 +1,10 @@
-//! Whole lines of a file that is still being written, from any place on.
+//! Reads complete lines of a growing file, from any offset.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-/// A longer line is no message but an accident, and is passed over: memory has a bound.
+/// A longer line is skipped, to bound memory.
 const LONGEST: usize = 8 * 1024 * 1024;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Lines {
 pub(super) enum Next<'l> {
     Line(&'l [u8]),
     TooLong,
-    /// There is no whole line any more; there may be one later.
+    /// No complete line is left; there may be one later.
     End,
 }
 
@@ -45,7 +45,7 @@ impl Lines {
         loop {
             let buffer = self.file.fill_buf()?;
             if buffer.is_empty() {
-                // The half line stays for the next time.
+                // The incomplete line is kept for the next call.
                 self.file.seek(SeekFrom::Start(self.offset))?;
                 return Ok(Next::End);
             }
@@ -59,7 +59,7 @@ impl Lines {
             self.file.consume(taken);
             if end.is_some() {
                 self.offset += length;
-                // Its line end is not kept.
+                // Without its line end.
                 return Ok(if (self.line.len() as u64) + 1 < length {
                     self.line = Vec::new();
                     Next::TooLong

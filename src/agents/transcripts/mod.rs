@@ -1,8 +1,8 @@
-//! The agents' own records of what was said, read as they grow.
+//! Reads the agents' own transcripts as they grow.
 //!
-//! A transcript is found by the reference of its conversation alone, never by being the latest one,
-//! and read from where the last reading ended ([`Bookmark`]). What cannot be understood is passed
-//! over and counted. One file per format says what counts as said.
+//! A transcript is found by its session reference alone, never because it is the latest one, and is read
+//! from where the last reading ended ([`Bookmark`]). Lines that cannot be parsed are skipped and counted.
+//! There is one file here per format.
 
 mod aider;
 mod asked;
@@ -20,11 +20,11 @@ mod reading;
 mod tests;
 mod value;
 
-pub(crate) use asked::Asked;
+pub(crate) use asked::PendingRequest;
 pub(crate) use bookmark::Bookmark;
 pub(in crate::agents) use opencode::Database;
-pub(in crate::agents) use place::as_inside;
-pub(crate) use place::{Lookup, Sought};
+pub(in crate::agents) use place::resolved_directory;
+pub(crate) use place::{TranscriptLookup, TranscriptQuery};
 pub(crate) use reading::Continuity;
 #[cfg(test)]
-use reading::{Form, TranscriptFile};
+use reading::{TranscriptFile, TranscriptForm};

@@ -1,8 +1,8 @@
 //! OpenCode: `opencode.db`, an SQLite database with the conversations of all directories.
 //!
-//! A session has messages, a message has parts, and both are changed in place while the agent works.
-//! What was said is taken once nothing can change in it any more: a text that has ended, a tool that has
-//! answered, anything in a message that is over. Nothing behind what is still open is taken before it.
+//! A session has messages, a message has parts, and both are changed in place while the agent works. A part
+//! is imported once it cannot change any more: a text that has ended, a tool with a result, any part of a
+//! complete message. Parts after an open part are imported after it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -10,25 +10,25 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde_json::Value;
 
-use super::bookmark::{Batch, Bookmark, Position, Row};
+use super::bookmark::{Batch, Bookmark, Position, RowKey};
 use super::value::{call, is_true, listed, result, text, todos};
-use crate::conversation::{Entry, Speaker};
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::Timestamp;
 
-/// How long a database may be held by another writer: readers wait for none but a rebuild.
+/// How long to wait for another process: readers wait only for a rebuild of the database.
 const HELD: Duration = Duration::from_millis(500);
-/// So much is read before its entries are handed on.
+/// How many bytes are read per batch.
 const BATCH: usize = 1024 * 1024;
-/// A longer part is an accident, and is passed over: memory has a bound.
+/// A longer part is skipped, to bound memory.
 const LONGEST: i64 = 8 * 1024 * 1024;
 
-/// A database of OpenCode's, only ever read.
+/// A database of OpenCode, opened read-only.
 #[derive(Debug)]
 pub(in crate::agents) struct Database(Connection);
 
 #[derive(Debug)]
 struct Message {
-    row: Row,
+    row: RowKey,
     data: Value,
 }
 
@@ -47,15 +47,15 @@ impl Database {
         Ok(Self(connection))
     }
 
-    /// Whether anything was said in this session.
+    /// Whether this session has messages.
     pub(super) fn holds(&self, session: &str) -> rusqlite::Result<bool> {
         let one = "SELECT 1 FROM message WHERE session_id = ?1 LIMIT 1";
         let found = self.0.query_row(one, [session], |_| Ok(()));
         Ok(found.optional()?.is_some())
     }
 
-    /// What the agent waits for in its last messages of a directory's sessions, those of sub-agents too:
-    /// commands and paths. A person's next prompt may be there already.
+    /// The open tool calls of a directory's sessions, including those of sub-agents: commands and paths. A
+    /// later prompt of the user may exist already.
     pub(super) fn open_calls(&self, directory: &str) -> rusqlite::Result<Vec<String>> {
         let mut parts = self.0.prepare(
             "SELECT part.data FROM session JOIN part ON part.message_id = ( \
@@ -79,8 +79,8 @@ impl Database {
         Ok(open)
     }
 
-    /// The session of this directory that was used last, of those that began since then. Those of
-    /// sub-agents have a parent.
+    /// The session of this directory that was used last, of those that began since then. Sessions of
+    /// sub-agents, which have a parent, are left out.
     pub(in crate::agents) fn newest(
         &self,
         directory: &str,
@@ -106,12 +106,12 @@ impl Session {
         })
     }
 
-    /// The next entries; None at the end of what is certain so far.
+    /// The next entries; None at the end of what is complete so far.
     pub(super) fn next(&mut self) -> rusqlite::Result<Option<Batch>> {
         let mut reached = self.bookmark.position.clone();
         let mut position = reached.clone().unwrap_or_default();
         let mut found = Found::default();
-        // One look for all: what is written meanwhile is for the next.
+        // One transaction: what is written during it is read the next time.
         let look = self.database.0.unchecked_transaction()?;
         let mut messages = look.prepare(
             "SELECT time_created, id, data FROM message \
@@ -121,7 +121,7 @@ impl Session {
             messages.query(params![self.id, position.message.at, position.message.id])?;
         while let Some(row) = rows.next()? {
             let message = Message {
-                row: Row {
+                row: RowKey {
                     at: row.get(0)?,
                     id: row.get(1)?,
                 },
@@ -141,8 +141,8 @@ impl Session {
                 message.end(&mut found);
                 position.over = true;
             }
-            // A message of which nothing was taken yet is come back to.
-            if position.over || position.part != Row::default() {
+            // A message without imported parts is read again later.
+            if position.over || position.part != RowKey::default() {
                 reached = Some(position.clone());
             }
             if !through {
@@ -166,7 +166,7 @@ impl Session {
 
 #[derive(Debug, Default)]
 struct Found {
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
     skipped: u64,
     bytes: usize,
 }
@@ -176,8 +176,8 @@ impl Message {
         text(&self.data, "role") == Some("assistant")
     }
 
-    /// Whether nothing in it can change any more: it says so, or the agent has begun another one. What
-    /// a person says has its parts by the time that anything follows.
+    /// Whether the message cannot change any more: it is marked as complete, or the agent has begun
+    /// another one. A message of the user has all its parts once another message follows.
     fn is_over(&self, look: &Connection, session: &str) -> rusqlite::Result<bool> {
         let completed = self.data.pointer("/time/completed").is_some();
         if self.is_of_agent() && (completed || self.data.get("error").is_some()) {
@@ -197,7 +197,7 @@ impl Message {
         Ok(false)
     }
 
-    /// Reads on behind the position. Returns whether the message was read to its end.
+    /// Reads the parts after the position. Returns whether the message was read to its end.
     fn read(
         &self,
         look: &Connection,
@@ -215,7 +215,7 @@ impl Message {
             if found.bytes >= BATCH {
                 return Ok(false);
             }
-            let part = Row {
+            let part = RowKey {
                 at: row.get(0)?,
                 id: row.get(1)?,
             };
@@ -236,14 +236,14 @@ impl Message {
         Ok(over)
     }
 
-    fn entries(&self, part: &Row, value: &Value, found: &mut Vec<Entry>) {
+    fn entries(&self, part: &RowKey, value: &Value, found: &mut Vec<ConversationEntry>) {
         let first = found.len();
         let at = began(value).unwrap_or(part.at);
         let Some(at) = Timestamp::from_epoch_millis(at) else {
             return;
         };
         match text(value, "type") {
-            // What the program adds to a prompt in the user's name is not the user's.
+            // Text that the program adds to a prompt is left out.
             Some("text") if is_true(value, "synthetic") || is_true(value, "ignored") => {}
             Some("text") => {
                 let speaker = if self.is_of_agent() {
@@ -253,11 +253,11 @@ impl Message {
                 };
                 let said = text(value, "text").unwrap_or_default();
                 if !said.trim().is_empty() {
-                    found.push(Entry::new(at, speaker, said));
+                    found.push(ConversationEntry::new(at, speaker, said));
                 }
             }
             Some("tool") => tool(value, at, found),
-            Some("compaction") => found.push(Entry::new(
+            Some("compaction") => found.push(ConversationEntry::new(
                 at,
                 Speaker::System,
                 "the agent summed up its context",
@@ -271,7 +271,7 @@ impl Message {
         }
     }
 
-    /// How a message of the agent ended, where it did not end well.
+    /// An entry for a message of the agent that ended with an error.
     fn end(&self, found: &mut Found) {
         let Some(error) = self.data.get("error") else {
             return;
@@ -281,17 +281,17 @@ impl Message {
             return;
         };
         let entry = if text(error, "name") == Some("MessageAbortedError") {
-            Entry::new(at, Speaker::System, "interrupted")
+            ConversationEntry::new(at, Speaker::System, "interrupted")
         } else {
             let data = error.get("data").and_then(|data| text(data, "message"));
             let message = data.or_else(|| text(error, "name")).unwrap_or("error");
-            Entry::new(at, Speaker::System, message).with("failed", true)
+            ConversationEntry::new(at, Speaker::System, message).with("failed", true)
         };
         found.entries.push(entry.with("id", self.row.id.as_str()));
     }
 }
 
-/// Whether a part of a message that is still under way is as it will stay.
+/// Whether a part of an incomplete message cannot change any more.
 fn is_settled(of_agent: bool, part: &Value) -> bool {
     match text(part, "type") {
         Some("text") => !of_agent || part.pointer("/time/end").is_some(),
@@ -303,14 +303,14 @@ fn is_settled(of_agent: bool, part: &Value) -> bool {
     }
 }
 
-/// When it began, by its own word.
+/// When it began, from the part itself.
 fn began(part: &Value) -> Option<i64> {
     part.pointer("/time/start")
         .or_else(|| part.pointer("/state/time/start"))?
         .as_i64()
 }
 
-fn tool(part: &Value, at: Timestamp, found: &mut Vec<Entry>) {
+fn tool(part: &Value, at: Timestamp, found: &mut Vec<ConversationEntry>) {
     let nothing = Value::Null;
     let state = part.get("state").unwrap_or(&nothing);
     let input = state.get("input").unwrap_or(&nothing);
@@ -336,7 +336,7 @@ fn tool(part: &Value, at: Timestamp, found: &mut Vec<Entry>) {
             let output = text(state, "error").unwrap_or_default();
             found.push(result(at, id, output, true));
         }
-        // The agent was killed in the middle of it.
+        // The agent was killed during the call.
         _ => {}
     }
 }

@@ -1,5 +1,4 @@
-//! Where a transcript lies, found by the reference of its conversation, or by its worktree where an agent
-//! has no references.
+//! Finds a transcript by its session reference, or by its worktree where an agent has no references.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,7 +9,7 @@ use std::time::UNIX_EPOCH;
 use serde_json::Value;
 
 use super::opencode::Database;
-use super::reading::{Form, TranscriptFile};
+use super::reading::{TranscriptFile, TranscriptForm};
 use crate::agents::{Host, Provider, TranscriptFormat};
 use crate::model::Timestamp;
 
@@ -20,73 +19,77 @@ const HEADER: u64 = 64 * 1024;
 const CHAT_HISTORY: &str = ".aider.chat.history.md";
 const INPUT_HISTORY: &str = ".aider.input.history";
 
-/// What is known of a transcript.
+/// The result of a search for a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Lookup {
+pub(crate) enum TranscriptLookup {
     Found(TranscriptFile),
-    /// The agent keeps its transcripts here, and there is none under this reference.
+    /// The agent stores its transcripts here, and there is none with this reference.
     Absent,
-    /// Nothing can be told: the agent keeps none that is read, or not where it is looked for.
+    /// Unknown: the agent has no transcripts that can be read, or they are elsewhere.
     Unknown,
 }
 
-/// Which conversation is looked for.
+/// The conversation that is searched for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sought<'a> {
+pub(crate) struct TranscriptQuery<'a> {
     pub reference: &'a str,
-    /// The worktree, which is one instance's alone.
+    /// The worktree, which belongs to one instance.
     pub worktree: &'a Path,
-    /// When the instance began: what is older in its worktree is another's.
+    /// When the instance was created: older content of its worktree is not its own.
     pub since: Timestamp,
 }
 
 impl Provider {
-    /// The transcript of this conversation; never that of another one, however new.
-    pub(crate) fn transcript_of(&self, sought: Sought<'_>, host: &Host) -> Lookup {
+    /// The transcript of this conversation, never that of another one.
+    pub(crate) fn transcript_of(
+        &self,
+        query: TranscriptQuery<'_>,
+        host: &Host,
+    ) -> TranscriptLookup {
         let format = self.transcript().format;
         if format == TranscriptFormat::Aider {
-            return self.chats(sought);
+            return self.chats(query);
         }
         let Some(root) = self.own_directory(host) else {
-            return Lookup::Unknown;
+            return TranscriptLookup::Unknown;
         };
         if format == TranscriptFormat::Opencode {
-            return self.in_database(sought.reference, &root);
+            return self.in_database(query.reference, &root);
         }
-        // References become part of file names here: only what cannot be anything else does.
-        if uuid::Uuid::try_parse(sought.reference).is_err() {
-            return Lookup::Unknown;
+        // References become part of file names, so their characters are restricted.
+        if uuid::Uuid::try_parse(query.reference).is_err() {
+            return TranscriptLookup::Unknown;
         }
-        locate(format, &root, sought.reference)
+        locate(format, &root, query.reference)
     }
 
-    /// Whether the agent's transcript is that of a worktree, under no reference.
+    /// Whether the agent has one transcript per worktree, without a reference.
     pub(crate) fn writes_into_the_worktree(&self) -> bool {
         self.transcript().format == TranscriptFormat::Aider
     }
 
-    /// Aider's history of a worktree. One that lies elsewhere may be that of several.
-    fn chats(&self, sought: Sought<'_>) -> Lookup {
-        let history = self.in_worktree("AIDER_CHAT_HISTORY_FILE", CHAT_HISTORY, sought.worktree);
-        let typed = self.in_worktree("AIDER_INPUT_HISTORY_FILE", INPUT_HISTORY, sought.worktree);
+    /// Aider's history of a worktree. A history elsewhere may belong to several worktrees.
+    fn chats(&self, query: TranscriptQuery<'_>) -> TranscriptLookup {
+        let history = self.in_worktree("AIDER_CHAT_HISTORY_FILE", CHAT_HISTORY, query.worktree);
+        let typed = self.in_worktree("AIDER_INPUT_HISTORY_FILE", INPUT_HISTORY, query.worktree);
         let (Some(path), Some(typed)) = (history, typed) else {
-            return Lookup::Unknown;
+            return TranscriptLookup::Unknown;
         };
         if !is_regular(&path) {
-            return Lookup::Absent;
+            return TranscriptLookup::Absent;
         }
-        let since = sought.since;
-        let form = Form::Chats { typed, since };
-        Lookup::Found(TranscriptFile { path, form })
+        let since = query.since;
+        let form = TranscriptForm::Chats { typed, since };
+        TranscriptLookup::Found(TranscriptFile { path, form })
     }
 
-    /// The file that Aider writes its chats of a worktree into.
+    /// Aider's chat history file of a worktree.
     pub(super) fn chat_history(&self, worktree: &Path) -> Option<PathBuf> {
         self.in_worktree("AIDER_CHAT_HISTORY_FILE", CHAT_HISTORY, worktree)
             .filter(|path| is_regular(path))
     }
 
-    /// A file of the worktree that a variable may give another name; None where that lies elsewhere.
+    /// A file of the worktree whose name a variable may set; None where it is outside.
     fn in_worktree(&self, variable: &str, usual: &str, worktree: &Path) -> Option<PathBuf> {
         let name = self
             .variable(variable)
@@ -97,9 +100,8 @@ impl Provider {
         inside.then(|| worktree.join(name))
     }
 
-    /// A session of OpenCode. That none of its databases has it tells nothing: the next version may
-    /// keep them elsewhere.
-    fn in_database(&self, session: &str, root: &Path) -> Lookup {
+    /// A session of OpenCode. Unknown if no database has it: another version may store it elsewhere.
+    fn in_database(&self, session: &str, root: &Path) -> TranscriptLookup {
         let found = self.databases(root).into_iter().find(|path| {
             let database = Database::open(path);
             database.is_ok_and(|database| database.holds(session).unwrap_or(false))
@@ -107,14 +109,14 @@ impl Provider {
         match found {
             Some(path) => {
                 let session = session.to_owned();
-                let form = Form::Database { session };
-                Lookup::Found(TranscriptFile { path, form })
+                let form = TranscriptForm::Database { session };
+                TranscriptLookup::Found(TranscriptFile { path, form })
             }
-            None => Lookup::Unknown,
+            None => TranscriptLookup::Unknown,
         }
     }
 
-    /// OpenCode's databases: the one that it was told to use, else one for each channel of releases.
+    /// OpenCode's databases: the configured one, else one for each release channel.
     pub(in crate::agents) fn databases(&self, root: &Path) -> Vec<PathBuf> {
         if let Some(named) = self.variable("OPENCODE_DB") {
             return vec![root.join(named)];
@@ -128,7 +130,7 @@ impl Provider {
             .collect()
     }
 
-    /// What a variable says in the agent's environment.
+    /// The value of a variable in the agent's environment.
     fn variable(&self, name: &str) -> Option<OsString> {
         let own = self
             .file
@@ -140,34 +142,36 @@ impl Provider {
             .filter(|value| !value.is_empty())
     }
 
-    /// Where the agent keeps what is its own.
+    /// The agent's own data directory.
     pub(in crate::agents) fn own_directory(&self, host: &Host) -> Option<PathBuf> {
         let set = |name: &str| self.variable(name);
         root(self.transcript().format, &set, &host.state)
     }
 
-    /// Whether anything was said under this reference; None where that cannot be told.
-    pub(crate) fn has_turns(&self, sought: Sought<'_>, host: &Host) -> Option<bool> {
-        match self.transcript_of(sought, host) {
-            Lookup::Absent => Some(false),
-            Lookup::Unknown => None,
-            Lookup::Found(file) => Some(match file.form {
-                // It is there from the start, with a header alone.
-                Form::JsonLines(TranscriptFormat::Gemini) => holds_a_message(&file.path)?,
-                Form::JsonLines(_) | Form::Database { .. } | Form::Chats { .. } => true,
+    /// Whether this session has turns; None where that is unknown.
+    pub(crate) fn has_turns(&self, query: TranscriptQuery<'_>, host: &Host) -> Option<bool> {
+        match self.transcript_of(query, host) {
+            TranscriptLookup::Absent => Some(false),
+            TranscriptLookup::Unknown => None,
+            TranscriptLookup::Found(file) => Some(match file.form {
+                // The file exists from the start, with only a header.
+                TranscriptForm::JsonLines(TranscriptFormat::Gemini) => holds_a_message(&file.path)?,
+                TranscriptForm::JsonLines(_)
+                | TranscriptForm::Database { .. }
+                | TranscriptForm::Chats { .. } => true,
             }),
         }
     }
 }
 
-/// A directory under the name that a process in it knows it by: without links. One that is away for now,
-/// like a paused worktree, is still called as before.
-pub(in crate::agents) fn as_inside(directory: &Path) -> PathBuf {
+/// The path of a directory as a process in it sees it: with links resolved. Works for a directory that does
+/// not exist at the moment, like a paused worktree.
+pub(in crate::agents) fn resolved_directory(directory: &Path) -> PathBuf {
     if let Ok(real) = directory.canonicalize() {
         return real;
     }
     match (directory.parent(), directory.file_name()) {
-        (Some(parent), Some(name)) => as_inside(parent).join(name),
+        (Some(parent), Some(name)) => resolved_directory(parent).join(name),
         _ => directory.to_owned(),
     }
 }
@@ -176,7 +180,7 @@ fn is_regular(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file())
 }
 
-/// The directory below which an agent keeps its transcripts.
+/// The directory below which an agent stores its transcripts.
 fn root(
     format: TranscriptFormat,
     set: &dyn Fn(&str) -> Option<OsString>,
@@ -198,7 +202,7 @@ fn root(
     }
 }
 
-fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
+fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> TranscriptLookup {
     let found: Vec<PathBuf> = match format {
         TranscriptFormat::Claude => {
             let projects = root.join("projects");
@@ -232,10 +236,10 @@ fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
             vec![root.join("demo").join(format!("{reference}.jsonl"))]
         }
         TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {
-            return Lookup::Unknown;
+            return TranscriptLookup::Unknown;
         }
     };
-    // A copy of the same conversation may lie beside it; the longer one has it all.
+    // There may be a copy of the same conversation; the longer file is complete.
     let longest = found
         .into_iter()
         .filter_map(|path| {
@@ -250,16 +254,16 @@ fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> Lookup {
         .max();
     match longest {
         Some((_, path)) => {
-            let form = Form::JsonLines(format);
-            Lookup::Found(TranscriptFile { path, form })
+            let form = TranscriptForm::JsonLines(format);
+            TranscriptLookup::Found(TranscriptFile { path, form })
         }
-        // Before its very first turn an agent has a home of its own and no transcripts in it.
-        None if root.is_dir() => Lookup::Absent,
-        None => Lookup::Unknown,
+        // Before its first turn an agent has a data directory without transcripts.
+        None if root.is_dir() => TranscriptLookup::Absent,
+        None => TranscriptLookup::Unknown,
     }
 }
 
-/// Codex puts the whole reference at the end of a name, below directories for year, month and day.
+/// Codex has the reference at the end of the file name, in directories by year, month and day.
 fn rollouts(directory: &Path, reference: &str, depth: usize) -> Vec<PathBuf> {
     let end = format!("-{reference}.jsonl");
     children(directory)
@@ -312,7 +316,7 @@ fn holds_a_message(path: &Path) -> Option<bool> {
         let Ok(line) = serde_json::from_slice::<Value>(&line.ok()?) else {
             continue;
         };
-        // What Gemini tells its model at the start stands there as if the user had said it.
+        // Gemini's first context message is recorded as a message of the user.
         let mut said = Vec::new();
         super::gemini::entries(&line, Timestamp::new(UNIX_EPOCH.into()), &mut said);
         if !said.is_empty() {
@@ -336,8 +340,8 @@ mod tests {
         path
     }
 
-    fn sought(reference: &str) -> Sought<'_> {
-        Sought {
+    fn query(reference: &str) -> TranscriptQuery<'_> {
+        TranscriptQuery {
             reference,
             worktree: Path::new("/nonexistent"),
             since: Timestamp::new(UNIX_EPOCH.into()),
@@ -346,8 +350,8 @@ mod tests {
 
     fn check(format: TranscriptFormat, root: &Path, expected: Option<&PathBuf>) {
         let found = match locate(format, root, ID) {
-            Lookup::Found(file) => Some(file.path),
-            Lookup::Absent | Lookup::Unknown => None,
+            TranscriptLookup::Found(file) => Some(file.path),
+            TranscriptLookup::Absent | TranscriptLookup::Unknown => None,
         };
         assert_eq!(found.as_ref(), expected);
     }
@@ -359,9 +363,12 @@ mod tests {
         std::fs::create_dir(&real).unwrap();
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(&real, &link).unwrap();
-        assert_eq!(as_inside(&link), real);
-        assert_eq!(as_inside(&link.join("away/now")), real.join("away/now"));
-        assert_eq!(as_inside(Path::new("/")), Path::new("/"));
+        assert_eq!(resolved_directory(&link), real);
+        assert_eq!(
+            resolved_directory(&link.join("away/now")),
+            real.join("away/now")
+        );
+        assert_eq!(resolved_directory(Path::new("/")), Path::new("/"));
     }
 
     #[test]
@@ -376,7 +383,7 @@ mod tests {
         for format in all {
             assert_eq!(
                 locate(format, &root.join("none"), ID),
-                Lookup::Unknown,
+                TranscriptLookup::Unknown,
                 "no such agent here"
             );
         }
@@ -394,7 +401,7 @@ mod tests {
         for format in all {
             assert_eq!(
                 locate(format, root, ID),
-                Lookup::Absent,
+                TranscriptLookup::Absent,
                 "only another one, newer or not"
             );
         }
@@ -416,11 +423,7 @@ mod tests {
         assert_eq!(holds_a_message(&gemini), Some(false));
         let context = r#"{"id":"c","type":"user","content":[{"text":"<session_context>\nx"}]}"#;
         std::fs::write(&gemini, format!("{header}{context}\n")).unwrap();
-        assert_eq!(
-            holds_a_message(&gemini),
-            Some(false),
-            "nobody said anything"
-        );
+        assert_eq!(holds_a_message(&gemini), Some(false), "no message yet");
         std::fs::write(
             &gemini,
             format!("{header}{{\"id\":\"a\",\"type\":\"user\",\"content\":\"x\"}}\n"),
@@ -441,11 +444,14 @@ mod tests {
         for agent in ["claude", "codex", "gemini", "demo"] {
             let provider = catalog.require(agent).unwrap();
             assert_eq!(
-                provider.transcript_of(sought("../../etc/passwd"), &host),
-                Lookup::Unknown
+                provider.transcript_of(query("../../etc/passwd"), &host),
+                TranscriptLookup::Unknown
             );
         }
         let shell = catalog.require("shell").unwrap();
-        assert_eq!(shell.transcript_of(sought(ID), &host), Lookup::Unknown);
+        assert_eq!(
+            shell.transcript_of(query(ID), &host),
+            TranscriptLookup::Unknown
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! One transcript, read on from where it was left.
+//! Reads one transcript from a bookmark.
 
 use std::path::PathBuf;
 
@@ -12,34 +12,34 @@ use crate::model::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TranscriptFile {
     pub path: PathBuf,
-    pub(super) form: Form,
+    pub(super) form: TranscriptForm,
 }
 
-/// How a transcript is written.
+/// The storage format of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum TranscriptForm {
     JsonLines(TranscriptFormat),
     /// One session of a database.
     Database {
         session: String,
     },
-    /// The chats of a worktree since then, and a file that tells when each prompt was typed.
+    /// The chats of a worktree since a time, and the file with the times of the prompts.
     Chats {
         typed: PathBuf,
         since: Timestamp,
     },
 }
 
-/// Whether a reading goes on or has to begin again.
+/// Whether reading continues or starts over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Continuity {
     Continues,
-    /// The file is not the one that was read: what comes may be known already.
+    /// The file is not the one that was read before: entries may be known already.
     Anew,
 }
 
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct TranscriptReading {
     path: PathBuf,
     reader: Reader,
 }
@@ -52,15 +52,15 @@ enum Reader {
 }
 
 impl TranscriptFile {
-    /// Goes on at the bookmark, or begins again where that does not fit any more. `now` is the time
-    /// of lines that tell none.
+    /// Continues at the bookmark, or starts over if the file has changed. `now` is the time for lines
+    /// without one.
     pub(crate) fn read_on(
         self,
         bookmark: Option<Bookmark>,
         now: Timestamp,
-    ) -> std::io::Result<(Reading, Continuity)> {
+    ) -> std::io::Result<(TranscriptReading, Continuity)> {
         let fresh = Bookmark {
-            last: matches!(self.form, Form::JsonLines(_)).then_some(now),
+            last: matches!(self.form, TranscriptForm::JsonLines(_)).then_some(now),
             ..Bookmark::default()
         };
         let (bookmark, continuity) = match bookmark {
@@ -69,47 +69,49 @@ impl TranscriptFile {
             Some(_) => (fresh, Continuity::Anew),
         };
         let reader = match &self.form {
-            Form::JsonLines(format) => {
+            TranscriptForm::JsonLines(format) => {
                 Reader::JsonLines(JsonLines::open(*format, &self.path, bookmark)?)
             }
-            Form::Database { session } => {
+            TranscriptForm::Database { session } => {
                 let session = opencode::Session::open(&self.path, session, bookmark);
                 Reader::Database(session.map_err(std::io::Error::other)?)
             }
-            Form::Chats { typed, since } => {
+            TranscriptForm::Chats { typed, since } => {
                 Reader::Chats(aider::Chat::open(&self.path, typed, *since, bookmark, now)?)
             }
         };
         let path = self.path;
-        Ok((Reading { path, reader }, continuity))
+        Ok((TranscriptReading { path, reader }, continuity))
     }
 
-    /// Whether there is anything behind the bookmark.
+    /// Whether there is anything after the bookmark.
     pub(crate) fn has_more(&self, bookmark: &Bookmark) -> bool {
         match &self.form {
-            // Whether there is more is told by reading it, and so is what is wrong.
-            Form::Database { session } => {
+            // Only reading shows whether there is more.
+            TranscriptForm::Database { session } => {
                 opencode::Session::open(&self.path, session, bookmark.clone())
                     .and_then(|mut session| session.next())
                     .map_or(true, |batch| batch.is_some())
             }
-            Form::JsonLines(_) | Form::Chats { .. } => std::fs::metadata(&self.path)
-                .is_ok_and(|metadata| metadata.len() != bookmark.offset),
+            TranscriptForm::JsonLines(_) | TranscriptForm::Chats { .. } => {
+                std::fs::metadata(&self.path)
+                    .is_ok_and(|metadata| metadata.len() != bookmark.offset)
+            }
         }
     }
 
-    /// Whether it is still what was read up to there. In a database only what is behind the place counts.
+    /// Whether the content before the bookmark is unchanged. For a database only the position counts.
     fn still_has(&self, bookmark: &Bookmark) -> std::io::Result<bool> {
         match self.form {
-            Form::Database { .. } => Ok(true),
-            Form::JsonLines(_) | Form::Chats { .. } => {
+            TranscriptForm::Database { .. } => Ok(true),
+            TranscriptForm::JsonLines(_) | TranscriptForm::Chats { .. } => {
                 Ok(check(&self.path, bookmark.offset)? == Some(bookmark.check))
             }
         }
     }
 }
 
-impl Reading {
+impl TranscriptReading {
     /// The next entries; None at the end of what is written so far.
     pub(crate) fn next(&mut self) -> std::io::Result<Option<Batch>> {
         match &mut self.reader {

@@ -3,10 +3,10 @@ use std::path::{Path, PathBuf};
 use pretty_assertions::assert_eq;
 use serde::{Deserialize, Serialize};
 
-use super::reading::Reading;
+use super::reading::TranscriptReading;
 use super::*;
 use crate::agents::TranscriptFormat;
-use crate::conversation::{Entry, last_action, pending_tasks};
+use crate::conversation::{ConversationEntry, last_action, pending_tasks};
 use crate::model::Timestamp;
 
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -14,7 +14,7 @@ struct Expected {
     skipped: u64,
     last_action: Option<String>,
     pending_tasks: Vec<String>,
-    entries: Vec<Entry>,
+    entries: Vec<ConversationEntry>,
 }
 
 fn now() -> Timestamp {
@@ -49,10 +49,10 @@ fn read(
     format: TranscriptFormat,
     path: &Path,
     bookmark: Option<Bookmark>,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let path = path.to_owned();
     let kept = bookmark.clone();
-    let form = Form::JsonLines(format);
+    let form = TranscriptForm::JsonLines(format);
     let (reading, _) = TranscriptFile { path, form }
         .read_on(bookmark, now())
         .unwrap();
@@ -60,9 +60,9 @@ fn read(
 }
 
 fn read_through(
-    mut reading: Reading,
+    mut reading: TranscriptReading,
     kept: Option<Bookmark>,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let (mut entries, mut skipped, mut last) = (Vec::new(), 0, kept);
     while let Some(batch) = reading.next().unwrap() {
         entries.extend(batch.entries);
@@ -72,9 +72,9 @@ fn read_through(
     (entries, skipped, last)
 }
 
-/// `BIV_BLESS=1 cargo test` writes what is read now as what is expected; read it before you keep it.
+/// `BIV_BLESS=1 cargo test` stores the current result as the expected one; check it before you keep it.
 #[track_caller]
-fn is_as_expected(path: &Path, entries: Vec<Entry>, skipped: u64) {
+fn is_as_expected(path: &Path, entries: Vec<ConversationEntry>, skipped: u64) {
     let found = Expected {
         skipped,
         last_action: last_action(&entries),
@@ -103,7 +103,7 @@ fn fixture(path: &str) -> PathBuf {
     root.join(path)
 }
 
-/// A database as OpenCode keeps it, of this many statements of the recorded one.
+/// A database like OpenCode's, from the first statements of the recorded one.
 fn database(path: &Path, statements: usize) -> TranscriptFile {
     drop(std::fs::remove_file(path));
     let sql = std::fs::read_to_string(fixture("opencode/session.sql")).unwrap();
@@ -113,7 +113,7 @@ fn database(path: &Path, statements: usize) -> TranscriptFile {
     let session = "ses_e216f5514ffemDeVdG3SG7R1O4".to_owned();
     TranscriptFile {
         path: path.to_owned(),
-        form: Form::Database { session },
+        form: TranscriptForm::Database { session },
     }
 }
 
@@ -121,7 +121,7 @@ fn read_file(
     file: &TranscriptFile,
     bookmark: Option<Bookmark>,
     at: Timestamp,
-) -> (Vec<Entry>, u64, Option<Bookmark>) {
+) -> (Vec<ConversationEntry>, u64, Option<Bookmark>) {
     let (reading, _) = file.clone().read_on(bookmark.clone(), at).unwrap();
     read_through(reading, bookmark)
 }
@@ -137,7 +137,8 @@ fn a_session_of_a_database_is_read_as_it_grows() {
     is_as_expected(&fixture("opencode/session.sql"), expected.clone(), skipped);
     let sql = std::fs::read_to_string(fixture("opencode/session.sql")).unwrap();
     for (statements, next) in sql.lines().enumerate() {
-        // The recorded messages are as they were in the end: only between them it looked like this.
+        // The recorded messages are in their final form; only between messages the database looked like
+        // this.
         if !next.starts_with("INSERT INTO message ") {
             continue;
         }
@@ -176,7 +177,7 @@ fn what_is_under_way_in_a_database_is_taken_when_it_is_over() {
            INSERT INTO part VALUES ('p1','m1','SES',1,1,'{"type":"text","text":"go"}'), ('p2','m2','SES',2,2,'{"type":"text","text":"I w","time":{"start":2}}');"#,
     );
     assert_eq!(contents(&mut bookmark), ["go"]);
-    // A prompt that waits for its turn comes behind what is being said, whenever it was typed.
+    // A queued prompt comes after the current answer, whenever it was typed.
     say(
         r#"INSERT INTO message VALUES ('m3','SES',3,3,'{"role":"user"}');
            INSERT INTO part VALUES ('p3','m3','SES',3,3,'{"type":"text","text":"and then"}');"#,
@@ -190,7 +191,7 @@ fn what_is_under_way_in_a_database_is_taken_when_it_is_over() {
         r#"INSERT INTO part VALUES ('p4','m2','SES',4,4,'{"type":"tool","tool":"bash","callID":"c","state":{"status":"running","input":{"command":"ls"}}}')"#,
     );
     assert_eq!(contents(&mut bookmark), [""; 0]);
-    // Killed: it never ends, and the agent goes on with another message.
+    // Killed: it has no end, and the agent continues with another message.
     say(
         r#"INSERT INTO message VALUES ('m4','SES',5,5,'{"role":"assistant","time":{"completed":6}}');
            INSERT INTO part VALUES ('p5','m4','SES',5,5,'{"type":"text","text":"done","time":{"start":5}}'), ('p6','m4','SES',6,6,'torn');"#,
@@ -226,7 +227,7 @@ fn what_an_agent_waits_for_is_in_its_database() {
     assert_eq!(open("/elsewhere"), [""; 0]);
 }
 
-/// The history of a worktree that nothing was added to for a while.
+/// The history of a worktree without recent additions.
 fn chats(path: &Path, since: &str) -> TranscriptFile {
     let since = Timestamp::parse_local(since).unwrap();
     let file = std::fs::File::options().append(true).open(path).unwrap();
@@ -234,7 +235,7 @@ fn chats(path: &Path, since: &str) -> TranscriptFile {
     let typed = fixture("aider/session.input");
     TranscriptFile {
         path: path.to_owned(),
-        form: Form::Chats { typed, since },
+        form: TranscriptForm::Chats { typed, since },
     }
 }
 
@@ -249,7 +250,7 @@ fn the_chats_of_a_worktree_are_read_as_they_grow() {
     std::fs::write(&path, &whole).unwrap();
     let (expected, skipped, _) = read_file(&chats(&path, began), None, later);
     // As if this were the time zone in which it was recorded.
-    let recorded_in = |entry: &Entry| Entry {
+    let recorded_in = |entry: &ConversationEntry| ConversationEntry {
         timestamp: Timestamp::parse(&(entry.timestamp.local_second().replace(' ', "T") + "Z"))
             .unwrap(),
         ..entry.clone()
@@ -258,7 +259,7 @@ fn the_chats_of_a_worktree_are_read_as_they_grow() {
     is_as_expected(&recorded, entries, skipped);
     for cut in 0..=whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
-        // It is being written: what stands last may go on.
+        // It is being written: the last block may continue.
         let file = chats(&path, began);
         let (mut entries, _, bookmark) = read_file(&file, None, file_time(began));
         std::fs::write(&path, &whole).unwrap();
@@ -306,7 +307,7 @@ fn a_file_that_was_replaced_or_cut_is_read_anew() {
     let path = dir.path().join("t.jsonl");
     let file = TranscriptFile {
         path: path.clone(),
-        form: Form::JsonLines(TranscriptFormat::Demo),
+        form: TranscriptForm::JsonLines(TranscriptFormat::Demo),
     };
     std::fs::write(
         &path,

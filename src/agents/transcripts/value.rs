@@ -1,13 +1,13 @@
-//! What the formats have in common.
+//! Helpers that the formats share.
 
 use serde_json::Value;
 
-use crate::conversation::{Entry, Speaker, Todo};
+use crate::conversation::{ConversationEntry, Speaker, Todo};
 use crate::model::Timestamp;
 
-/// Of a tool's output, so many bytes are kept; the agent's own transcript has the rest.
+/// How many bytes of a tool's output are kept. The agent's transcript has the rest.
 const KEPT_OUTPUT: usize = 64 * 1024;
-/// The arguments of a call are kept when they are no longer than this.
+/// The arguments of a call are kept if they are no longer than this.
 const KEPT_INPUT: usize = 16 * 1024;
 
 pub(super) fn text<'v>(value: &'v Value, key: &str) -> Option<&'v str> {
@@ -19,10 +19,15 @@ pub(super) fn is_true(value: &Value, key: &str) -> bool {
 }
 
 /// The call of a tool.
-pub(super) fn call(at: Timestamp, tool: &str, id: Option<&str>, input: &Value) -> Entry {
+pub(super) fn call(
+    at: Timestamp,
+    tool: &str,
+    id: Option<&str>,
+    input: &Value,
+) -> ConversationEntry {
     let subject = subject(input);
     let small = serde_json::to_string(input).is_ok_and(|text| text.len() <= KEPT_INPUT);
-    Entry::new(at, Speaker::Tool, subject.clone().unwrap_or_default())
+    ConversationEntry::new(at, Speaker::Tool, subject.clone().unwrap_or_default())
         .with("tool", tool)
         .with("phase", "call")
         .with_some("call", id)
@@ -30,18 +35,23 @@ pub(super) fn call(at: Timestamp, tool: &str, id: Option<&str>, input: &Value) -
         .with_some("input", small.then(|| input.clone()))
 }
 
-/// What came back from it.
-pub(super) fn result(at: Timestamp, id: Option<&str>, output: &str, failed: bool) -> Entry {
+/// The result of a tool.
+pub(super) fn result(
+    at: Timestamp,
+    id: Option<&str>,
+    output: &str,
+    failed: bool,
+) -> ConversationEntry {
     let kept = beginning(output, KEPT_OUTPUT);
     let cut = (kept.len() < output.len()).then_some(output.len());
-    Entry::new(at, Speaker::Tool, kept)
+    ConversationEntry::new(at, Speaker::Tool, kept)
         .with("phase", "result")
         .with_some("call", id)
         .with("failed", failed)
         .with_some("bytes", cut)
 }
 
-/// What a tool is used on: a command, else a path, else what is looked for.
+/// The subject of a tool: a command, else a path, else a search text.
 fn subject(input: &Value) -> Option<String> {
     let command = input.get("command").or_else(|| input.get("cmd"));
     if let Some(Value::Array(words)) = command {
@@ -83,7 +93,7 @@ fn shell_words(words: &[Value]) -> Option<String> {
     }
 }
 
-/// A todo list, under whatever names an agent gives to text and status.
+/// A todo list; agents use different names for text and status.
 pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
     let list = list?.as_array()?;
     let todo = |item: &Value| {
@@ -100,8 +110,8 @@ pub(super) fn todos(list: Option<&Value>) -> Option<Vec<Todo>> {
     Some(list.iter().filter_map(todo).collect())
 }
 
-/// A call that only keeps a list says what is on it.
-pub(super) fn listed(entry: Entry, todos: &[Todo]) -> Entry {
+/// The content of a call that changes a todo list: the list as text.
+pub(super) fn listed(entry: ConversationEntry, todos: &[Todo]) -> ConversationEntry {
     let rows: Vec<String> = todos
         .iter()
         .map(|todo| match todo.status.as_str() {
@@ -109,7 +119,7 @@ pub(super) fn listed(entry: Entry, todos: &[Todo]) -> Entry {
             _ => format!("☐ {}", todo.content),
         })
         .collect();
-    Entry {
+    ConversationEntry {
         content: rows.join("\n"),
         ..entry.with_todos(todos)
     }
@@ -136,7 +146,7 @@ pub(super) fn joined(content: &Value) -> String {
     }
 }
 
-/// Whether a text was written by the program, not by the person in whose name it stands.
+/// Whether a text was written by the program in the user's name.
 pub(super) fn starts_with_any(text: &str, marks: &[&str]) -> bool {
     let text = text.trim_start();
     marks.iter().any(|mark| text.starts_with(mark))

@@ -1,4 +1,4 @@
-//! What the agent looks like.
+//! The agent's screens.
 
 use super::stage::Stage;
 use crate::demo::agent::Input;

@@ -1,4 +1,4 @@
-//! An agent without a terminal, at a clock that stands still until it is told to go on.
+//! An agent without a terminal, with a clock that the test advances.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use crate::demo::editor::Editor;
 use crate::demo::keyboard::{Key, Typed};
 use crate::demo::memory::Memory;
 use crate::demo::paint::Line;
-use crate::demo::session::{Entry, Speaker};
+use crate::demo::session::{SessionEntry, Speaker};
 use crate::demo::state::{Agent, Audience, Effect, Size};
 use crate::demo::view::{next_change, view};
 
@@ -16,7 +16,7 @@ pub(super) struct Stage {
     pub agent: Agent,
     pub now: Duration,
     pub printed: Vec<String>,
-    pub recorded: Vec<Entry>,
+    pub recorded: Vec<SessionEntry>,
     effects: Vec<Effect>,
 }
 
@@ -25,7 +25,7 @@ impl Stage {
         Self::resumed(&[], columns, rows)
     }
 
-    pub(super) fn resumed(past: &[Entry], columns: usize, rows: usize) -> Self {
+    pub(super) fn resumed(past: &[SessionEntry], columns: usize, rows: usize) -> Self {
         Self {
             agent: Agent {
                 directory: "/camp".to_owned(),
@@ -47,7 +47,7 @@ impl Stage {
         }
     }
 
-    /// The world answers at once: files are empty and can be written.
+    /// Effects succeed at once: files are empty and can be written.
     pub(super) fn give(&mut self, input: Input) {
         for effect in self.agent.update(input, self.now) {
             match &effect {
@@ -70,7 +70,7 @@ impl Stage {
         self.press(Key::Enter);
     }
 
-    /// Lets so much time pass, in the steps in which the agent asks to be woken.
+    /// Lets time pass, in the steps in which the agent asks to be woken.
     pub(super) fn wait(&mut self, seconds: f64) {
         let until = self.now + Duration::from_secs_f64(seconds);
         while let Some(next) = next_change(&self.agent, self.now).filter(|next| *next <= until) {
@@ -92,7 +92,7 @@ impl Stage {
         lines.join("\n")
     }
 
-    /// The screen for a snapshot, with the hard blank behind the prompt made visible.
+    /// The screen for a snapshot, with the no-break space after the prompt made visible.
     pub(super) fn picture(&self) -> String {
         self.screen().trim_start().replace('\u{a0}', "~")
     }

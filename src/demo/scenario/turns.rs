@@ -1,9 +1,9 @@
-//! What the agent does, turn by turn.
+//! The agent's turns.
 
 use super::stage::Stage;
 use crate::demo::agent::Input;
 use crate::demo::keyboard::Key;
-use crate::demo::session::{Entry, Speaker};
+use crate::demo::session::{SessionEntry, Speaker};
 use crate::demo::state::{Audience, Effect};
 use crate::demo::view::next_change;
 
@@ -145,8 +145,8 @@ fn the_tour_writes_runs_and_reports() {
 #[test]
 fn earlier_prompts_are_remembered_after_resume() {
     let past = [
-        Entry::user(1, "the tent is blue"),
-        Entry::user(2, "it leaks"),
+        SessionEntry::user(1, "the tent is blue"),
+        SessionEntry::user(2, "it leaks"),
     ];
     let mut stage = Stage::resumed(&past, 60, 20);
     stage.submit("/recall");

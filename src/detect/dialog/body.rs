@@ -1,18 +1,18 @@
-//! What stands above the choices: the tool, the command, the paths and the question.
+//! Reads what is above the choices of a dialog: the tool, the command, the paths and the question.
 
 use super::frame::{self, Framed};
-use super::spec::{DialogSpec, Frame, Holds, Tool};
+use super::spec::{DialogSpec, Frame, Tool, ToolSubject};
 use super::{Choice, Dialog, wrap};
 
-/// What the readers of choices found.
+/// The choices that a reader found.
 pub(super) struct Choices {
     pub choices: Vec<Choice>,
     pub selected: Option<usize>,
     /// The row of the first choice.
     pub first: usize,
-    /// The question, where it stands in the row of the choices.
+    /// The question, where it is in the same row as the choices.
     pub asked: Option<String>,
-    /// Whether every choice is on the screen, and one of them marked.
+    /// Whether every choice is on the screen, and one of them is marked.
     pub whole: bool,
 }
 
@@ -34,22 +34,22 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
     let cut = subject
         .iter()
         .any(|row| spec.cut.iter().any(|mark| mark.is_match(row)));
-    let holds = tool.map_or(Holds::Nothing, |(tool, _)| tool.holds);
+    let holds = tool.map_or(ToolSubject::Nothing, |(tool, _)| tool.holds);
     let shown = tool.is_some_and(|(tool, _)| !tool.partial)
         && spec.most_rows.is_none_or(|most| subject.len() <= most);
     let command_rows = match (holds, tool) {
-        (Holds::Command, _) => subject,
-        // The heading has left the screen: what is left of the subject is still worth looking at.
+        (ToolSubject::Command, _) => subject,
+        // The heading has scrolled off the screen. The visible part of the subject is read anyway.
         (_, None) if top.is_none() => subject,
-        (Holds::Path | Holds::Nothing, _) => Vec::new(),
+        (ToolSubject::Path | ToolSubject::Nothing, _) => Vec::new(),
     };
     let command = (!command_rows.is_empty())
         .then(|| wrap::join(&command_rows, columns(spec, width), spec.wrap));
     let paths = tool.map_or_else(Vec::new, |(tool, at)| paths(spec, tool, at, block));
     let named = match holds {
-        Holds::Command => command.is_some(),
-        Holds::Path => !paths.is_empty(),
-        Holds::Nothing => true,
+        ToolSubject::Command => command.is_some(),
+        ToolSubject::Path => !paths.is_empty(),
+        ToolSubject::Nothing => true,
     };
     Dialog {
         tool: tool.map(|(tool, _)| tool.tool.clone()),
@@ -66,11 +66,11 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
     }
 }
 
-/// Where the dialog begins; None where that row has left the screen.
+/// Where the dialog begins; None where that row has scrolled off the screen.
 fn top(spec: &DialogSpec, above: &[Framed<'_>]) -> Option<usize> {
     match &spec.top {
         Some(top) => above.iter().rposition(|row| top.is_match(row.row.text())),
-        // Without a mark: the paragraph above the choices.
+        // Without a pattern for it: the paragraph above the choices.
         None => {
             let end = above.iter().rposition(|row| !row.is_blank())?;
             let blank = above.iter().take(end).rposition(Framed::is_blank)?;
@@ -79,13 +79,13 @@ fn top(spec: &DialogSpec, above: &[Framed<'_>]) -> Option<usize> {
     }
 }
 
-/// The tool that the topmost heading names; else the one that the question names.
+/// The tool that the topmost heading names, else the one that the question names.
 fn tool<'d>(
     spec: &'d DialogSpec,
     block: &[Framed<'_>],
     question: Option<&str>,
 ) -> Option<(&'d Tool, Option<usize>)> {
-    // A heading is the first row or the one below it: what stands further down may be anyone's words.
+    // A heading is in the first two rows. Rows further down may be content.
     let below = block
         .iter()
         .skip(1)
@@ -114,7 +114,7 @@ fn question_row(spec: &DialogSpec, block: &[Framed<'_>]) -> Option<usize> {
     block.iter().rposition(|row| question.is_match(row.text))
 }
 
-/// The rows that the dialog is about, without frame and common indentation.
+/// The rows of the subject, without frame and common indentation.
 fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Vec<String> {
     if let Some(fence) = &spec.fence {
         let fences: Vec<usize> = block
@@ -123,7 +123,7 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
             .filter(|(_, row)| fence.is_match(row.text))
             .map(|(at, _)| at)
             .collect();
-        // The content may hold rows that look like a fence: the outermost two count.
+        // The content may have rows that look like a fence: the outermost two count.
         if let (Some(first), Some(last)) = (fences.first(), fences.last())
             && last > first
         {
@@ -154,27 +154,27 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
     }
 }
 
-/// Every path that the dialog names: one that is overlooked would be allowed unseen.
+/// Every path that the dialog names. A path that is missed here would be allowed without a check.
 fn paths(spec: &DialogSpec, tool: &Tool, at: Option<usize>, block: &[Framed<'_>]) -> Vec<String> {
     let found: Vec<&str> = match (&tool.path, tool.holds, at) {
         (Some(path), _, _) => block
             .iter()
             .filter_map(|row| path.capture(row.text))
             .collect(),
-        (None, Holds::Path, Some(at)) => block
+        (None, ToolSubject::Path, Some(at)) => block
             .iter()
             .skip(at + 1)
             .find(|row| !row.is_blank() && !row.is_line())
             .map(|row| row.text)
             .into_iter()
             .collect(),
-        (None, Holds::Path, None) => block
+        (None, ToolSubject::Path, None) => block
             .iter()
             .find(|row| !row.is_blank())
             .map(|row| frame::strip(row.text, spec.frame))
             .into_iter()
             .collect(),
-        (None, Holds::Command | Holds::Nothing, _) => Vec::new(),
+        (None, ToolSubject::Command | ToolSubject::Nothing, _) => Vec::new(),
     };
     let mut paths: Vec<String> = found
         .into_iter()
@@ -215,7 +215,7 @@ fn trimmed(mut rows: Vec<String>) -> Vec<String> {
     rows
 }
 
-/// How many columns the subject has to itself.
+/// How many columns the subject may use.
 fn columns(spec: &DialogSpec, width: usize) -> usize {
     match spec.frame {
         Frame::None => width,

@@ -1,13 +1,13 @@
-//! Labels in one row, of which one is highlighted: `Allow once   Allow always   Reject`.
+//! Reads buttons: labels in one row, one of them highlighted: `Allow once   Allow always   Reject`.
 
 use super::super::key::Key;
-use super::super::row::Look;
+use super::super::row::CharStyle;
 use super::body::Choices;
 use super::frame::Framed;
 use super::spec::DialogSpec;
 use super::{Choice, ChoiceKind};
 
-/// How far up the buttons may stand.
+/// How many rows above the bottom the buttons may be.
 const REACH: usize = 4;
 
 pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
@@ -23,7 +23,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
         .into_iter()
         .enumerate()
         .map(|(at, (label, kind, _))| Choice {
-            // Which way to go is known only from where the highlight is.
+            // The keys depend on where the highlight is.
             keys: selected.map(|from| way(from, at)).unwrap_or_default(),
             label,
             kind,
@@ -38,9 +38,12 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
     })
 }
 
-/// The buttons of a row: labels that the provider file knows, set apart by two spaces or more.
-/// Hints on keys stand in the same row; they are not known as labels.
-fn labels(spec: &DialogSpec, row: &Framed<'_>) -> Option<Vec<(String, ChoiceKind, Option<Look>)>> {
+/// The buttons of a row: labels from the provider file, separated by two spaces or more. Key hints in the
+/// same row are not labels.
+fn labels(
+    spec: &DialogSpec,
+    row: &Framed<'_>,
+) -> Option<Vec<(String, ChoiceKind, Option<CharStyle>)>> {
     let start = row.row.text().len() - row.text.len();
     let mut found = Vec::new();
     let mut offset = 0;
@@ -58,7 +61,7 @@ fn labels(spec: &DialogSpec, row: &Framed<'_>) -> Option<Vec<(String, ChoiceKind
 }
 
 /// The one button whose background differs from that of all others.
-fn highlighted(labels: &[(String, ChoiceKind, Option<Look>)]) -> Option<usize> {
+fn highlighted(labels: &[(String, ChoiceKind, Option<CharStyle>)]) -> Option<usize> {
     let ground = |at: usize| {
         labels
             .get(at)

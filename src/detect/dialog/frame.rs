@@ -6,17 +6,16 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::spec::Frame;
 
-/// A row of a dialog, with and without its frame.
+/// A row of a dialog, with and without its border.
 #[derive(Debug, Clone)]
 pub(super) struct Framed<'s> {
     pub row: &'s Row,
-    /// Without its frame; the indentation inside it stays.
+    /// Without its border; the indentation inside it stays.
     pub text: &'s str,
 }
 
 impl Framed<'_> {
-    /// Without what stands to the right of this column. A row that goes on across it is not what it
-    /// was taken for, and stays whole.
+    /// Without what is to the right of this column. A row that continues across the column stays whole.
     pub(super) fn within(self, edge: usize, frame: Frame) -> Self {
         let text = self.row.text();
         match before(text, edge) {
@@ -36,7 +35,7 @@ impl Framed<'_> {
         self.text.chars().take_while(|c| c.is_whitespace()).count()
     }
 
-    /// Only a line, drawn to separate: no letter, no digit.
+    /// A separator line: no letter, no digit.
     pub(super) fn is_line(&self) -> bool {
         let text = self.text.trim();
         !text.is_empty()
@@ -70,7 +69,7 @@ pub(super) fn rows(screen: &Screen, frame: Frame) -> Vec<Framed<'_>> {
         .collect()
 }
 
-/// The text inside the frame; rows that are not framed stay as they are.
+/// The text inside the border. Rows without one stay as they are.
 pub(super) fn strip(text: &str, frame: Frame) -> &str {
     match frame {
         Frame::None => text,

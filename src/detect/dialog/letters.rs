@@ -1,4 +1,4 @@
-//! A question at the end of the text: `Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]:`.
+//! Reads a question with letters at its end: `Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]:`.
 
 use super::super::key::Key;
 use super::Choice;
@@ -36,7 +36,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
     })
 }
 
-/// `(D)on't ask again` is taken with `d` and Enter.
+/// `(D)on't ask again` is chosen with `d` and Enter.
 fn choice(spec: &DialogSpec, answer: &str) -> Option<Choice> {
     let (letter, rest) = answer.trim().strip_prefix('(')?.split_once(')')?;
     let mut letters = letter.chars();

@@ -1,13 +1,13 @@
-//! The question of a plain program at the end of what it has printed: `Continue? [Y/n]`, `Press Enter to
-//! continue`. What may be answered is told by the question and its hint alone; whatever else stands around
-//! them can only make it more doubtful.
+//! Reads the question of a plain program in its last line: `Continue? [Y/n]`, `Press Enter to continue`.
+//! Only the question and its hint decide which answers exist. The text around them can only make the
+//! dialog incomplete.
 
 use super::super::key::Key;
 use super::super::screen::Screen;
 use super::spec::DialogSpec;
 use super::{Choice, ChoiceKind, Dialog};
 
-/// Rows above the question in which something may stand that makes it more than it says.
+/// How many rows above the question are checked for text that makes it more than a confirmation.
 const ABOVE: usize = 12;
 
 pub(super) fn read(spec: &DialogSpec, screen: &Screen) -> Option<Dialog> {
@@ -62,7 +62,7 @@ fn asked(text: &str) -> Option<(&str, Vec<Choice>)> {
     })
 }
 
-/// `Continue? [Y/n]` in its two parts.
+/// Splits `Continue? [Y/n]` into question and hint.
 fn hinted(text: &str) -> Option<(&str, &str)> {
     let (open, close) = match text.chars().next_back()? {
         ']' => ('[', ']'),
@@ -73,7 +73,7 @@ fn hinted(text: &str) -> Option<(&str, &str)> {
     Some((question.trim_end_matches([' ', '?']), hint))
 }
 
-/// Two answers, yes and no. The one that a capital letter marks is taken by Enter alone, whether the program
+/// Two answers, yes and no. The capital letter is the default, chosen by Enter alone, whether the program
 /// reads a line or a key.
 fn answers(hint: &str) -> Option<Vec<Choice>> {
     let words: Vec<&str> = hint.split('/').map(str::trim).collect();

@@ -1,18 +1,18 @@
-//! Numbered choices below each other: ` ❯ 1. Yes`.
+//! Reads a menu: numbered choices, one per row: ` ❯ 1. Yes`.
 
 use super::super::key::Key;
 use super::frame::Framed;
 use super::spec::{DialogSpec, Keys, Notes};
 use super::{Choice, body::Choices};
 
-/// How many rows of hints may stand below the last choice.
+/// How many rows of hints may be below the last choice.
 const FOOTER: usize = 8;
 const CURSORS: [char; 5] = ['❯', '›', '●', '▶', '>'];
 
 struct Numbered<'t> {
     number: usize,
     label: &'t str,
-    /// The column at which the label starts: what is indented as far belongs to it.
+    /// The column at which the label starts. Rows with the same indentation belong to it.
     column: usize,
     marked: bool,
 }
@@ -29,7 +29,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
     let mut found: Vec<(Choice, bool)> = Vec::new();
     let mut first = last;
     let mut expected = None;
-    // Rows below the choice that is read next: the rest of its label, or a note on it.
+    // Rows below the choice that is read next: the rest of its label, or a note.
     let mut notes: Vec<&Framed<'_>> = trailing(rows, last);
     for (at, row) in rows.iter().enumerate().take(last + 1).rev() {
         match numbered(row.text) {
@@ -53,7 +53,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
                     break;
                 }
             }
-            // A number out of turn: not one menu.
+            // The numbers are not consecutive: this is not one menu.
             Some(_) => break,
             None if row.is_blank() || row.is_line() => {}
             None if row.indent() > 0 => notes.push(row),

@@ -1,8 +1,8 @@
-//! What an open dialog asks, and which answers it offers.
+//! Reads an open dialog: what it asks, and which answers it offers.
 //!
-//! Read from the bottom up: the choices stand last, the question above them, what is asked about
-//! above that. Positions and wordings change between versions, so choices are read and named,
-//! never counted on; whatever cannot be read with certainty makes the dialog incomplete.
+//! It is read from the bottom up: the choices are last, the question is above them, and the subject above
+//! that. Positions and wordings change between versions, so choices are read and classified, never
+//! assumed. Anything that cannot be read with certainty makes the dialog incomplete.
 
 mod body;
 mod buttons;
@@ -20,42 +20,42 @@ use serde::Serialize;
 
 use super::key::Key;
 
-/// What a break between two rows may stand for.
+/// What a break between two rows may mean in the command.
 const SEAMS: [&str; 3] = [" ", "", "\n"];
-/// Three ways for each break that is not clear: more of them are not followed one by one.
+/// Each ambiguous break has three readings. With more ambiguous breaks than this, not all are listed.
 const MOST_LOOSE: usize = 3;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Dialog {
-    /// What the agent wants to use: `shell`, `edit`, `write`, …, by the names of the provider file.
+    /// The tool that the agent wants to use, as the provider file names it: `shell`, `edit`, `write`.
     pub tool: Option<String>,
     pub question: Option<String>,
     /// The command in one piece, joined from the rows it was wrapped over.
     pub command: Option<String>,
-    /// The rows as they stood. A row break may be a line end of the command or only the edge of the
-    /// screen, and not every break tells which: see [`Self::readings`].
+    /// The rows of the command as shown. A row break may be a line end of the command or only the edge of
+    /// the screen, and this is not always clear: see [`Self::readings`].
     #[serde(skip)]
     pub rows: Vec<String>,
-    /// For each break between two rows, whether it may be no more than the edge of the screen.
+    /// For each break between two rows, whether it may be only the edge of the screen.
     #[serde(skip)]
     pub loose: Vec<bool>,
     pub paths: Vec<String>,
-    /// How many rows it takes, from its first one to the end of the screen.
+    /// Its height in rows, from its first row to the end of the screen.
     #[serde(skip)]
     pub height: usize,
     pub choices: Vec<Choice>,
     /// The choice that the cursor is on.
     pub selected: Option<usize>,
-    /// It is the last line of a plain program, which stays on the screen when it was answered.
+    /// It is the last line of a plain program, which stays on the screen after the answer.
     #[serde(skip)]
     pub plain: bool,
-    /// Whether all that is asked about is on the screen.
+    /// Whether the whole subject is on the screen.
     pub complete: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Choice {
-    /// The keys that take this choice; none where the screen does not tell.
+    /// The keys for this choice; empty where the screen does not show them.
     #[serde(rename = "key", serialize_with = "joined")]
     pub keys: Vec<Key>,
     pub label: String,
@@ -74,9 +74,9 @@ pub(crate) enum ChoiceKind {
 }
 
 impl Dialog {
-    /// Every command that the rows may stand for, the most likely one first. Whoever refuses by
-    /// pattern looks at all of them; whoever allows must be content with each. Some are left out
-    /// where they would be too many: see [`Self::is_readable`].
+    /// Every command that the rows may mean, the most likely one first. A request is rejected if one of
+    /// them is, and accepted only if each of them is. Some are left out where there are too many: see
+    /// [`Self::is_readable`].
     pub(crate) fn readings(&self) -> Vec<String> {
         let mut readings: Vec<String> = self.command.iter().cloned().collect();
         let loose = self.loose.iter().filter(|loose| **loose).count();
@@ -106,7 +106,7 @@ impl Dialog {
         readings
     }
 
-    /// Whether [`Self::readings`] holds all that the rows may stand for.
+    /// Whether [`Self::readings`] has every reading.
     pub(crate) fn is_readable(&self) -> bool {
         self.loose.iter().filter(|loose| **loose).count() <= MOST_LOOSE
     }

@@ -1,4 +1,4 @@
-//! From a screen to the dialog at its bottom.
+//! Reads the dialog at the bottom of a screen.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,7 +8,7 @@ use super::spec::{DialogSpec, Shape};
 use super::{Dialog, body, buttons, frame, letters, line, menu};
 
 impl DialogSpec {
-    /// The dialog at the bottom of this screen; None where it does not have the expected form.
+    /// The dialog at the bottom of this screen; None where it does not have the expected shape.
     pub(crate) fn read(&self, screen: &Screen) -> Option<Dialog> {
         let rows = frame::rows(screen, self.frame);
         if self.shape == Shape::Line {
@@ -33,7 +33,7 @@ impl DialogSpec {
         Some(body::read(self, edge + 1, &rows, choices))
     }
 
-    /// The column behind the last one of the dialog.
+    /// The column after the last one of the dialog.
     fn edge_of(&self, choices: &str) -> Option<usize> {
         let end = self.edge.as_ref()?.end_of(choices)?;
         Some(choices.get(..end)?.width())

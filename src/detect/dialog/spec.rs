@@ -1,4 +1,4 @@
-//! How one kind of dialog is drawn: the part of a provider file that the readers work from.
+//! The description of one kind of dialog in a provider file.
 
 use serde::Deserialize;
 
@@ -10,35 +10,35 @@ use super::ChoiceKind;
 pub(crate) struct DialogSpec {
     pub name: String,
     pub shape: Shape,
-    /// What surrounds each row.
+    /// The border around each row.
     #[serde(default)]
     pub frame: Frame,
-    /// The row, counted upwards from the choices, at which the dialog begins. It is matched with
-    /// its frame, and may be the first row of the text itself.
+    /// The first row of the dialog, searched upwards from the choices. It is matched with its border, and
+    /// may be the first row of the text itself.
     pub top: Option<Pattern>,
     /// The row that asks.
     pub question: Option<Pattern>,
-    /// In the row of the choices, what ends where the dialog ends: a column of other things may stand
-    /// to the right of it.
+    /// A text in the row of the choices that ends where the dialog ends. Other content may be to the
+    /// right of it.
     pub edge: Option<Pattern>,
     /// Rows that enclose the command or the content.
     pub fence: Option<Pattern>,
-    /// The first row of a command that is not fenced; its group is where the command begins.
+    /// The first row of a command without a fence; its group is the start of the command.
     pub command: Option<Pattern>,
-    /// Rows that say that something is not shown.
+    /// Rows that mean that something is not shown.
     #[serde(default)]
     pub cut: Vec<Pattern>,
-    /// Rows of [`Shape::Line`], above the question or in it, that make it more than it says.
+    /// For [`Shape::Line`]: rows, above the question or in it, that make it more than a confirmation.
     #[serde(default)]
     pub wary: Vec<Pattern>,
-    /// A subject with more rows than this may go on where it cannot be seen.
+    /// A subject with more rows than this may continue outside the screen.
     pub most_rows: Option<usize>,
     #[serde(default)]
     pub wrap: Wrap,
-    /// Which keys take a choice.
+    /// Which keys select a choice.
     #[serde(default)]
     pub keys: Keys,
-    /// What an indented row below a choice is.
+    /// What an indented row below a choice means.
     #[serde(default)]
     pub notes: Notes,
     #[serde(default)]
@@ -56,7 +56,7 @@ pub(crate) enum Shape {
     Buttons,
     /// `(Y)es/(N)o [Yes]:` at the end of the last row.
     Letters,
-    /// `Continue? [Y/n]` at the end of what a plain program has printed.
+    /// `Continue? [Y/n]` as the last line of a plain program.
     Line,
 }
 
@@ -104,22 +104,22 @@ pub(crate) enum Notes {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tool {
-    /// The row by which the tool is known.
+    /// The row that identifies the tool.
     pub head: Pattern,
     pub tool: String,
     #[serde(default)]
-    pub holds: Holds,
-    /// What is shown may be a part of it only: where it begins cannot be told.
+    pub holds: ToolSubject,
+    /// The screen may show only a part of it: where it begins is unknown.
     #[serde(default)]
     pub partial: bool,
-    /// Where a path stands; its group is the path.
+    /// The row with a path; its group is the path.
     pub path: Option<Pattern>,
 }
 
-/// What a dialog about a tool is about.
+/// The subject of a dialog about a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Holds {
+pub(crate) enum ToolSubject {
     Command,
     /// The path is in `path`, else in the first row below the head.
     Path,

@@ -1,14 +1,14 @@
-//! A command joined back together from the rows that it was wrapped over.
+//! Joins a command from the rows that it was wrapped into.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::spec::Wrap;
 
-/// Columns that a frame or a margin may take on the right.
+/// Columns that a border or a margin may use on the right.
 const MARGIN: usize = 6;
 
-/// Joins rows that start at the same column. A row that had room for the next word was ended on
-/// purpose: that is a line end of the command itself.
+/// Joins rows that start at the same column. Where a row had room for the next word, the break is a line
+/// end of the command itself.
 pub(super) fn join(rows: &[String], columns: usize, wrap: Wrap) -> String {
     let mut joined = String::new();
     for (at, row) in rows.iter().enumerate() {
@@ -21,8 +21,8 @@ pub(super) fn join(rows: &[String], columns: usize, wrap: Wrap) -> String {
     joined
 }
 
-/// For each break, whether it may be no more than the edge of the screen. A row that ends well before
-/// the edge, with room for the next word, was ended on purpose, however wide the agent draws.
+/// For each break, whether it may be only the edge of the screen. A row that ends well before the edge,
+/// with room for the next word, ends with a line end of the command.
 pub(super) fn loose(rows: &[String], columns: usize, wrap: Wrap) -> Vec<bool> {
     rows.iter()
         .zip(rows.iter().skip(1))
@@ -49,7 +49,7 @@ fn seam(before: &str, after: &str, columns: usize, wrap: Wrap) -> &'static str {
     if word.is_empty() || used + 1 + word.width() <= room {
         return "\n";
     }
-    // Only a word that is longer than a whole row is broken inside.
+    // Only a word that is longer than a row is broken inside.
     let end = before.split_whitespace().next_back().unwrap_or_default();
     if used >= room && end.width() + word.width() > room && !after.starts_with(' ') {
         ""

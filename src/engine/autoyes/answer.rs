@@ -8,12 +8,12 @@ use crate::engine::autoyes::book::{About, entry, outcome, past, was_left_to_a_pe
 use crate::engine::autoyes::policy::{off, rule_on, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::watch::archive::BANNER;
-use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::policy::{
-    Decision, Halt, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
+    Decision, NoAnswer, Policy, Ruling, allowed, fingerprint, keys, redacted, request,
 };
 use crate::store::StoreError;
-use crate::tmux::{CloseLook, Expected, Server};
+use crate::tmux::{DetailedScreenshot, Expected, Server};
 
 /// How long an answered dialog may take to go.
 const GOING: Duration = Duration::from_secs(2);
@@ -79,7 +79,7 @@ struct Case<'c> {
     server: Server,
     pane: &'c str,
     provider: &'c Provider,
-    look: CloseLook,
+    look: DetailedScreenshot,
     dialog: Dialog,
     fingerprint: String,
 }
@@ -91,8 +91,8 @@ impl Core {
         use AutoyesOutcome::{NoDialog, Off, PersonHere};
         let found = self.find(given, Scope::Living)?;
         let record = found.record;
-        let seat = match (&record.seat, record.state, found.journal) {
-            (Some(seat), Resting::Running, None) => seat,
+        let place = match (&record.place, record.state, found.journal) {
+            (Some(place), RestingState::Running, None) => place,
             _ => return Ok(AutoyesAnswer::none(Off, "it does not run")),
         };
         if !self.is_autoyes(&record) {
@@ -100,7 +100,7 @@ impl Core {
         }
         let provider = self.provider_of(&record)?;
         let server = self.server_of(&record);
-        let Some(mut look) = server.look_closely(&seat.pane)? else {
+        let Some(mut look) = server.take_detailed_screenshot(&place.pane)? else {
             return Ok(AutoyesAnswer::none(Off, "its pane is gone"));
         };
         let Some(dialog) = dialog_of(provider, &look) else {
@@ -109,7 +109,7 @@ impl Core {
         let hold = provider.dialog_hold();
         if !hold.is_zero() {
             std::thread::sleep(hold);
-            match server.look_closely(&seat.pane)? {
+            match server.take_detailed_screenshot(&place.pane)? {
                 Some(later) if dialog_of(provider, &later).as_ref() == Some(&dialog) => {
                     look = later;
                 }
@@ -131,7 +131,7 @@ impl Core {
             ));
         }
         // A person who comes now waits for the one moment that this takes.
-        let alone = match found.dir.absence("autoyes") {
+        let alone = match found.dir.lock_absence("autoyes") {
             Ok(lock) => lock,
             Err(StoreError::Busy { .. }) => {
                 let reason = "somebody is attached or typing";
@@ -141,7 +141,7 @@ impl Core {
         };
         let case = Case {
             fingerprint: fingerprint(&dialog),
-            pane: &seat.pane,
+            pane: &place.pane,
             record: &record,
             server,
             provider,
@@ -201,7 +201,7 @@ impl Core {
         // An agent that asks by its hook is answered there: its dialog may still be on the screen when
         // that is done, and a key would land in whatever comes next. Unless a person was there, who has
         // left without an answer.
-        let by_hook = self.store.instance(&record.id).heard().is_some();
+        let by_hook = self.store.instance(&record.id).hook_report().is_some();
         if by_hook && !was_left_to_a_person(&entries) {
             let reason = "its hook is answered, not its screen";
             return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
@@ -215,14 +215,14 @@ impl Core {
         );
         match halt {
             Ok(()) => {}
-            Err(Halt::AnsweredAlready) => {
+            Err(NoAnswer::AnsweredAlready) => {
                 let reason = "it was answered before and still stands";
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::AnsweredAlready, reason));
             }
-            Err(Halt::TooMany(reason)) => {
+            Err(NoAnswer::TooMany(reason)) => {
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::Limited, reason));
             }
-            Err(Halt::Stop(reason)) => {
+            Err(NoAnswer::Stop(reason)) => {
                 let stopped = Ruling::manual(reason);
                 note(&stopped, &[], outcome::STOPPED)?;
                 drop(alone);
@@ -311,7 +311,7 @@ impl Case<'_> {
     fn is_gone_in_time(&self) -> Result<bool, Error> {
         let pressed_at = Instant::now();
         while pressed_at.elapsed() < GOING {
-            let look = self.server.look_closely(self.pane)?;
+            let look = self.server.take_detailed_screenshot(self.pane)?;
             let dialog = look.and_then(|look| dialog_of(self.provider, &look));
             if dialog.is_none_or(|dialog| fingerprint(&dialog) != self.fingerprint) {
                 return Ok(true);
@@ -322,7 +322,7 @@ impl Case<'_> {
     }
 }
 
-fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
+fn dialog_of(provider: &Provider, look: &DetailedScreenshot) -> Option<Dialog> {
     if look.dead || look.in_mode {
         return None;
     }
@@ -332,7 +332,7 @@ fn dialog_of(provider: &Provider, look: &CloseLook) -> Option<Dialog> {
     provider.judge(&screen, Some(&look.title)).dialog
 }
 
-pub(super) fn is_here(look: &CloseLook, idle: Duration) -> bool {
+pub(super) fn is_here(look: &DetailedScreenshot, idle: Duration) -> bool {
     let now = now().seconds_since_epoch();
     let idle = i64::try_from(idle.as_secs()).unwrap_or(i64::MAX);
     look.last_key

@@ -2,7 +2,7 @@
 
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::InstanceRecord;
-use crate::policy::{Decision, Past, Request, Ruling, redacted};
+use crate::policy::{Decision, PastDecision, Request, Ruling, redacted};
 use crate::store::{Audit, AuditEntry};
 
 /// What became of a decision, as the audit says it.
@@ -70,15 +70,15 @@ pub(super) fn entry(
 
 /// What the audit tells of the past. A decision whose outcome is missing may have been carried out:
 /// it counts as answered.
-pub(super) fn past(entries: &[AuditEntry]) -> Vec<Past> {
-    let mut past: Vec<Past> = Vec::new();
+pub(super) fn past(entries: &[AuditEntry]) -> Vec<PastDecision> {
+    let mut past: Vec<PastDecision> = Vec::new();
     for entry in entries {
         let decision = match entry.decision.as_str() {
             "accept" => Decision::Accept,
             "reject" => Decision::Reject,
             _ => Decision::Manual,
         };
-        let fresh = Past {
+        let fresh = PastDecision {
             at: entry.at,
             fingerprint: entry.dialog.clone(),
             decision,
@@ -90,11 +90,11 @@ pub(super) fn past(entries: &[AuditEntry]) -> Vec<Past> {
             .rev()
             .find(|past| past.fingerprint == entry.dialog);
         match (entry.outcome.as_str(), last) {
-            (outcome::DECIDED, _) => past.push(Past {
+            (outcome::DECIDED, _) => past.push(PastDecision {
                 answered: !entry.keys.is_empty(),
                 ..fresh
             }),
-            (outcome::TOLD, _) => past.push(Past {
+            (outcome::TOLD, _) => past.push(PastDecision {
                 gone: true,
                 ..fresh
             }),

@@ -5,10 +5,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agents::{Asked, Provider};
+use crate::agents::{PendingRequest, Provider};
 use crate::detect::Dialog;
 use crate::engine::base::Core;
-use crate::model::{InstanceRecord, squeezed};
+use crate::model::{InstanceRecord, without_whitespace};
 use crate::policy::is_hidden;
 
 /// What an agent writes down before it asks may take this long to be there.
@@ -29,8 +29,8 @@ impl Core {
         record: &InstanceRecord,
         dialog: &Dialog,
     ) -> Result<Option<String>, String> {
-        let guarded = record.seat.as_ref().is_some_and(|seat| seat.guarded);
-        if let Some(reason) = provider.unguarded(guarded) {
+        let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
+        if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
         }
         if !provider.vouches() {
@@ -52,7 +52,7 @@ impl Core {
 
 /// Which of the commands that wait is the one on the screen. Only white space may differ, which rows and
 /// their breaks do not tell.
-fn compare(dialog: &Dialog, asked: &Asked) -> Result<Option<String>, &'static str> {
+fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Option<String>, &'static str> {
     let moves = |text: &str| {
         text.chars()
             .any(|c| c.is_control() && c != '\n' && c != '\t')
@@ -62,7 +62,7 @@ fn compare(dialog: &Dialog, asked: &Asked) -> Result<Option<String>, &'static st
         return Err(HIDDEN);
     }
     if let Some(command) = &dialog.command {
-        let same = |subject: &&String| squeezed(subject) == squeezed(command);
+        let same = |subject: &&String| without_whitespace(subject) == without_whitespace(command);
         let subject = asked.subjects.iter().find(same).ok_or(OTHERWISE)?;
         return Ok(Some(subject.clone()));
     }
@@ -97,8 +97,8 @@ mod tests {
         }
     }
 
-    fn asked(subjects: &[&str], printed: &str) -> Asked {
-        Asked {
+    fn asked(subjects: &[&str], printed: &str) -> PendingRequest {
+        PendingRequest {
             subjects: subjects.iter().map(|text| (*text).to_owned()).collect(),
             printed: printed.to_owned(),
         }

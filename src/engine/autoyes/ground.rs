@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::policy::Ground;
+use crate::policy::PathResolver;
 
 /// The disk as it is now.
 pub(super) struct Disk;
 
-impl Ground for Disk {
+impl PathResolver for Disk {
     fn real(&self, path: &Path) -> Option<PathBuf> {
         if let Ok(real) = path.canonicalize() {
             return Some(real);

@@ -12,8 +12,8 @@ use crate::engine::autoyes::answer::is_here;
 use crate::engine::autoyes::book::{About, PERSON_TYPES, entry, outcome, past};
 use crate::engine::autoyes::policy::{off, site};
 use crate::engine::base::{Core, Error, Scope, now};
-use crate::model::{EventKind, InstanceId, InstanceRecord, Resting};
-use crate::policy::{Decision, Halt, OnReject, Request, Ruling, allowed, digest, redacted};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
+use crate::policy::{Decision, NoAnswer, OnReject, Request, Ruling, allowed, digest, redacted};
 
 /// What was asked, in the words of the rules.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ impl Core {
     ) -> Result<Option<Value>, Error> {
         let found = self.find(instance.as_str(), Scope::Living)?;
         let record = found.record;
-        if record.state != Resting::Running || !self.is_autoyes(&record) {
+        if record.state != RestingState::Running || !self.is_autoyes(&record) {
             return Ok(None);
         }
         let wanted = wanted(payload);
@@ -89,9 +89,9 @@ impl Core {
             ruling.decision,
             &policy.options,
         ) {
-            Ok(()) | Err(Halt::AnsweredAlready) => {}
-            Err(Halt::TooMany(_)) => return Ok(None),
-            Err(Halt::Stop(reason)) => {
+            Ok(()) | Err(NoAnswer::AnsweredAlready) => {}
+            Err(NoAnswer::TooMany(_)) => return Ok(None),
+            Err(NoAnswer::Stop(reason)) => {
                 log.append(entry(about, &request, &ruling, &[], outcome::STOPPED))?;
                 self.stop_autoyes(&record, reason)?;
                 return Ok(None);
@@ -124,8 +124,9 @@ impl Core {
     }
 
     fn somebody_types(&self, record: &InstanceRecord, idle: Duration) -> bool {
-        let pane = record.seat.as_ref().map(|seat| &seat.pane);
-        let look = pane.and_then(|pane| self.server_of(record).look_closely(pane).ok()?);
+        let pane = record.place.as_ref().map(|place| &place.pane);
+        let look =
+            pane.and_then(|pane| self.server_of(record).take_detailed_screenshot(pane).ok()?);
         look.is_some_and(|look| is_here(&look, idle))
     }
 }

@@ -7,8 +7,8 @@ use crate::detect::{Dialog, Key};
 use crate::engine::autoyes::ground::Disk;
 use crate::engine::base::{Core, Error};
 use crate::policy::{
-    Decision, Failure, Layer, Mistake, PartRuling, Policy, Request, Ruling, Site, Source,
-    can_be_accepted, keys, request,
+    Decision, ExampleFailure, Layer, PartRuling, PathContext, Policy, PolicyFileError,
+    PolicySource, Request, Ruling, can_be_accepted, keys, request,
 };
 
 /// The user's rules, beside the configuration file.
@@ -42,7 +42,7 @@ pub(crate) struct PolicyTest {
     pub examples: usize,
     /// A mistake in a file: none of the rules is in force.
     pub mistake: Option<String>,
-    pub failures: Vec<Failure>,
+    pub failures: Vec<ExampleFailure>,
 }
 
 /// What somebody wants to know about.
@@ -165,7 +165,7 @@ impl Core {
 
     /// All layers: built-in, the user's, and those of the checkouts. A file that is there and cannot
     /// be read is a mistake like any other.
-    pub(in crate::engine) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, Mistake> {
+    pub(in crate::engine) fn policy(&self, checkouts: &[&Path]) -> Result<Policy, PolicyFileError> {
         let mut sources = Vec::new();
         let user = self.home.config.join(USER_FILE);
         sources.extend(source(&user, Layer::User, read_own(&user))?);
@@ -175,7 +175,7 @@ impl Core {
             let found = source(&file, Layer::Repository, text)?;
             // The checkouts of one repository mostly hold the same rules.
             sources.extend(found.filter(|found| {
-                !sources.iter().any(|known: &Source| {
+                !sources.iter().any(|known: &PolicySource| {
                     known.layer == Layer::Repository && known.text == found.text
                 })
             }));
@@ -202,15 +202,15 @@ pub(super) fn rule_on(policy: &Policy, agent: &str, dialog: &Dialog, worktree: &
     ruling
 }
 
-pub(super) fn site(worktree: &Path) -> Site<'static> {
-    Site {
+pub(super) fn site(worktree: &Path) -> PathContext<'static> {
+    PathContext {
         worktree: worktree.to_owned(),
         home: std::env::var_os("HOME").map(PathBuf::from),
-        ground: &Disk,
+        resolver: &Disk,
     }
 }
 
-pub(super) fn off(mistake: &Mistake) -> String {
+pub(super) fn off(mistake: &PolicyFileError) -> String {
     format!("autoyes answers nothing: the policy has a mistake: {mistake}")
 }
 
@@ -218,14 +218,14 @@ fn source(
     file: &Path,
     layer: Layer,
     read: Result<Option<String>, Unreadable>,
-) -> Result<Option<Source>, Mistake> {
+) -> Result<Option<PolicySource>, PolicyFileError> {
     match read {
-        Ok(text) => Ok(text.map(|text| Source {
+        Ok(text) => Ok(text.map(|text| PolicySource {
             layer,
             name: file.display().to_string(),
             text,
         })),
-        Err(error) => Err(Mistake {
+        Err(error) => Err(PolicyFileError {
             file: file.display().to_string(),
             message: format!("it cannot be read: {error}"),
         }),

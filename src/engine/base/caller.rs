@@ -42,8 +42,8 @@ pub(in crate::engine) fn is_impostor(home: &Home, claimed: &InstanceId) -> bool 
 
 /// Whether the agent of this instance is one of these processes.
 fn speaks_for(found: &Lineage, record: &InstanceRecord) -> bool {
-    let seat = record.seat.as_ref();
-    seat.is_some_and(|seat| found.processes.contains(&seat.agent))
+    let place = record.place.as_ref();
+    place.is_some_and(|place| found.processes.contains(&place.agent))
 }
 
 impl Core {
@@ -107,8 +107,8 @@ impl Core {
         }
         let seats = self.seats();
         found.processes.iter().find_map(|process| {
-            let seat = seats.iter().find(|(_, agent, _)| agent == process);
-            seat.map(|(id, ..)| id.clone())
+            let place = seats.iter().find(|(_, agent, _)| agent == process);
+            place.map(|(id, ..)| id.clone())
         })
     }
 
@@ -116,8 +116,8 @@ impl Core {
     fn seats(&self) -> Vec<(InstanceId, Identity, Identity)> {
         let found = self.all(Scope::Living).map(|(found, _)| found);
         let seats = found.unwrap_or_default().into_iter().filter_map(|found| {
-            let seat = found.record.seat?;
-            Some((found.record.id, seat.agent, seat.server))
+            let place = found.record.place?;
+            Some((found.record.id, place.agent, place.server))
         });
         seats.collect()
     }

@@ -31,7 +31,7 @@ pub(in crate::engine) struct Learned {
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(in crate::engine) home: Home,
-    pub(in crate::engine) config: config::Loaded,
+    pub(in crate::engine) config: config::LoadedConfig,
     pub(in crate::engine) store: Store,
     pub(in crate::engine) catalog: Catalog,
     pub(in crate::engine) host: Host,
@@ -68,7 +68,7 @@ impl Core {
         Self::open(self.home.clone())
     }
 
-    pub(crate) fn config(&self) -> &config::Loaded {
+    pub(crate) fn config(&self) -> &config::LoadedConfig {
         &self.config
     }
 
@@ -91,7 +91,7 @@ impl Core {
 
     /// The server on which an instance sits: it stays where it was started.
     pub(in crate::engine) fn server_of(&self, record: &InstanceRecord) -> Server {
-        self.server_at(record.seat.as_ref().map_or(SOCKET, |seat| &seat.socket))
+        self.server_at(record.place.as_ref().map_or(SOCKET, |place| &place.socket))
     }
 
     /// The key that leaves an attached session, as people say it.

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use crate::engine::base::{Core, Error, now};
 use crate::model::{Activity, Event, EventKind, InstanceId, InstanceRecord};
-use crate::store::{Tail, append_line};
+use crate::store::{Durability, append_line};
 
 /// A file that has grown beyond this is put aside.
 const LARGE: u64 = 4 * 1024 * 1024;
@@ -48,7 +48,7 @@ impl Core {
             data,
         };
         let path = self.events_path();
-        drop(append_line(&path, &event, Tail::Soon));
+        drop(append_line(&path, &event, Durability::Soon));
         self.put_aside(&path);
         // What an agent does is learned from looking: that is no reason to look again.
         let news = event

@@ -4,6 +4,7 @@
 pub(in crate::engine) mod bell;
 pub(in crate::engine) mod caller;
 pub(in crate::engine) mod core;
+pub(in crate::engine) mod daemon_lock;
 pub(in crate::engine) mod error;
 pub(in crate::engine) mod events;
 pub(in crate::engine) mod haste;
@@ -12,7 +13,6 @@ pub(in crate::engine) mod progress;
 pub(in crate::engine) mod resolve;
 pub(in crate::engine) mod rights;
 pub(in crate::engine) mod saved;
-pub(in crate::engine) mod seat;
 pub(in crate::engine) mod socket;
 pub(in crate::engine) mod sources;
 pub(in crate::engine) mod versions;

@@ -2,8 +2,8 @@
 
 use crate::engine::base::{Core, Error};
 use crate::lifecycle::Journal;
-use crate::model::{InstanceId, InstanceRecord, Resting, Title};
-use crate::store::{InstanceDir, Loaded, StoreError};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
+use crate::store::{InstanceDir, LoadedInstance, StoreError};
 
 /// Which instances a command can mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(crate) enum Scope {
 
 impl Scope {
     fn holds(self, record: &InstanceRecord) -> bool {
-        let killed = record.state == Resting::Killed;
+        let killed = record.state == RestingState::Killed;
         match self {
             Self::Living => !killed,
             Self::WithKilled => true,
@@ -84,7 +84,8 @@ impl Core {
     /// Why the instance of this name cannot be read, if that is one that cannot.
     fn unreadable_as(&self, given: &str, unreadable: Vec<Unread>) -> Option<Error> {
         let named = |id: &InstanceId| {
-            id.as_str() == given || self.store.instance(id).told_title().as_deref() == Some(given)
+            id.as_str() == given
+                || self.store.instance(id).readable_title().as_deref() == Some(given)
         };
         let (_, error) = unreadable.into_iter().find(|(id, _)| named(id))?;
         Some(error.into())
@@ -94,7 +95,7 @@ impl Core {
     fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
         let dir = self.store.instance(id);
         match dir.load() {
-            Loaded::Known { record, journal } if scope.holds(&record) => Some(Found {
+            LoadedInstance::Known { record, journal } if scope.holds(&record) => Some(Found {
                 dir,
                 record: *record,
                 journal: journal
@@ -112,7 +113,7 @@ impl Core {
         for id in self.store.ids()? {
             let dir = self.store.instance(&id);
             match dir.load() {
-                Loaded::Known { record, journal } => {
+                LoadedInstance::Known { record, journal } => {
                     if scope.holds(&record) {
                         found.push(Found {
                             dir,
@@ -124,18 +125,18 @@ impl Core {
                     }
                 }
                 // Its creation has just begun, or was cut off and is about to be taken back.
-                Loaded::Unborn { .. } => {}
+                LoadedInstance::Unborn { .. } => {}
                 // A directory that was claimed and not yet written into.
-                Loaded::Unreadable(StoreError::Io { source, .. })
+                LoadedInstance::Unreadable(StoreError::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound => {}
-                Loaded::Unreadable(error) => unreadable.push((id, error)),
+                LoadedInstance::Unreadable(error) => unreadable.push((id, error)),
             }
         }
         Ok((found, unreadable))
     }
 
     /// Titles and ids of the living, for completion.
-    pub(crate) fn names(&self, fits: impl Fn(Resting) -> bool) -> Vec<(InstanceId, Title)> {
+    pub(crate) fn names(&self, fits: impl Fn(RestingState) -> bool) -> Vec<(InstanceId, Title)> {
         self.all(Scope::WithKilled)
             .map(|(found, _)| {
                 found

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::agents::{Provider, version};
-use crate::detect::Version;
+use crate::detect::AgentVersion;
 use crate::engine::base::core::{Learned, Versions};
 use crate::engine::base::{Core, Error};
 use crate::model::InstanceRecord;
@@ -30,10 +30,12 @@ impl Core {
     }
 
     /// The version, from memory where the program is still the same file.
-    fn known_version(&self, provider: &Provider) -> Option<Version> {
+    fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
         let learned = self.versions().get(provider.name())?;
         let current = stamp(&learned.program).is_some_and(|stamp| stamp == learned.stamp);
-        current.then(|| Version::find(&learned.version)).flatten()
+        current
+            .then(|| AgentVersion::find(&learned.version))
+            .flatten()
     }
 
     /// The version, asked of the program unless it is remembered. Gives the version and what to
@@ -41,7 +43,7 @@ impl Core {
     pub(in crate::engine) fn learn_version(
         &self,
         provider: &Provider,
-    ) -> Option<(Version, Option<Learned>)> {
+    ) -> Option<(AgentVersion, Option<Learned>)> {
         if let Some(version) = self.known_version(provider) {
             return Some((version, None));
         }

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::conversation::{Digest, Entry, transcript_text};
+use crate::conversation::{ConversationEntry, Digest, transcript_text};
 use crate::engine::base::{Core, Error};
-use crate::model::{EventKind, Resting};
+use crate::model::{EventKind, RestingState};
 use crate::process::Command;
 use crate::store::{ConversationDir, Cut};
 
@@ -120,9 +120,12 @@ impl Core {
         let found = self.find_any(given)?;
         let settings = &self.settings().compact;
         let rests = match found.record.state {
-            Resting::Running => idle.is_some_and(|idle| idle >= settings.idle),
-            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => true,
-            Resting::Killed => false,
+            RestingState::Running => idle.is_some_and(|idle| idle >= settings.idle),
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => true,
+            RestingState::Killed => false,
         };
         if !rests || !found.dir.conversation().has_more_than(settings.after)? {
             return Ok(None);
@@ -131,7 +134,11 @@ impl Core {
     }
 
     /// What the user's own program makes of it; None where there is none.
-    fn ask_command(&self, summary: &Entry, text: &str) -> Option<Result<String, String>> {
+    fn ask_command(
+        &self,
+        summary: &ConversationEntry,
+        text: &str,
+    ) -> Option<Result<String, String>> {
         let line = self.settings().compact.command.trim();
         if line.is_empty() {
             return None;

@@ -2,10 +2,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use crate::config::Home;
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::engine::base::{Core, now};
 use crate::model::{
-    Base, InstanceId, InstanceRecord, Repository, Resting, RunId, Timestamp, Title, Worktree,
+    Base, InstanceId, InstanceRecord, Repository, RestingState, RunId, Timestamp, Title, Worktree,
 };
 use crate::store::InstanceDir;
 
@@ -50,13 +50,13 @@ impl Camp {
             command: Vec::new(),
             agent_args: Vec::new(),
             prompt: None,
-            state: Resting::Paused,
+            state: RestingState::Paused,
             autoyes: false,
             autoyes_until: None,
             idle_timeout_s: None,
             session_ref: Some(REFERENCE.to_owned()),
             run: RunId::random(),
-            seat: None,
+            place: None,
             pause: None,
             vault: None,
             snapshots: 0,
@@ -113,7 +113,7 @@ impl Camp {
 
     fn contents(&self) -> Vec<String> {
         let tailed = self.dir.conversation().tail(1000).unwrap();
-        let told = |entry: Entry| match entry.text("source") {
+        let told = |entry: ConversationEntry| match entry.text("source") {
             Some("biv") => format!("biv: {}", entry.content),
             _ => entry.content,
         };

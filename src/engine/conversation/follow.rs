@@ -1,19 +1,23 @@
 //! Which conversation an agent is in: some choose it themselves, and `/clear` or `/new` change it.
 
-use crate::agents::{Following, Strategy, Trace, Traces};
+use crate::agents::{Discovered, DiscoveryContext, DiscoveryCost, Strategy};
 use crate::engine::base::{Core, Found, now};
-use crate::model::{InstanceRecord, Resting};
+use crate::model::{InstanceRecord, RestingState};
 use crate::process::tree_of;
 use crate::store::InstanceDir;
 
 impl Core {
     /// What the agent's traces tell, while it runs or after it has ended.
-    pub(in crate::engine) fn trace(&self, dir: &InstanceDir, record: &InstanceRecord) -> Trace {
+    pub(in crate::engine) fn trace(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Discovered {
         let Ok(provider) = self.provider_of(record) else {
-            return Trace::Unclear;
+            return Discovered::Unclear;
         };
-        let leader = record.seat.as_ref().map(|seat| &seat.agent);
-        let cheap = provider.following(&self.host) == Some(Following::Cheap);
+        let leader = record.place.as_ref().map(|place| &place.agent);
+        let cheap = provider.discovery_cost(&self.host) == Some(DiscoveryCost::Low);
         let pids: Vec<i32> = match leader.filter(|leader| leader.is_alive()) {
             // Its own process is enough where that keeps the entry; it was looked at above all.
             Some(leader) if cheap => vec![leader.pid],
@@ -25,7 +29,7 @@ impl Core {
         };
         let run = dir.run(&record.run);
         let since = run.map_or(record.created_at, |run| run.created_at);
-        provider.discover(&Traces {
+        provider.discover(&DiscoveryContext {
             leader,
             pids: &pids,
             cwd: &record.worktree.path,
@@ -39,16 +43,16 @@ impl Core {
     pub(in crate::engine) fn follow(&self, found: &mut Found) {
         let record = &found.record;
         let provider = self.provider_of(record).ok();
-        let following = provider.and_then(|provider| provider.following(&self.host));
+        let following = provider.and_then(|provider| provider.discovery_cost(&self.host));
         let worthwhile = match following {
-            Some(Following::Cheap) => true,
-            Some(Following::Dear) => record.session_ref.is_none(),
-            Some(Following::Rare) | None => false,
+            Some(DiscoveryCost::Low) => true,
+            Some(DiscoveryCost::High) => record.session_ref.is_none(),
+            Some(DiscoveryCost::VeryHigh) | None => false,
         };
-        if record.state != Resting::Running || found.journal.is_some() || !worthwhile {
+        if record.state != RestingState::Running || found.journal.is_some() || !worthwhile {
             return;
         }
-        let Trace::Found(reference) = self.trace(&found.dir, record) else {
+        let Discovered::Found(reference) = self.trace(&found.dir, record) else {
             return;
         };
         if record.session_ref.as_ref() != Some(&reference) {
@@ -66,7 +70,8 @@ impl Core {
         reference: &str,
     ) -> Result<(), crate::engine::base::Error> {
         let mut record = dir.record()?;
-        if record.state != Resting::Running || record.session_ref.as_deref() == Some(reference) {
+        if record.state != RestingState::Running || record.session_ref.as_deref() == Some(reference)
+        {
             return Ok(());
         }
         // What was said under the old one would not be found again.

@@ -1,8 +1,8 @@
 //! The conversation, for whoever reads it.
 
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::engine::base::{Core, Error, Found, Scope};
-use crate::model::{InstanceRecord, Resting};
+use crate::model::{InstanceRecord, RestingState};
 use crate::store::{ConversationReader, InstanceDir};
 
 /// Where reading begins.
@@ -56,7 +56,7 @@ impl Core {
 
 impl Log<'_> {
     /// Some more entries; none at the end of what was said so far.
-    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, Error> {
         Ok(self.reader.next()?)
     }
 
@@ -65,7 +65,7 @@ impl Log<'_> {
         self.record = self.dir.record()?;
         self.stale = self.core.import_conversation(&self.dir, &self.record).err();
         self.reader.follow()?;
-        Ok(self.record.state != Resting::Killed)
+        Ok(self.record.state != RestingState::Killed)
     }
 
     /// Lines that could not be read.

@@ -1,7 +1,7 @@
 //! What was said, brought from the agents' transcripts into the store.
 
-use crate::agents::{Bookmark, Continuity, Lookup, Sought};
-use crate::conversation::{Entry, Speaker, brief, last_action, of_run, pending_tasks};
+use crate::agents::{Bookmark, Continuity, TranscriptLookup, TranscriptQuery};
+use crate::conversation::{ConversationEntry, Speaker, brief, last_action, of_run, pending_tasks};
 use crate::engine::base::{Core, Error, now};
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
@@ -97,7 +97,7 @@ impl Core {
         if !imports.write_sent(noted, prompt) {
             return Ok(());
         }
-        let entry = Entry::new(noted, Speaker::User, prompt)
+        let entry = ConversationEntry::new(noted, Speaker::User, prompt)
             .with("source", "biv")
             .with("run", record.run.as_str());
         conversation.append(&lock, &[entry])?;
@@ -141,7 +141,7 @@ impl Core {
         let provider = self.provider_of(record).ok()?;
         let sought = sought(record, reference);
         let told = provider.has_turns(sought, &self.host);
-        if provider.transcript_of(sought, &self.host) != Lookup::Absent {
+        if provider.transcript_of(sought, &self.host) != TranscriptLookup::Absent {
             return told;
         }
         let imports = self.store.instance(&record.id).conversation().imports();
@@ -161,7 +161,7 @@ impl Core {
         record: &InstanceRecord,
         reference: &str,
     ) -> Result<bool, Error> {
-        let Lookup::Found(file) = self
+        let TranscriptLookup::Found(file) = self
             .provider_of(record)?
             .transcript_of(sought(record, reference), &self.host)
         else {
@@ -182,7 +182,7 @@ impl Core {
         let mut imported = Imported::default();
         let provider = self.provider_of(record)?;
         let sought = sought(record, reference);
-        let Lookup::Found(file) = provider.transcript_of(sought, &self.host) else {
+        let TranscriptLookup::Found(file) = provider.transcript_of(sought, &self.host) else {
             return Ok(imported);
         };
         let source = source(record, reference);
@@ -204,7 +204,7 @@ impl Core {
         let mut anything = imports.sources.contains_key(&source);
         while let Some(batch) = reading.next().map_err(Error::files("read", &path))? {
             anything |= !batch.entries.is_empty();
-            let fresh: Vec<Entry> = batch
+            let fresh: Vec<ConversationEntry> = batch
                 .entries
                 .into_iter()
                 .filter(|entry| !known.has(entry))
@@ -233,7 +233,7 @@ impl Core {
             return vec![WORKTREE.to_owned()];
         }
         let mut references: Vec<String> = dir
-            .heard()
+            .hook_report()
             .map(|heard| heard.earlier.into_iter().chain(heard.session).collect())
             .unwrap_or_default();
         if let Some(known) = &record.session_ref
@@ -245,8 +245,8 @@ impl Core {
     }
 }
 
-fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> Sought<'a> {
-    Sought {
+fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> TranscriptQuery<'a> {
+    TranscriptQuery {
         reference,
         worktree: &record.worktree.path,
         since: record.created_at,

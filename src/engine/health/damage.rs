@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::engine::base::{Core, Error, Silent, now};
 use crate::engine::health::finding::{Finding, Health};
 use crate::engine::operate::steps::work::Work;
-use crate::model::{InstanceId, InstanceRecord, Resting, RunRecord, RunState};
-use crate::store::{InstanceDir, Loaded, StoreError, set_aside};
+use crate::model::{InstanceId, InstanceRecord, RestingState, RunRecord, RunState};
+use crate::store::{InstanceDir, LoadedInstance, StoreError, set_aside};
 
 const CHECK: &str = "records";
 const LEFT_ALONE: &str = "it is left alone; use the newer biv that wrote it";
@@ -21,7 +21,7 @@ impl Core {
         for id in self.store.ids()? {
             let dir = self.store.instance(&id);
             match dir.load() {
-                Loaded::Known { record, .. } => {
+                LoadedInstance::Known { record, .. } => {
                     findings.extend(self.check_run(&dir, &record, fix));
                     if let Err(error) = dir.autoyes(&record) {
                         findings.push(self.check_switch(&record, &error, fix));
@@ -32,10 +32,10 @@ impl Core {
                         findings.push(aside(error, hint, fix));
                     }
                 }
-                Loaded::Unreadable(error) if !error.is_missing_file() => {
+                LoadedInstance::Unreadable(error) if !error.is_missing_file() => {
                     findings.push(self.check_record(&dir, &id, &error, fix));
                 }
-                Loaded::Unreadable(_) | Loaded::Unborn { .. } => {}
+                LoadedInstance::Unreadable(_) | LoadedInstance::Unborn { .. } => {}
             }
         }
         for (unread, hint) in self.unreadable_camp_files() {
@@ -65,7 +65,7 @@ impl Core {
         error: &StoreError,
         fix: bool,
     ) -> Finding {
-        let title = dir.told_title();
+        let title = dir.readable_title();
         let name = title.map_or_else(|| id.to_string(), |title| format!("{id} (`{title}`)"));
         let hint = match error {
             StoreError::Corrupt { path, .. } if !is_record(path) => {
@@ -164,12 +164,12 @@ impl Core {
             run_id: record.run.clone(),
             instance_id: record.id.clone(),
             state: match record.state {
-                Resting::Running => RunState::Running,
-                Resting::Paused => RunState::Paused,
-                Resting::Completed => RunState::Completed,
-                Resting::Failed => RunState::Failed,
-                Resting::Interrupted => RunState::Interrupted,
-                Resting::Killed => RunState::Killed,
+                RestingState::Running => RunState::Running,
+                RestingState::Paused => RunState::Paused,
+                RestingState::Completed => RunState::Completed,
+                RestingState::Failed => RunState::Failed,
+                RestingState::Interrupted => RunState::Interrupted,
+                RestingState::Killed => RunState::Killed,
             },
             provider: record.agent.clone(),
             provider_session_ref: record.session_ref.clone(),

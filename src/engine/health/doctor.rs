@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::health::finding::{Finding, Health};
 use crate::git::{self, Repo};
-use crate::model::{InstanceId, Resting};
+use crate::model::{InstanceId, RestingState};
 use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
 use crate::vault::{self, StoredSnapshot};
@@ -64,7 +64,7 @@ impl Core {
         for found in found {
             checkouts.insert(found.record.repository.root);
             // What stands at the place of one that rests is somebody else's.
-            if found.record.state == Resting::Running {
+            if found.record.state == RestingState::Running {
                 checkouts.insert(found.record.worktree.path);
             }
         }
@@ -126,7 +126,7 @@ impl Core {
         let (found, _) = self.all(Scope::Living)?;
         for found in found {
             let record = &found.record;
-            if record.state == Resting::Running && !record.worktree.path.is_dir() {
+            if record.state == RestingState::Running && !record.worktree.path.is_dir() {
                 findings.push(Finding::bad(
                     "records",
                     Health::Problem,

@@ -25,7 +25,7 @@ impl Core {
             return Err(Error::NoTerminal);
         }
         let found = self.find(given, Scope::Living)?;
-        let _presence = found.dir.presence("attach")?;
+        let _presence = found.dir.lock_presence("attach")?;
         let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
         let record = found.record;
         let server = self.server_of(&record);

@@ -10,7 +10,7 @@ use crate::engine::base::{Core, Error, Found, Progress, Scope, now, pace};
 use crate::engine::operate::bulk::Bulk;
 use crate::engine::operate::camp_state::StateSnapshot;
 use crate::engine::operate::options::{Asked, PauseOptions, ResumeOptions};
-use crate::model::{EventKind, InstanceId, InstanceRecord, Resting, Title};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, Title};
 use crate::store::{Document, read_if_there, write_document};
 
 /// What became of the camp.
@@ -150,7 +150,7 @@ impl Core {
         // Who is gone with the server may be written down by another process just now.
         let panes = self.server().panes()?;
         let is_gone = |found: &Found| {
-            found.record.state == Resting::Running
+            found.record.state == RestingState::Running
                 && found.journal.is_none()
                 && !panes
                     .iter()
@@ -160,11 +160,11 @@ impl Core {
         let snapshot = read_if_there::<StateSnapshot>(&self.snapshot_path())?;
         let named = |record: &InstanceRecord| match (&camp, &snapshot) {
             (Some(camp), _) if camp.state == CampState::Pausing => {
-                record.state == Resting::Paused && camp.members.contains(&record.id)
+                record.state == RestingState::Paused && camp.members.contains(&record.id)
             }
             (_, Some(snapshot)) => snapshot.names(record),
             (Some(camp), None) => {
-                record.state == Resting::Paused && camp.members.contains(&record.id)
+                record.state == RestingState::Paused && camp.members.contains(&record.id)
             }
             (None, None) => false,
         };
@@ -173,7 +173,9 @@ impl Core {
             .0
             .into_iter()
             .filter(|found| {
-                found.record.state == Resting::Interrupted || is_gone(found) || named(&found.record)
+                found.record.state == RestingState::Interrupted
+                    || is_gone(found)
+                    || named(&found.record)
             })
             .map(|found| found.record.id)
             .collect())
@@ -185,7 +187,7 @@ impl Core {
             .all(Scope::Living)?
             .0
             .into_iter()
-            .filter(|found| found.record.state == Resting::Running && found.journal.is_none())
+            .filter(|found| found.record.state == RestingState::Running && found.journal.is_none())
             .map(|found| found.record.id)
             .collect())
     }

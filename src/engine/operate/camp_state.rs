@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::engine::base::view::{CampState, CampView};
 use crate::engine::base::{Core, Error, Progress, now};
-use crate::model::{EventKind, InstanceId, InstanceRecord, Resting, Timestamp};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, Timestamp};
 use crate::store::{Document, Lock, StoreError, read_if_there, write_document};
 
 /// Who was running when the camp was paused.
@@ -29,7 +29,7 @@ impl StateSnapshot {
     pub(super) fn names(&self, record: &InstanceRecord) -> bool {
         let pause = record.pause.as_ref().map(|pause| pause.at);
         self.active_agents.contains(&record.id)
-            && record.state == Resting::Paused
+            && record.state == RestingState::Paused
             && self
                 .pauses
                 .get(&record.id)

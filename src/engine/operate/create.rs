@@ -14,7 +14,7 @@ use crate::engine::operate::steps::fact;
 use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
-    Base, Branch, InstanceId, InstanceRecord, Repository, Resting, RunId, Title, Worktree,
+    Base, Branch, InstanceId, InstanceRecord, Repository, RestingState, RunId, Title, Worktree,
 };
 use crate::process::stop_tree;
 use crate::store::InstanceDir;
@@ -211,13 +211,13 @@ impl Core {
             command: Vec::new(),
             agent_args: asked.agent_args.clone(),
             prompt: asked.prompt.clone(),
-            state: Resting::Running,
+            state: RestingState::Running,
             autoyes: asked.autoyes,
             autoyes_until: asked.autoyes.then(|| self.autoyes_ends()).flatten(),
             idle_timeout_s: asked.idle_timeout_s,
             session_ref: decided.session_ref,
             run: RunId::random(),
-            seat: None,
+            place: None,
             pause: None,
             vault: None,
             snapshots: 0,
@@ -360,14 +360,14 @@ impl Core {
         record: &InstanceRecord,
         setup: Option<&setup::Wanted>,
     ) -> Result<Sign, Error> {
-        let Some(seat) = &record.seat else {
+        let Some(place) = &record.place else {
             return Ok(Sign::Death);
         };
-        if first_sign(&seat.agent) == Sign::Life {
+        if first_sign(&place.agent) == Sign::Life {
             return Ok(Sign::Life);
         }
         let server = self.server_of(record);
-        let code = match server.death_of(&seat.pane)? {
+        let code = match server.death_of(&place.pane)? {
             Some(death) => death.exit_code(),
             // A child of its own still has the terminal: it goes on.
             None if server.identity().is_some() => return Ok(Sign::Life),
@@ -377,7 +377,7 @@ impl Core {
         if code == 0 {
             return Ok(Sign::Death);
         }
-        let last_words = crate::engine::watch::look::last_words(&server, &seat.pane);
+        let last_words = crate::engine::watch::look::last_words(&server, &place.pane);
         self.undo_stillbirth(record, setup)?;
         Err(Error::AgentDied { code, last_words })
     }

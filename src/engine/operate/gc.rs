@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Found, Scope, now};
 use crate::git::Repo;
-use crate::model::{InstanceId, InstanceRecord, Resting, Timestamp, Title};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Timestamp, Title};
 use crate::process::crash;
 use crate::store::InstanceDir;
 use crate::vault::{self, Left, OnDisk, ParkState, ParkingPlace, SnapshotFact, StoredSnapshot};
@@ -116,12 +116,15 @@ impl Core {
         let age = |at: Option<Timestamp>| at.map_or(Duration::ZERO, |at| at.until(now()));
         let snapshots = &self.settings().snapshots;
         let parked_for = match record.state {
-            Resting::Killed if age(record.killed_at) > snapshots.keep => {
+            RestingState::Killed if age(record.killed_at) > snapshots.keep => {
                 return Ok(Some(CollectAction::Forget));
             }
-            Resting::Killed => age(record.killed_at),
-            Resting::Paused => age(record.paused_at),
-            Resting::Running | Resting::Completed | Resting::Failed | Resting::Interrupted => {
+            RestingState::Killed => age(record.killed_at),
+            RestingState::Paused => age(record.paused_at),
+            RestingState::Running
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => {
                 return Ok(None);
             }
         };

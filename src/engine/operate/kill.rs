@@ -11,7 +11,7 @@ use crate::engine::operate::recover::Held;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
-    Activity, EventKind, InstanceRecord, Pause, PauseReason, Resting, RunState, Title,
+    Activity, EventKind, InstanceRecord, Pause, PauseReason, RestingState, RunState, Title,
 };
 use crate::vault::{self, ParkState};
 
@@ -77,7 +77,7 @@ impl Core {
             mut record,
             lock,
         } = self.hold(given, Scope::Killed, "undo-kill")?;
-        if record.state != Resting::Killed {
+        if record.state != RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "bring back",
                 title: record.title,
@@ -94,7 +94,7 @@ impl Core {
         let formerly = Some(before).filter(|before| *before != record.title);
         let at = now();
         let vault = SavedWork::of(&record)?;
-        record.state = Resting::Paused;
+        record.state = RestingState::Paused;
         record.updated_at = at;
         record.paused_at = record.paused_at.or(record.killed_at);
         let killed_at = record.killed_at.take().unwrap_or(at);
@@ -140,15 +140,15 @@ impl Core {
 
     /// Whether its agent is in the middle of a turn.
     fn is_busy(&self, record: &InstanceRecord) -> bool {
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .as_ref()
-            .filter(|_| record.state == Resting::Running)
+            .filter(|_| record.state == RestingState::Running)
         else {
             return false;
         };
         // One that cannot be looked at is ended all the same.
-        let shot = crate::engine::watch::look::look(&self.server_of(record), &seat.pane);
+        let shot = crate::engine::watch::look::look(&self.server_of(record), &place.pane);
         shot.is_ok_and(|shot| self.verdict(record, shot.as_ref(), None).activity == Activity::Busy)
     }
 

@@ -20,7 +20,7 @@ use crate::engine::base::error::{LAUNCH_PATIENCE, LaunchError};
 use crate::engine::base::socket;
 use crate::model::InstanceId;
 use crate::process::{Command, adopt_orphans};
-use crate::tmux::let_this_pane_go;
+use crate::tmux::release_this_pane;
 
 /// What the launcher is to become.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -164,7 +164,7 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     }
     // A server does what it was asked also when the asker was killed meanwhile, and may do so after
     // the operation was taken back: then nobody else knows of this session.
-    let_this_pane_go();
+    release_this_pane();
     ExitCode::FAILURE
 }
 
@@ -207,7 +207,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
         command = command.env("TERM", term);
     }
     adopt_orphans();
-    Err(command.replace_this_process().to_string())
+    Err(command.exec().to_string())
 }
 
 /// Prints what stood above the agent in its earlier life. Missing scrollback is no reason not to start.

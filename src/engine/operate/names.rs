@@ -6,8 +6,8 @@ use std::time::Duration;
 use crate::engine::base::{Core, Error};
 use crate::engine::operate::steps::fact;
 use crate::git::{GitError, Repo};
-use crate::model::{InstanceId, InstanceRecord, Resting, Title, slug};
-use crate::store::Loaded;
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title, slug};
+use crate::store::LoadedInstance;
 
 /// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
 /// machine wait for each other.
@@ -32,18 +32,18 @@ impl Core {
         let mut taken = Vec::new();
         for id in self.store.ids()? {
             match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != Resting::Killed => {
+                LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
                     taken.push(record.title);
                 }
-                Loaded::Unborn { journal } => {
+                LoadedInstance::Unborn { journal } => {
                     let record = journal.facts.read(fact::RECORD)?;
                     taken.extend(record.map(|record| record.title));
                 }
-                Loaded::Unreadable(_) => {
-                    let title = self.store.instance(&id).told_title();
+                LoadedInstance::Unreadable(_) => {
+                    let title = self.store.instance(&id).readable_title();
                     taken.extend(title.and_then(|title| Title::new(&title).ok()));
                 }
-                Loaded::Known { .. } => {}
+                LoadedInstance::Known { .. } => {}
             }
         }
         Ok(taken)
@@ -82,9 +82,11 @@ impl Core {
         };
         for id in self.store.ids()? {
             let record = match self.store.instance(&id).load() {
-                Loaded::Known { record, .. } if record.state != Resting::Killed => Some(*record),
-                Loaded::Unborn { journal } => journal.facts.read(fact::RECORD)?,
-                Loaded::Known { .. } | Loaded::Unreadable(_) => None,
+                LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
+                    Some(*record)
+                }
+                LoadedInstance::Unborn { journal } => journal.facts.read(fact::RECORD)?,
+                LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => None,
             };
             if let Some(record) = record.filter(stands) {
                 return Ok(Some(record));

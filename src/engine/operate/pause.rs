@@ -11,7 +11,7 @@ use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Foresight;
 use crate::git::{self, Checkout, Repo};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
-use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::vault::{self, Why};
 
 impl Core {
@@ -28,9 +28,14 @@ impl Core {
             lock,
         } = self.hold(given, Scope::Living, "pause")?;
         match record.state {
-            Resting::Running => {}
-            Resting::Paused => return Ok(Asked::Already(Box::new(self.view_at_rest(&record)))),
-            Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => {
+            RestingState::Running => {}
+            RestingState::Paused => {
+                return Ok(Asked::Already(Box::new(self.view_at_rest(&record))));
+            }
+            RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted
+            | RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "pause",
                     title: record.title,

@@ -4,8 +4,8 @@ use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::watch::archive::Saving;
 use crate::engine::watch::live::save_live;
 use crate::git::{self, DiffOutput, Repo};
-use crate::model::{InstanceId, Resting, last_lines, printable};
-use crate::store::Loaded;
+use crate::model::{InstanceId, RestingState, last_lines, printable};
+use crate::store::LoadedInstance;
 use crate::vault;
 
 impl Core {
@@ -36,18 +36,18 @@ impl Core {
     /// Saves the screen of a running agent, so that something is left of it when its server goes away.
     pub(crate) fn save_screen(&self, id: &InstanceId, at_rest: bool) -> Result<(), Error> {
         let dir = self.store.instance(id);
-        let Loaded::Known { record, journal } = dir.load() else {
+        let LoadedInstance::Known { record, journal } = dir.load() else {
             return Ok(());
         };
         let under_way = journal.is_some_and(|journal| !journal.is_closed());
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .as_ref()
-            .filter(|_| record.state == Resting::Running && !under_way)
+            .filter(|_| record.state == RestingState::Running && !under_way)
         else {
             return Ok(());
         };
-        let found = self.server_of(&record).pane_and_text(&seat.pane)?;
+        let found = self.server_of(&record).pane_and_text(&place.pane)?;
         let Some((pane, text)) =
             found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
         else {
@@ -72,7 +72,7 @@ impl Core {
         let record = found.record;
         let base = record.base.commit.as_deref();
         let repository = Repo::discover(&record.repository.root)?;
-        if record.state == Resting::Paused
+        if record.state == RestingState::Paused
             && let Some(snapshot) = crate::engine::base::saved::SavedWork::of(&record)?.snapshot
         {
             return Ok(vault::snapshot_diff_text(

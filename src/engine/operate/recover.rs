@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::engine::base::resolve::{Found, Unread};
 use crate::engine::base::{Core, Error, Scope, Silent, now, pace};
 use crate::engine::operate::steps::fact;
-use crate::model::{EventKind, InstanceRecord, Resting, RunState, Timestamp};
-use crate::store::{InstanceDir, Loaded, Lock, StoreError};
+use crate::model::{EventKind, InstanceRecord, RestingState, RunState, Timestamp};
+use crate::store::{InstanceDir, LoadedInstance, Lock, StoreError};
 use crate::tmux::Pane;
 
 /// An instance under its lock.
@@ -34,12 +34,12 @@ impl Core {
         let found = self.find(given, scope)?;
         let found = self.take_up_abandoned(found)?;
         let pane = match found.record.state {
-            Resting::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
-            Resting::Paused
-            | Resting::Completed
-            | Resting::Failed
-            | Resting::Interrupted
-            | Resting::Killed => None,
+            RestingState::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted
+            | RestingState::Killed => None,
         };
         let mut found = self.settle(found, pane.as_ref())?;
         self.follow(&mut found);
@@ -61,7 +61,7 @@ impl Core {
         let lock = self.lock(&dir, &record, purpose)?;
         let _permit = pace::permit();
         let mut record = dir.record()?;
-        if record.state == Resting::Running {
+        if record.state == RestingState::Running {
             let pane = self.server_of(&record).pane_of(&record.id)?;
             if pane.as_ref().is_none_or(|pane| pane.death.is_some()) {
                 self.write_end(&dir, &mut record, pane.as_ref())?;
@@ -92,7 +92,7 @@ impl Core {
             .all(Scope::Living)?
             .0
             .into_iter()
-            .filter(|found| found.record.state == Resting::Running)
+            .filter(|found| found.record.state == RestingState::Running)
             .collect();
         if !running.is_empty() {
             let panes = self.server().panes()?;
@@ -129,7 +129,7 @@ impl Core {
                     }
                 }
             };
-            if found.record.state != Resting::Killed {
+            if found.record.state != RestingState::Killed {
                 living.push(found);
             }
         }
@@ -148,7 +148,7 @@ impl Core {
                 continue;
             };
             match dir.load() {
-                Loaded::Unborn { journal } => {
+                LoadedInstance::Unborn { journal } => {
                     if let Ok(Some(record)) = journal.facts.read(fact::RECORD) {
                         // What cannot be taken back now is tried again by the next command.
                         drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
@@ -156,15 +156,15 @@ impl Core {
                 }
                 // Claimed and never written into: by someone who died, or who has come no further
                 // yet. Whoever is between the claim and the journal holds the names.
-                Loaded::Unreadable(error) if is_empty(&error) => {
+                LoadedInstance::Unreadable(error) if is_empty(&error) => {
                     if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
-                        && let Loaded::Unreadable(error) = dir.load()
+                        && let LoadedInstance::Unreadable(error) = dir.load()
                         && is_empty(&error)
                     {
                         drop(dir.forget());
                     }
                 }
-                Loaded::Known { .. } | Loaded::Unreadable(_) => {}
+                LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => {}
             }
         }
     }
@@ -227,7 +227,7 @@ impl Core {
             journal,
         } = found;
         let alive = pane.is_some_and(|pane| pane.death.is_none());
-        if journal.is_some() || record.state != Resting::Running || alive {
+        if journal.is_some() || record.state != RestingState::Running || alive {
             return Ok(Found {
                 dir,
                 record,
@@ -238,7 +238,7 @@ impl Core {
         let lock = dir.try_lock_operation("settle");
         if let Ok(_lock) = &lock
             && let Ok(on_disk) = dir.record()
-            && on_disk.state == Resting::Running
+            && on_disk.state == RestingState::Running
         {
             record = on_disk;
             drop(self.write_end(&dir, &mut record, pane));
@@ -290,13 +290,13 @@ impl Core {
             record.session_ref = Some(reference);
         }
         record.updated_at = now();
-        if record.state == Resting::Interrupted {
+        if record.state == RestingState::Interrupted {
             record.interrupted_at = Some(record.updated_at);
         }
         dir.save(record)?;
         let (run_state, kind) = match record.state {
-            Resting::Completed => (RunState::Completed, EventKind::Completed),
-            Resting::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
+            RestingState::Completed => (RunState::Completed, EventKind::Completed),
+            RestingState::Interrupted => (RunState::Interrupted, EventKind::Interrupted),
             _ => (RunState::Failed, EventKind::Failed),
         };
         let mut run = dir.run(&record.run)?;
@@ -307,7 +307,7 @@ impl Core {
         run.updated_at = record.updated_at;
         dir.save_run(&run)?;
         let data = match record.state {
-            Resting::Interrupted => json!({}),
+            RestingState::Interrupted => json!({}),
             _ => json!({ "exit_code": exit_code, "last_words": last_words }),
         };
         self.emit(kind, record, data);
@@ -356,12 +356,12 @@ fn is_empty(error: &StoreError) -> bool {
 
 /// How an agent ended whose pane looks like this. Panes outlive their programs: one that is gone was
 /// taken away with its session, its server or its machine, and nothing of the agent's own failed.
-fn end_of(pane: Option<&Pane>) -> (Resting, Option<i32>) {
+fn end_of(pane: Option<&Pane>) -> (RestingState, Option<i32>) {
     let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
     let state = match exit_code {
-        Some(0) => Resting::Completed,
-        Some(_) => Resting::Failed,
-        None => Resting::Interrupted,
+        Some(0) => RestingState::Completed,
+        Some(_) => RestingState::Failed,
+        None => RestingState::Interrupted,
     };
     (state, exit_code)
 }

@@ -7,7 +7,7 @@ use crate::engine::operate::options::{Launch, OnConflict};
 use crate::engine::operate::recover::Held;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{Resting, RunId};
+use crate::model::{RestingState, RunId};
 
 impl Core {
     /// Saves the work, then starts a new agent session with the original prompt, as a new run.
@@ -22,7 +22,7 @@ impl Core {
             mut record,
             lock,
         } = self.hold(given, Scope::Living, "restart")?;
-        if record.state == Resting::Killed {
+        if record.state == RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "restart",
                 title: record.title,

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::agents::{Strategy, Trace};
+use crate::agents::{Discovered, Strategy};
 use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::engine::base::saved::SavedWork;
@@ -12,7 +12,7 @@ use crate::engine::operate::recover::Held;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Foresight;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{EventKind, InstanceRecord, Resting};
+use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::store::InstanceDir;
 
 impl Core {
@@ -43,12 +43,15 @@ impl Core {
             lock,
         } = self.hold(given, Scope::Living, "resume")?;
         match record.state {
-            Resting::Paused | Resting::Completed | Resting::Failed | Resting::Interrupted => {}
-            Resting::Running => {
+            RestingState::Paused
+            | RestingState::Completed
+            | RestingState::Failed
+            | RestingState::Interrupted => {}
+            RestingState::Running => {
                 drop(lock);
                 return Ok(Asked::Already(Box::new(self.show(record.id.as_str())?)));
             }
-            Resting::Killed => {
+            RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "resume",
                     title: record.title,
@@ -94,14 +97,14 @@ impl Core {
             return Ok(false);
         }
         match self.trace(dir, record) {
-            Trace::Found(reference) => {
+            Discovered::Found(reference) => {
                 record.session_ref = Some(reference);
                 dir.save(record)?;
                 self.write_run_reference(dir, record)?;
                 Ok(false)
             }
-            Trace::Nothing => Ok(true),
-            Trace::Unclear => Ok(false),
+            Discovered::Nothing => Ok(true),
+            Discovered::Unclear => Ok(false),
         }
     }
 
@@ -115,7 +118,7 @@ impl Core {
                 let replays = launch == Launch::Fresh
                     && self.provider_of(record).is_ok_and(|p| {
                         let replay = p.strategy() == Strategy::Replay;
-                        p.rules().tell_rest() && (replay || record.prompt.is_some())
+                        p.rules().can_detect_idle() && (replay || record.prompt.is_some())
                     });
                 (replays || self.settings().resume.prompt == ResumePrompt::Auto)
                     .then(|| where_it_was(record))

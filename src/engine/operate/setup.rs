@@ -12,7 +12,7 @@ use crate::engine::operate::environment::not_for_agents;
 use crate::git::Repo;
 use crate::model::{InstanceRecord, Timestamp};
 use crate::process::{Command, Supervised};
-use crate::store::{Tail, append_line, read_lines};
+use crate::store::{Durability, append_line, read_lines};
 
 /// Installing what a project needs can take its time.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
@@ -97,7 +97,7 @@ impl Core {
             command: command.to_owned(),
             at: now(),
         };
-        Ok(append_line(&self.consents(), &line, Tail::Durable)?)
+        Ok(append_line(&self.consents(), &line, Durability::Durable)?)
     }
 
     fn consents(&self) -> PathBuf {

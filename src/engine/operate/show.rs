@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
 use crate::engine::base::{Core, Error, Scope};
 use crate::git::Repo;
-use crate::model::{Resting, State};
+use crate::model::{RestingState, State};
 use crate::tmux::TmuxError;
 
 impl Core {
@@ -22,10 +22,10 @@ impl Core {
         let running = || {
             found
                 .iter()
-                .filter(|found| found.record.state == Resting::Running)
+                .filter(|found| found.record.state == RestingState::Running)
         };
         let seats: Vec<&str> = running()
-            .filter_map(|found| Some(found.record.seat.as_ref()?.pane.as_str()))
+            .filter_map(|found| Some(found.record.place.as_ref()?.pane.as_str()))
             .collect();
         let (panes, shots) = match running().next() {
             Some(_) => seen(self.server().panes_and_shots(&seats))?,
@@ -60,7 +60,7 @@ impl Core {
         let unreadable = unreadable
             .into_iter()
             .map(|(id, error)| Unreadable {
-                title: self.store.instance(&id).told_title(),
+                title: self.store.instance(&id).readable_title(),
                 id,
                 reason: error.to_string(),
             })

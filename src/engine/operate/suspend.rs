@@ -8,7 +8,7 @@ use crate::engine::operate::options::PauseOptions;
 use crate::engine::operate::steps::fact;
 use crate::engine::typing::delivery::holds_a_draft;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{Activity, EventKind, InstanceId, PauseReason, Resting};
+use crate::model::{Activity, EventKind, InstanceId, PauseReason, RestingState};
 
 /// What came of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl Core {
     pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
         self.prepare()?;
         let dir = self.store.instance(id);
-        let Ok(absence) = dir.absence("idle timer") else {
+        let Ok(absence) = dir.lock_absence("idle timer") else {
             return Ok(Suspended::NotNow);
         };
         let Ok(lock) = dir.try_lock_operation("idle suspend") else {
@@ -37,7 +37,7 @@ impl Core {
             .read()?
             .is_some_and(|journal| !journal.is_closed());
         let mut record = dir.record()?;
-        if open || record.state != Resting::Running || dir.queue()?.counts().is_open() {
+        if open || record.state != RestingState::Running || dir.queue()?.counts().is_open() {
             return Ok(Suspended::NotNow);
         }
         let server = self.server_of(&record);
@@ -52,8 +52,8 @@ impl Core {
             return Ok(Suspended::NotNow);
         }
         // What a person has left half typed would go with the agent.
-        if let Some(seat) = &record.seat {
-            let agent = self.watched(&server, &dir, &record, seat)?;
+        if let Some(place) = &record.place {
+            let agent = self.watched(&server, &dir, &record, place)?;
             if holds_a_draft(&agent, &|| self.last_prompt(&dir, &record))? {
                 return Ok(Suspended::NotNow);
             }

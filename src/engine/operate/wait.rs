@@ -8,7 +8,7 @@ use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
 use crate::engine::operate::options::ResumeOptions;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::Journal;
-use crate::model::{InstanceRecord, PauseReason, Resting, Timestamp};
+use crate::model::{InstanceRecord, PauseReason, RestingState, Timestamp};
 
 const INTERVAL: Duration = Duration::from_millis(100);
 /// How long a pause by a timer may take: what it waits for is the agent's end.
@@ -71,12 +71,15 @@ impl Core {
 /// Since when an instance waits for a message or a visit to bring it back, and what happened to it.
 fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
     match record.state {
-        Resting::Paused => Some(("paused", record.paused_at.unwrap_or(record.updated_at))),
-        Resting::Interrupted => Some((
+        RestingState::Paused => Some(("paused", record.paused_at.unwrap_or(record.updated_at))),
+        RestingState::Interrupted => Some((
             "interrupted",
             record.interrupted_at.unwrap_or(record.updated_at),
         )),
-        Resting::Running | Resting::Completed | Resting::Failed | Resting::Killed => None,
+        RestingState::Running
+        | RestingState::Completed
+        | RestingState::Failed
+        | RestingState::Killed => None,
     }
 }
 

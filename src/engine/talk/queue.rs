@@ -12,8 +12,8 @@ use crate::engine::typing::delivery::find_the_box_free;
 use crate::engine::typing::lock::{Hands, Laid};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, Resting, Title,
-    TurnEnd,
+    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, RestingState,
+    Title, TurnEnd,
 };
 use crate::store::InstanceDir;
 
@@ -96,7 +96,7 @@ impl Core {
             return Ok(Fed::Nothing);
         }
         // From here on no timer puts it to sleep under us.
-        let Ok(_presence) = dir.presence("queue") else {
+        let Ok(_presence) = dir.lock_presence("queue") else {
             return Ok(Fed::NotNow);
         };
         let found = match self.awake(id.as_str(), &ResumeOptions::quiet(), &mut Silent) {
@@ -105,10 +105,10 @@ impl Core {
             Err(error) => return self.stop_queue(&dir, &record, &error),
         };
         let record = found.record;
-        let Some(seat) = record
-            .seat
+        let Some(place) = record
+            .place
             .clone()
-            .filter(|_| record.state == Resting::Running && found.journal.is_none())
+            .filter(|_| record.state == RestingState::Running && found.journal.is_none())
         else {
             return Ok(Fed::NotNow);
         };
@@ -120,11 +120,11 @@ impl Core {
             starting: READY,
             busy: Some(READY),
         };
-        let agent = self.watched(&server, &dir, &record, &seat)?;
+        let agent = self.watched(&server, &dir, &record, &place)?;
         if await_ready(&agent, &record.title, patience).is_err() {
             return Ok(Fed::NotNow);
         }
-        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &seat) else {
+        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &place) else {
             return Ok(Fed::NotNow);
         };
         // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
@@ -137,7 +137,7 @@ impl Core {
             return Ok(Fed::Nothing);
         };
         crate::process::crash::at("queue:feed:sending");
-        match hands.type_to(self, &agent, &record, &seat, &prompt) {
+        match hands.type_to(self, &agent, &record, &place, &prompt) {
             Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
@@ -213,9 +213,12 @@ fn may_be_fed(record: &InstanceRecord) -> bool {
         .as_ref()
         .is_some_and(|pause| matches!(pause.reason, PauseReason::Idle | PauseReason::Resource));
     match record.state {
-        Resting::Running => true,
-        Resting::Paused => asleep,
-        Resting::Completed | Resting::Failed | Resting::Interrupted | Resting::Killed => false,
+        RestingState::Running => true,
+        RestingState::Paused => asleep,
+        RestingState::Completed
+        | RestingState::Failed
+        | RestingState::Interrupted
+        | RestingState::Killed => false,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
 use crate::engine::operate::options::ResumeOptions;
 use crate::engine::typing::lock::{Hands, Laid, Typed, Whereabouts, whereabouts};
 use crate::engine::typing::ready::{Patience, await_ready};
-use crate::model::{Begun, EventKind, InstanceRecord, Queue, Resting, Seat, State};
+use crate::model::{AgentPlace, EventKind, InstanceRecord, Queue, QueueStart, RestingState, State};
 use crate::store::{InstanceDir, StoreError};
 use crate::tmux::TmuxError;
 
@@ -53,7 +53,7 @@ impl Core {
         let found = self.find(given, Scope::Living)?;
         let dir = &found.dir;
         // From here on no timer puts it to sleep under us.
-        let _presence = dir.presence("send")?;
+        let _presence = dir.lock_presence("send")?;
         let number = dir.change_queue(|queue| queue.put_ahead(prompt.to_owned(), now()))?;
         let how = Sending {
             prompt,
@@ -64,11 +64,11 @@ impl Core {
         let sent = self.send_to(&found.record, &how, progress);
         if let Ok(Sent::Queued) = sent {
             // Its user is there to see how it goes.
-            dir.change_queue(Queue::go_on)?;
+            dir.change_queue(Queue::restart)?;
             let data = serde_json::json!({ "numbers": [number] });
             self.emit(EventKind::QueueAdded, &found.record, data);
         } else {
-            dir.change_queue(|queue| queue.take_out(number))?;
+            dir.change_queue(|queue| queue.remove_prompt(number))?;
         }
         sent
     }
@@ -84,7 +84,7 @@ impl Core {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Living)?;
-        let _presence = found.dir.presence("send")?;
+        let _presence = found.dir.lock_presence("send")?;
         let how = Sending {
             prompt,
             queued: None,
@@ -97,7 +97,7 @@ impl Core {
     /// Takes back the last prompt that was sent and still waits. None where none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
         let found = self.find(given, Scope::Living)?;
-        Ok(found.dir.change_queue(Queue::take_back)?)
+        Ok(found.dir.change_queue(Queue::remove_last_ahead)?)
     }
 
     fn send_to(
@@ -110,15 +110,15 @@ impl Core {
         loop {
             let Found { record, dir, .. } =
                 self.awake(record.id.as_str(), &ResumeOptions::quiet(), progress)?;
-            let seat = match (record.state, &record.seat) {
-                (Resting::Running, Some(seat)) => seat.clone(),
+            let place = match (record.state, &record.place) {
+                (RestingState::Running, Some(place)) => place.clone(),
                 (state, _) => return Err(cannot_send(&record, state.into())),
             };
             let _turn = match dir.lock_typing(deadline.saturating_duration_since(Instant::now())) {
                 Err(StoreError::Busy { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 other => other?,
             };
-            match self.hand_over(&dir, &record, &seat, how) {
+            match self.hand_over(&dir, &record, &place, how) {
                 Err(Error::NotReady { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 Err(error) => return Err(error),
                 Ok(Handed::Over(typed)) => {
@@ -143,16 +143,16 @@ impl Core {
         &self,
         dir: &InstanceDir,
         record: &InstanceRecord,
-        seat: &Seat,
+        place: &AgentPlace,
         how: &Sending<'_>,
     ) -> Result<Handed, Error> {
         // Others were before us, and may have taken it away.
-        let there = whereabouts(dir, seat);
+        let there = whereabouts(dir, place);
         if there != Whereabouts::Sits {
             return Ok(Handed::NotThere(there));
         }
         let server = self.server_of(record);
-        let agent = self.watched(&server, dir, record, seat)?;
+        let agent = self.watched(&server, dir, record, place)?;
         // One without rules is known to rest only after a silence.
         let silence = match agent.provider.readiness() {
             Readiness::Quiet(window) => window,
@@ -163,20 +163,20 @@ impl Core {
             busy: how.busy.map(|busy| busy + silence),
         };
         let handed = await_ready(&agent, &record.title, patience).and_then(|()| {
-            let hands = match Hands::lay_on(dir, seat)? {
+            let hands = match Hands::lay_on(dir, place)? {
                 Laid::On(hands) => hands,
                 Laid::NotThere(whereabouts) => return Ok(Handed::NotThere(whereabouts)),
             };
             if let Some(number) = how.queued {
                 // Written down before the first key: it is never typed twice.
-                match dir.change_queue(|queue| queue.begin_this(number, now()))? {
-                    Begun::Now => {}
-                    Begun::NotYet => return Ok(Handed::NotYet),
-                    Begun::ByAnother => return Ok(Handed::ByAnother),
-                    Begun::TakenOut => return Err(Error::Unsent),
+                match dir.change_queue(|queue| queue.begin_prompt(number, now()))? {
+                    QueueStart::Now => {}
+                    QueueStart::NotYet => return Ok(Handed::NotYet),
+                    QueueStart::ByAnother => return Ok(Handed::ByAnother),
+                    QueueStart::Removed => return Err(Error::Unsent),
                 }
             }
-            let typed = hands.type_to(self, &agent, record, seat, how.prompt)?;
+            let typed = hands.type_to(self, &agent, record, place, how.prompt)?;
             Ok(Handed::Over(typed))
         });
         match handed {
@@ -184,7 +184,7 @@ impl Core {
             Err(
                 error @ (Error::AgentDied { .. }
                 | Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)),
-            ) => match self.where_now(record, seat)? {
+            ) => match self.where_now(record, place)? {
                 Whereabouts::Sits => Err(error),
                 elsewhere => Ok(Handed::NotThere(elsewhere)),
             },
@@ -193,8 +193,8 @@ impl Core {
     }
 
     /// The same as [`whereabouts`], when an agent that has ended has been written down as such.
-    fn where_now(&self, record: &InstanceRecord, seat: &Seat) -> Result<Whereabouts, Error> {
-        let there = whereabouts(&self.store.instance(&record.id), seat);
+    fn where_now(&self, record: &InstanceRecord, place: &AgentPlace) -> Result<Whereabouts, Error> {
+        let there = whereabouts(&self.store.instance(&record.id), place);
         if there != Whereabouts::Sits {
             return Ok(there);
         }

@@ -7,8 +7,8 @@ use crate::detect::{Draft, Key, Screen};
 use crate::engine::base::Error;
 use crate::engine::watch::archive::BANNER;
 use crate::engine::watch::look::{Watched, screen_of};
-use crate::model::{Activity, squeezed};
-use crate::tmux::{Shot, TmuxError};
+use crate::model::{Activity, without_whitespace};
+use crate::tmux::{Screenshot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
 const ECHO: Duration = Duration::from_secs(10);
@@ -151,10 +151,12 @@ impl Delivery<'_> {
     /// Whether the box holds nothing but what the agent was asked last, or the beginning of it.
     fn was_put_back(&self, screen: &Screen, last: LastPrompt<'_>) -> bool {
         let shown = self.agent.provider.whole_draft(screen);
-        let shown = shown.map(|shown| squeezed(&shown));
+        let shown = shown.map(|shown| without_whitespace(&shown));
         shown
             .filter(|shown| !shown.is_empty())
-            .is_some_and(|shown| last().is_some_and(|last| squeezed(&last).starts_with(&shown)))
+            .is_some_and(|shown| {
+                last().is_some_and(|last| without_whitespace(&last).starts_with(&shown))
+            })
     }
 
     /// On a busy machine an agent takes seconds to take a paste in, and an Enter before that is lost.
@@ -184,9 +186,9 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    fn await_submission(&self, before: &Shot) -> Result<(), Error> {
+    fn await_submission(&self, before: &Screenshot) -> Result<(), Error> {
         let provider = self.agent.provider;
-        let drafted = |shot: &Shot| provider.draft(&screen_of(shot));
+        let drafted = |shot: &Screenshot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
         // Where the box does not show what is in it, anything that the agent does about it must do.
         let shows = matches!(draft, Some(Draft::Text(_)));
@@ -250,7 +252,7 @@ impl Delivery<'_> {
 
     /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
     /// another reason than having read it.
-    fn shot(&self) -> Result<Shot, Error> {
+    fn shot(&self) -> Result<Screenshot, Error> {
         let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
         self.agent
             .look()?
@@ -269,7 +271,8 @@ fn needs_a_person(activity: Activity) -> bool {
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
 /// shown as `[Pasted …`.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    shown.starts_with("[Pasted ") || squeezed(first).starts_with(&squeezed(shown))
+    shown.starts_with("[Pasted ")
+        || without_whitespace(first).starts_with(&without_whitespace(shown))
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use crate::engine::base::{Core, Error};
 use crate::engine::typing::delivery::{Receipt, type_in};
 use crate::engine::watch::look::Watched;
-use crate::model::{InstanceRecord, Resting, Seat, State};
-use crate::store::{InstanceDir, Loaded, Lock};
+use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
+use crate::store::{InstanceDir, LoadedInstance, Lock};
 
 /// How long an operation waits for hands on the keys, longer than any agent takes to take a prompt in.
 /// Whoever holds on for longer cannot be sure of anything.
@@ -42,9 +42,9 @@ pub(in crate::engine) enum Laid {
 }
 
 impl Hands {
-    pub(in crate::engine) fn lay_on(dir: &InstanceDir, seat: &Seat) -> Result<Laid, Error> {
+    pub(in crate::engine) fn lay_on(dir: &InstanceDir, place: &AgentPlace) -> Result<Laid, Error> {
         let lock = dir.lock_keys(PATIENCE)?;
-        Ok(match whereabouts(dir, seat) {
+        Ok(match whereabouts(dir, place) {
             Whereabouts::Sits => Laid::On(Self {
                 since: Instant::now(),
                 _lock: lock,
@@ -59,7 +59,7 @@ impl Hands {
         core: &Core,
         agent: &Watched<'_>,
         record: &InstanceRecord,
-        seat: &Seat,
+        place: &AgentPlace,
         prompt: &str,
     ) -> Result<Typed, Error> {
         let last = || core.last_prompt(agent.dir, record);
@@ -80,7 +80,7 @@ impl Hands {
         };
         // What an agent shows that is being stopped proves nothing.
         let in_time = self.since.elapsed() < PATIENCE;
-        if !taken || !(in_time || whereabouts(agent.dir, seat) == Whereabouts::Sits) {
+        if !taken || !(in_time || whereabouts(agent.dir, place) == Whereabouts::Sits) {
             return Err(Error::NotKnown {
                 title: record.title.clone(),
             });
@@ -110,23 +110,23 @@ pub(in crate::engine) fn await_no_hands(dir: &InstanceDir) {
 }
 
 /// Where the agent is that sat here.
-pub(in crate::engine) fn whereabouts(dir: &InstanceDir, seat: &Seat) -> Whereabouts {
+pub(in crate::engine) fn whereabouts(dir: &InstanceDir, place: &AgentPlace) -> Whereabouts {
     match dir.load() {
-        Loaded::Known { record, journal } => {
+        LoadedInstance::Known { record, journal } => {
             match journal.filter(|journal| !journal.is_closed()) {
                 Some(journal) => match dir.try_lock_operation("look") {
                     // Nobody is at it any more, or it has just come to its end.
                     Ok(_) => Whereabouts::Moved,
                     Err(_) => Whereabouts::Leaves(journal.plan.operation.state()),
                 },
-                None if record.state != Resting::Running => {
+                None if record.state != RestingState::Running => {
                     Whereabouts::Leaves(record.state.into())
                 }
-                None if record.seat.as_ref() == Some(seat) => Whereabouts::Sits,
+                None if record.place.as_ref() == Some(place) => Whereabouts::Sits,
                 None => Whereabouts::Moved,
             }
         }
         // Whoever looks for it again is told why it is not there.
-        Loaded::Unborn { .. } | Loaded::Unreadable(_) => Whereabouts::Moved,
+        LoadedInstance::Unborn { .. } | LoadedInstance::Unreadable(_) => Whereabouts::Moved,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::detect::Rest;
+use crate::detect::RestKind;
 use crate::engine::base::Error;
 use crate::engine::watch::look::{self, Watched, last_words};
 use crate::model::{Activity, Title};
@@ -34,15 +34,15 @@ pub(in crate::engine) fn await_ready(
         }
     })?;
     match found {
-        look::Found::AtRest(Rest::Idle | Rest::Quiet) => Ok(()),
-        look::Found::AtRest(Rest::Waiting(activity)) => Err(Error::NeedsPerson {
+        look::Found::AtRest(RestKind::Idle | RestKind::Quiet) => Ok(()),
+        look::Found::AtRest(RestKind::Waiting(activity)) => Err(Error::NeedsPerson {
             title: title.clone(),
             activity,
         }),
         look::Found::StillMoving(_) => Err(Error::NotReady {
             seconds: patience.starting.as_secs(),
         }),
-        look::Found::AtRest(Rest::Exited) | look::Found::Gone => {
+        look::Found::AtRest(RestKind::Exited) | look::Found::Gone => {
             Err(died(agent.server, agent.pane)?)
         }
     }

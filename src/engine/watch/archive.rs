@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::engine::base::{Core, Error};
 use crate::model::last_lines;
 use crate::store::{InstanceDir, replace_file};
-use crate::tmux::{Pane, Server, TmuxError, harmless};
+use crate::tmux::{Pane, Server, TmuxError, without_control_sequences};
 
 /// What is known of a terminal besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,7 +80,7 @@ pub(in crate::engine) fn archive(
         Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
         Err(error) => return Err(error.into()),
     };
-    let text = combined(dir, harmless(captured.trim_end()), most);
+    let text = combined(dir, without_control_sequences(captured.trim_end()), most);
     if !text.is_empty() {
         replace_file(&scrollback(dir), text.as_bytes())?;
     }

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::engine::base::{Core, Error};
 use crate::engine::watch::watcher::Watcher;
 use crate::git::Repo;
-use crate::model::{InstanceId, Resting};
-use crate::tmux::{TmuxError, harmless};
+use crate::model::{InstanceId, RestingState};
+use crate::tmux::{TmuxError, without_control_sequences};
 
 /// What is shown of one that does not run, at the most.
 const SAVED: usize = 5_000;
@@ -24,7 +24,7 @@ impl Watcher {
     pub(crate) fn glimpse(&self, id: &InstanceId) -> Option<Glimpse> {
         let shot = self.picture(id, true)?;
         Some(Glimpse {
-            text: harmless(&shot.text),
+            text: without_control_sequences(&shot.text),
             live: true,
         })
     }
@@ -35,13 +35,15 @@ impl Core {
     pub(crate) fn glimpse(&self, id: &InstanceId, above: usize) -> Result<Glimpse, Error> {
         let dir = self.store.instance(id);
         let record = dir.record()?;
-        if let (Resting::Running | Resting::Completed | Resting::Failed, Some(seat)) =
-            (record.state, &record.seat)
+        if let (
+            RestingState::Running | RestingState::Completed | RestingState::Failed,
+            Some(place),
+        ) = (record.state, &record.place)
         {
-            match self.server_of(&record).glimpse(&seat.pane, id, above) {
+            match self.server_of(&record).glimpse(&place.pane, id, above) {
                 Ok(Some(text)) => {
                     return Ok(Glimpse {
-                        text: harmless(&text),
+                        text: without_control_sequences(&text),
                         live: true,
                     });
                 }
@@ -59,7 +61,7 @@ impl Core {
         let lines: Vec<&str> = saved.trim_end().lines().collect();
         let start = lines.len().saturating_sub(SAVED);
         Ok(Glimpse {
-            text: harmless(&lines[start..].join("\n")),
+            text: without_control_sequences(&lines[start..].join("\n")),
             live: false,
         })
     }

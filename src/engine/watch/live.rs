@@ -8,7 +8,7 @@ use crate::engine::watch::archive::{
 };
 use crate::model::{Timestamp, last_lines};
 use crate::store::{InstanceDir, replace_file, replace_unsynced};
-use crate::tmux::{Pane, harmless};
+use crate::tmux::{Pane, without_control_sequences};
 
 /// No more than this is kept, however long its lines are.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
@@ -31,7 +31,7 @@ pub(in crate::engine) fn save_live(
     let text = bounded(text.trim_end());
     let terminal = SavedTerminal::of(pane, text.lines().count());
     let head = serde_json::to_string(&Head { at, terminal }).unwrap_or_default();
-    let content = format!("{head}\n{}", harmless(text));
+    let content = format!("{head}\n{}", without_control_sequences(text));
     let path = saving.path(dir);
     let replaced = match saving {
         Saving::AtRest => replace_file(&path, content.as_bytes()),

@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::{Host, Provider};
-use crate::detect::{Quiet, Rest, Screen, Settle, Verdict, weigh};
+use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
 use crate::engine::base::pace::Waiting;
 use crate::engine::base::{Core, Error, now, pace};
 use crate::engine::watch::archive::BANNER;
 use crate::engine::watch::word::word;
-use crate::model::{Activity, InstanceRecord, Seat, Timestamp, printable};
+use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, printable};
 use crate::process::Identity;
 use crate::store::InstanceDir;
-use crate::tmux::{Server, Shot};
+use crate::tmux::{Screenshot, Server};
 
 /// Between two looks: short against a person's patience, long against the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
@@ -25,7 +25,7 @@ const YOUTH: Duration = Duration::from_secs(60);
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::engine) enum Found {
-    AtRest(Rest),
+    AtRest(RestKind),
     /// Patience ran out; this is what the agent did last.
     StillMoving(Activity),
     Gone,
@@ -51,15 +51,15 @@ impl Core {
         server: &'a Server,
         dir: &'a InstanceDir,
         record: &'a InstanceRecord,
-        seat: &'a Seat,
+        place: &'a AgentPlace,
     ) -> Result<Watched<'a>, Error> {
         Ok(Watched {
             server,
-            pane: &seat.pane,
+            pane: &place.pane,
             provider: self.provider_of(record)?,
             dir,
             host: &self.host,
-            leader: Some(&seat.agent),
+            leader: Some(&place.agent),
             since: Some(record.resumed_at.unwrap_or(record.created_at)),
         })
     }
@@ -82,7 +82,7 @@ impl Watched<'_> {
                 return Ok(Found::Gone);
             };
             if shot.dead {
-                return Ok(Found::AtRest(Rest::Exited));
+                return Ok(Found::AtRest(RestKind::Exited));
             }
             if shot.text != drawn.0 {
                 drawn = (shot.text.clone(), Instant::now());
@@ -113,15 +113,15 @@ impl Watched<'_> {
                 return Ok(Found::Gone);
             };
             if shot.dead {
-                return Ok(Found::AtRest(Rest::Exited));
+                return Ok(Found::AtRest(RestKind::Exited));
             }
             let verdict = self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
             match verdict.activity {
-                Activity::Idle => return Ok(Found::AtRest(Rest::Idle)),
+                Activity::Idle => return Ok(Found::AtRest(RestKind::Idle)),
                 waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
-                    return Ok(Found::AtRest(Rest::Waiting(waiting)));
+                    return Ok(Found::AtRest(RestKind::Waiting(waiting)));
                 }
-                Activity::Exited => return Ok(Found::AtRest(Rest::Exited)),
+                Activity::Exited => return Ok(Found::AtRest(RestKind::Exited)),
                 moving @ (Activity::Busy | Activity::Unknown) => {
                     if started.elapsed() > patience {
                         return Ok(Found::StillMoving(moving));
@@ -148,22 +148,22 @@ impl Watched<'_> {
     ) -> Verdict {
         let seen = self.provider.judge(screen, Some(title));
         let word = word(self.provider, self.dir, self.host, self.leader);
-        weigh(seen, word.as_ref(), silent)
+        combine(seen, word.as_ref(), silent)
     }
 
-    pub(in crate::engine) fn look(&self) -> Result<Option<Shot>, Error> {
+    pub(in crate::engine) fn look(&self) -> Result<Option<Screenshot>, Error> {
         look(self.server, self.pane)
     }
 }
 
-pub(in crate::engine) fn look(server: &Server, pane: &str) -> Result<Option<Shot>, Error> {
+pub(in crate::engine) fn look(server: &Server, pane: &str) -> Result<Option<Screenshot>, Error> {
     let _permit = pace::permit();
     Ok(server.look(&[pane])?.into_iter().next())
 }
 
 /// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
 /// what it does now.
-pub(in crate::engine) fn screen_of(shot: &Shot) -> Screen {
+pub(in crate::engine) fn screen_of(shot: &Screenshot) -> Screen {
     Screen::new(&shot.text)
         .with_cursor(shot.cursor)
         .below(BANNER)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::detect::{Source, Verdict, Version, by_output, weigh};
+use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_output};
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
@@ -12,9 +12,9 @@ use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::word::word;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, Resting, Timestamp, printable_line,
+    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp, printable_line,
 };
-use crate::tmux::{Pane, Shot};
+use crate::tmux::{Pane, Screenshot};
 
 impl Core {
     /// The agents that are known, with what is installed of them.
@@ -27,7 +27,7 @@ impl Core {
             .to_owned();
         // Each is asked for its version, and some take seconds to say it.
         let providers: Vec<_> = self.catalog.iter().collect();
-        let answers: Vec<Option<(Version, Option<Learned>)>> = std::thread::scope(|scope| {
+        let answers: Vec<Option<(AgentVersion, Option<Learned>)>> = std::thread::scope(|scope| {
             let asked: Vec<_> = providers
                 .iter()
                 .map(|provider| scope.spawn(|| self.learn_version(provider)))
@@ -83,23 +83,25 @@ impl Core {
     pub(in crate::engine) fn verdict(
         &self,
         record: &InstanceRecord,
-        shot: Option<&Shot>,
+        shot: Option<&Screenshot>,
         pane: Option<&Pane>,
     ) -> Verdict {
         let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
             let provider = self.provider(&record.agent).ok()?;
             let seen = provider.judge(&screen_of(shot), Some(&shot.title));
             let dir = self.store.instance(&record.id);
-            let leader = record.seat.as_ref().map(|seat| &seat.agent);
+            let leader = record.place.as_ref().map(|place| &place.agent);
             let word = word(provider, &dir, &self.host, leader);
             let silent = pane
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
-            let verdict = weigh(seen, word.as_ref(), silent);
-            Some(match !provider.rules().tell_rest() && pane.is_some() {
-                true => by_output(verdict, silent),
-                false => verdict,
-            })
+            let verdict = combine(seen, word.as_ref(), silent);
+            Some(
+                match !provider.rules().can_detect_idle() && pane.is_some() {
+                    true => verdict_by_output(verdict, silent),
+                    false => verdict,
+                },
+            )
         });
         judged.unwrap_or_else(Verdict::unknown)
     }
@@ -138,7 +140,7 @@ impl Core {
         &self,
         found: &Found,
         pane: Option<&Pane>,
-        shot: Option<&Shot>,
+        shot: Option<&Screenshot>,
     ) -> InstanceView {
         InstanceView {
             diff: self.difference(found, pane),
@@ -150,7 +152,7 @@ impl Core {
         &self,
         found: &Found,
         pane: Option<&Pane>,
-        shot: Option<&Shot>,
+        shot: Option<&Screenshot>,
     ) -> InstanceView {
         let Found {
             dir,
@@ -160,9 +162,13 @@ impl Core {
         let state = state_of(record, journal.as_ref());
         let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
         let activity = match record.state {
-            Resting::Running => Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity)),
-            Resting::Completed | Resting::Failed | Resting::Interrupted => Some(Activity::Exited),
-            Resting::Paused | Resting::Killed => None,
+            RestingState::Running => {
+                Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity))
+            }
+            RestingState::Completed | RestingState::Failed | RestingState::Interrupted => {
+                Some(Activity::Exited)
+            }
+            RestingState::Paused | RestingState::Killed => None,
         };
         let last_active_at = pane
             .and_then(|pane| Timestamp::from_epoch(pane.active_at))
@@ -193,7 +199,7 @@ impl Core {
             resumed_at: record.resumed_at,
             interrupted_at: record
                 .interrupted_at
-                .filter(|_| record.state == Resting::Interrupted),
+                .filter(|_| record.state == RestingState::Interrupted),
             pause: shown_pause(record).map(|pause| PauseView {
                 at: pause.at,
                 reason: pause.reason,
@@ -245,6 +251,6 @@ fn spoken_by(verdict: &Verdict) -> Option<String> {
     let source = verdict.source.name();
     match &verdict.rule {
         Some(rule) => Some(format!("{source} {rule}")),
-        None => (verdict.source == Source::Output).then(|| source.to_owned()),
+        None => (verdict.source == VerdictSource::Output).then(|| source.to_owned()),
     }
 }

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use crate::engine::base::Core;
 use crate::engine::base::resolve::state_of;
-use crate::model::{InstanceId, PauseReason, QueueCounts, Resting, State, Title};
+use crate::model::{InstanceId, PauseReason, QueueCounts, RestingState, State, Title};
 use crate::process::{memory_of, tree_of};
-use crate::store::Loaded;
+use crate::store::LoadedInstance;
 
 /// What a keeper needs to know of its instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,10 +82,10 @@ impl Core {
     /// How an instance stands; None: it is killed, was never there, or cannot be read.
     pub(crate) fn standing(&self, id: &InstanceId) -> Option<Standing> {
         let dir = self.store.instance(id);
-        let Loaded::Known { record, journal } = dir.load() else {
+        let LoadedInstance::Known { record, journal } = dir.load() else {
             return None;
         };
-        if record.state == Resting::Killed {
+        if record.state == RestingState::Killed {
             return None;
         }
         let queue = dir.queue().unwrap_or_default();
@@ -100,7 +100,7 @@ impl Core {
             queue_stopped: queue.stopped,
             has_rules: self
                 .provider_of(&record)
-                .is_ok_and(|provider| provider.rules().tell_rest()),
+                .is_ok_and(|provider| provider.rules().can_detect_idle()),
             title: record.title,
             id: record.id,
         })
@@ -111,7 +111,7 @@ impl Core {
         ids.iter()
             .filter_map(|id| self.store.instance(id).record().ok())
             .map(|record| {
-                let leader = record.seat.as_ref().map(|seat| &seat.agent);
+                let leader = record.place.as_ref().map(|place| &place.agent);
                 memory_of(&tree_of(leader, &record.marker()))
             })
             .sum()

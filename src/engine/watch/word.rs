@@ -1,7 +1,7 @@
 //! What an agent says of itself, by its hooks or in its own files.
 
 use crate::agents::{Host, Provider};
-use crate::detect::{Source, Word};
+use crate::detect::{SelfReport, VerdictSource};
 use crate::engine::base::now;
 use crate::process::Identity;
 use crate::store::InstanceDir;
@@ -12,26 +12,26 @@ pub(in crate::engine) fn word(
     dir: &InstanceDir,
     host: &Host,
     leader: Option<&Identity>,
-) -> Option<Word> {
+) -> Option<SelfReport> {
     let now = now();
-    let heard = provider.has_hooks().then(|| dir.heard()).flatten();
+    let heard = provider.has_hooks().then(|| dir.hook_report()).flatten();
     let hook = heard.and_then(|heard| {
         // Behind the prompt work goes on, of which the screen tells more than the end of the turn.
         let activity = provider
-            .told_by(&heard.event, heard.detail.as_deref())
+            .activity_of_event(&heard.event, heard.detail.as_deref())
             .filter(|_| !heard.background)?;
-        Some(Word {
+        Some(SelfReport {
             activity,
-            source: Source::Hook,
+            source: VerdictSource::Hook,
             said: heard.event,
             age: heard.at.until(now),
         })
     });
     let registered = leader
         .and_then(|leader| provider.registered(host, leader))
-        .map(|(activity, said, at)| Word {
+        .map(|(activity, said, at)| SelfReport {
             activity,
-            source: Source::Registry,
+            source: VerdictSource::Registry,
             said,
             age: at.until(now),
         });

@@ -1,4 +1,4 @@
-//! The whole shell grammar: every command in a text, at whatever depth, for those who reject.
+//! The broad parser: every command in a text, at any depth, by the whole shell grammar. For rejecting.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use tree_sitter::{Node, Parser};
 
 use super::word::{self, Word, text_of};
 
-/// A longer text is not parsed: it is not accepted anyway, and its words are searched as text.
+/// A longer text is not parsed: it is not accepted anyway, and it is searched as text.
 const LONGEST: usize = 20_000;
 
-/// What the commands of a plain text consist of. Anything else keeps it from being accepted.
+/// The nodes of plain commands. A text with any other node is not accepted.
 const PLAIN: [&str; 16] = [
     "program",
     "list",
@@ -29,12 +29,12 @@ const PLAIN: [&str; 16] = [
     "concatenation",
 ];
 
-/// One command with its arguments, as far as they can be told without running anything.
+/// One command with its arguments, as far as they are known without running anything.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Part {
     pub assignments: Vec<(String, Word)>,
     pub words: Vec<Word>,
-    /// Whether it reads what another one prints.
+    /// Whether it reads from a pipe.
     pub piped: bool,
 }
 
@@ -44,7 +44,7 @@ impl Part {
     }
 }
 
-/// Where output or input is sent.
+/// A redirection of output or input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Redirect {
     pub writes: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Redirect {
 pub(crate) struct Parts {
     pub all: Vec<Part>,
     pub redirects: Vec<Redirect>,
-    /// What in the text is more than plain commands.
+    /// The first thing in the text that is more than plain commands.
     pub obstacle: Option<String>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn read(text: &str) -> Parts {
         parts.obstacle = Some("the shell grammar does not understand all of it".to_owned());
     }
     let mut constants = BTreeMap::new();
-    // Not recursive: a hostile text may be nested as deep as it is long.
+    // Not recursive: a hostile text may be nested very deeply.
     let mut open = vec![(tree.root_node(), false)];
     while let Some((node, piped)) = open.pop() {
         if !node.is_named() {

@@ -1,5 +1,5 @@
-//! Commands, read twice: strictly, for what may be accepted, and by a whole shell grammar, for what
-//! must be seen to be rejected. What the two do not read alike is nobody's to accept.
+//! Parses commands twice: strictly, for accepting, and by the whole shell grammar, for rejecting. A text
+//! that the two parse differently is never accepted.
 
 mod grammar;
 mod plain;
@@ -10,14 +10,14 @@ pub(crate) use plain::{Plain, Simple};
 
 /// A text of shell commands.
 #[derive(Debug)]
-pub(crate) struct Reading {
+pub(crate) struct ShellReading {
     /// Every command in it, at any depth.
     pub parts: Parts,
-    /// The commands, where both readers agree on them; else why not.
+    /// The commands, where both parsers agree; else why not.
     pub plain: Result<Plain, String>,
 }
 
-pub(crate) fn read(text: &str) -> Reading {
+pub(crate) fn read(text: &str) -> ShellReading {
     let parts = grammar::read(text);
     let plain = plain::read(text).map_err(str::to_owned).and_then(|plain| {
         if let Some(obstacle) = &parts.obstacle {
@@ -37,7 +37,7 @@ pub(crate) fn read(text: &str) -> Reading {
             Err("it can be read in two ways".to_owned())
         }
     });
-    Reading { parts, plain }
+    ShellReading { parts, plain }
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The strict reader: commands in a form that leaves no room for two opinions.
+//! The strict parser: commands that can be read in one way only.
 //!
-//! Only what it reads may ever be accepted: words, quotes without expansions, `&&`, `||`, `;`, `|`,
-//! line ends and redirections that lead nowhere. It knows a small part of the shell on purpose; what
-//! is beyond that part is not an error, it is simply not plain.
+//! Only what it reads can be accepted: words, quotes without expansions, `&&`, `||`, `;`, `|`, line ends
+//! and redirections to nowhere. It knows a small part of the shell on purpose. A text beyond that is not
+//! an error; it is not plain.
 
-/// A longer text is not looked at for acceptance: nobody would read it in a dialog either.
+/// A longer text is never accepted: it is also too long to read in a dialog.
 const LONGEST: usize = 2_000;
 
 /// One command with its arguments.
@@ -13,7 +13,7 @@ pub(crate) struct Simple {
     /// `NAME=value` before the program.
     pub assignments: Vec<(String, String)>,
     pub words: Vec<PlainWord>,
-    /// Whether it reads what the command before it prints.
+    /// Whether it reads the output of the command before it.
     pub piped: bool,
 }
 
@@ -21,20 +21,20 @@ pub(crate) struct Simple {
 pub(crate) struct PlainWord {
     /// Without its quotes.
     pub text: String,
-    /// Holds an unquoted `*`, `?` or `[`.
+    /// Has an unquoted `*`, `?` or `[`.
     pub glob: bool,
     /// A part of it was quoted.
     pub quoted: bool,
 }
 
-/// The commands in their order, and whether each runs only if the one before it went well.
+/// The commands in order, and whether each runs only if the one before it succeeded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plain {
     pub commands: Vec<Simple>,
     pub only_and: bool,
 }
 
-/// Reads the text; the reason where it is not plain.
+/// Parses the text; the reason where it is not plain.
 pub(crate) fn read(text: &str) -> Result<Plain, &'static str> {
     if text.chars().count() > LONGEST {
         return Err("it is too long to be read at a glance");
@@ -90,7 +90,7 @@ impl Reader<'_> {
             } else if self.take(";") {
                 self.end(Ending::Line)?;
             } else if self.redirection() {
-                // Leads nowhere: nothing to remember.
+                // Redirected to nowhere: nothing to keep.
             } else {
                 self.word()?;
             }
@@ -135,7 +135,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `2>&1`, `>/dev/null` and the like, when they stand by themselves.
+    /// `2>&1`, `>/dev/null` and the like, as words of their own.
     fn redirection(&mut self) -> bool {
         const NOWHERE: [&str; 12] = [
             "2>&1",
@@ -234,8 +234,8 @@ impl Reader<'_> {
         self.rest = &self.rest[character.len_utf8()..];
     }
 
-    /// What stands in double quotes; no expansions but one: a text that is given literally as
-    /// `"$(cat <<'EOF' … EOF)"`, the way agents write commit messages.
+    /// The text in double quotes. The only expansion that is allowed is a literal document,
+    /// `"$(cat <<'EOF' … EOF)"`, as agents write commit messages.
     fn double(&mut self, text: &mut String) -> Result<(), &'static str> {
         self.rest = &self.rest[1..];
         if self.rest.starts_with("$(cat <<'") {
@@ -304,7 +304,7 @@ fn ascii(word: &PlainWord) -> bool {
     word.text.is_ascii()
 }
 
-/// Quoted text may be in any language, but may not steer a terminal or hide itself.
+/// Quoted text may be in any language, but may have no control or hidden characters.
 fn checked(text: &str) -> Result<&str, &'static str> {
     if text
         .chars()
@@ -406,7 +406,7 @@ mod tests {
         ] {
             assert!(words(text).is_err(), "{text:?} {:?}", words(text));
         }
-        // Here the quotes are where they do not seem to be: it is one word, and the shell agrees.
+        // These quotes are nested in an unexpected way, but it is one word, as in the shell.
         check(
             "echo '\"$(cat <<'EOF'\nrm -rf x\nEOF\n)\"'",
             &[&["echo", "\"$(cat <<EOF\nrm -rf x\nEOF\n)\""]],

@@ -1,16 +1,16 @@
-//! What a word of a command comes to once the shell has taken off its quotes.
+//! The value of a word of a command after the shell has removed its quotes.
 
 use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
-/// Stands for what only running the command could tell.
+/// Stands for a part that is known only when the command runs.
 const UNKNOWN: char = '\u{fffd}';
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Word {
     pub text: String,
-    /// Whether the text is all that the word can come to.
+    /// Whether the text is the only possible value of the word.
     pub exact: bool,
 }
 
@@ -70,8 +70,8 @@ fn joined(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> Wor
     whole
 }
 
-/// A double-quoted text. The grammar leaves out some blanks in it, so what lies between its
-/// expansions is taken from the text itself.
+/// A double-quoted text. The grammar leaves out some blanks, so the parts between its expansions are
+/// taken from the text itself.
 fn quoted(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> Word {
     let mut whole = Word::literal("");
     let mut at = node.start_byte() + 1;
@@ -98,7 +98,7 @@ fn known(raw: &str, constants: &BTreeMap<String, Word>) -> Word {
         .trim_start_matches('{')
         .trim_end_matches('}');
     match constants.get(name) {
-        // Good for rejecting, never for accepting: something may have changed it meanwhile.
+        // Only for rejecting: the variable may have changed in between.
         Some(word) => Word {
             exact: false,
             ..word.clone()
@@ -112,7 +112,7 @@ fn known(raw: &str, constants: &BTreeMap<String, Word>) -> Word {
     }
 }
 
-/// `$(cat <<'EOF' … EOF)`: a text that is given literally.
+/// `$(cat <<'EOF' … EOF)`: a literal text.
 pub(super) fn literal_document(raw: &str) -> Option<String> {
     let body = raw.strip_prefix("$(cat <<'")?.strip_suffix("\n)")?;
     let (mark, body) = body.split_once("'\n")?;

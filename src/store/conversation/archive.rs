@@ -1,4 +1,4 @@
-//! Compaction: the older part goes into an archive, and a summary takes its place.
+//! Compaction: the older part of a conversation is moved to an archive and replaced by a summary.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -6,28 +6,28 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::backwards::Backwards;
 use super::directory::{ConversationDir, open};
 use super::reader::ConversationReader;
-use crate::conversation::Entry;
+use super::reverse_lines::ReverseLines;
+use crate::conversation::ConversationEntry;
 use crate::store::replace::sync_directory;
 use crate::store::{Lock, StoreError};
 
-/// Files that were begun and not finished are recognised by this.
+/// The prefix of files that are not complete.
 const UNFINISHED: &str = ".new-";
 
-/// Where a conversation is to be cut in two.
+/// Where a conversation is split.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cut {
     generation: u64,
-    /// Where the older part begins: behind a summary that is there already.
+    /// Where the older part begins: after an existing summary.
     from: u64,
     /// Where the kept part begins.
     at: u64,
 }
 
 impl ConversationDir {
-    /// The place before the last `keep` entries; None where nothing but a summary lies before it.
+    /// The split before the last `keep` entries; None where only a summary is before it.
     pub(crate) fn cut(&self, keep: usize) -> Result<Option<Cut>, StoreError> {
         let path = self.current();
         let Some(file) = open(&path)? else {
@@ -49,18 +49,18 @@ impl ConversationDir {
         Ok(self.cut(count)?.is_some())
     }
 
-    /// What is to be summed up: the older part, with the summary that it begins with.
+    /// The older part, which is to be summarised, with the summary at its start.
     pub(crate) fn older(&self, cut: &Cut) -> Result<ConversationReader, StoreError> {
         Ok(self.reader(0)?.until(cut.at))
     }
 
-    /// Archives the older part and puts the summary in its place. Entries that came since the cut
-    /// was made are kept too. Returns the archive, or None where someone else was faster.
+    /// Archives the older part and replaces it by the summary. Entries that were added since the cut are
+    /// kept too. Returns the archive, or None where another process has compacted it already.
     pub(crate) fn replace_older(
         &self,
         _lock: &Lock,
         cut: &Cut,
-        summary: Entry,
+        summary: ConversationEntry,
     ) -> Result<Option<PathBuf>, StoreError> {
         if self.generation()? != cut.generation {
             return Ok(None);
@@ -102,8 +102,8 @@ impl ConversationDir {
         Ok(numbers)
     }
 
-    /// The number of the next archive. One that a crash has left holds a part of what is about to be
-    /// archived and is replaced; any other one is somebody's only copy.
+    /// The number of the next archive. An archive that a crash has left contains part of what is about to
+    /// be archived, and is replaced. Any other archive is the only copy of its entries.
     fn free_number(&self, cut: &Cut) -> Result<u64, StoreError> {
         let next = cut.generation + 1;
         let last = self.archives()?.last().copied().unwrap_or(0);
@@ -140,7 +140,7 @@ impl ConversationDir {
         }
     }
 
-    /// Writes `first` and a part of the current file under a name, whole or not at all.
+    /// Writes `first` and a part of the current file to `target`, atomically.
     fn write_whole(
         &self,
         target: &Path,
@@ -167,31 +167,34 @@ impl ConversationDir {
         sync_directory(&self.path)
     }
 
-    /// What a crash has left half written; nobody else writes while we hold the lock.
+    /// Removes incomplete files that a crash has left. The caller holds the lock, so no other process is
+    /// writing one.
     fn forget_unfinished(&self) {
         for entry in std::fs::read_dir(&self.path)
             .into_iter()
             .flatten()
             .flatten()
         {
-            if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-                // It is tried again the next time.
-                drop(std::fs::remove_file(entry.path()));
+            // A failure is tried again the next time.
+            if entry.file_name().to_string_lossy().starts_with(UNFINISHED)
+                && let Err(error) = std::fs::remove_file(entry.path())
+            {
+                tracing::debug!(%error, "an incomplete conversation file was not removed");
             }
         }
     }
 }
 
-/// Where the last `keep` entries begin, in the memory of one of them.
+/// Where the last `keep` entries begin. Reads one entry at a time.
 fn start_of_last(file: File, keep: usize) -> std::io::Result<u64> {
-    let mut lines = Backwards::new(file)?;
+    let mut lines = ReverseLines::new(file)?;
     let mut start = lines.length();
     let mut found = 0;
     while found < keep {
         let Some((at, line)) = lines.next()? else {
             break;
         };
-        if serde_json::from_slice::<Entry>(&line).is_ok() {
+        if serde_json::from_slice::<ConversationEntry>(&line).is_ok() {
             found += 1;
             start = at;
         }

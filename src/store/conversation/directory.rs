@@ -6,16 +6,16 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::backwards::Backwards;
-use crate::conversation::Entry;
+use super::reverse_lines::ReverseLines;
+use crate::conversation::ConversationEntry;
 use crate::store::jsonl::ends_torn;
 use crate::store::{InstanceDir, Lock, LockMode, StoreError, ensure_private};
 
-/// Whoever holds the lock appends a few lines or copies a file.
+/// The holder of the lock appends a few lines or copies a file.
 const WAIT: Duration = Duration::from_secs(5);
-/// What is read of the end of a conversation fits into memory, whatever is in it.
+/// The most bytes that are read from the end of a conversation.
 const TAIL_BUDGET: usize = 24 * 1024 * 1024;
-/// A summary is no longer than this.
+/// The longest summary.
 const LONGEST_SUMMARY: u64 = 4 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
@@ -26,9 +26,9 @@ pub(crate) struct ConversationDir {
 
 /// The last entries of a conversation.
 #[derive(Debug, Default)]
-pub(crate) struct Tailed {
-    pub entries: Vec<Entry>,
-    /// Where the first of them begins.
+pub(crate) struct LastEntries {
+    pub entries: Vec<ConversationEntry>,
+    /// The offset of the first of them.
     pub start: u64,
     /// Lines among them that could not be read.
     pub skipped: u64,
@@ -44,7 +44,7 @@ impl InstanceDir {
 }
 
 impl ConversationDir {
-    /// The lock under which anything is written here. It is the last one to be taken.
+    /// The lock for writing here. It is the last lock in the order.
     pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
         ensure_private(&self.path)?;
         Lock::take(&self.lock, LockMode::Exclusive, WAIT, "conversation")
@@ -59,9 +59,13 @@ impl ConversationDir {
         std::fs::metadata(self.current()).map_or(0, |metadata| metadata.len())
     }
 
-    /// Adds entries; they survive a power cut once this returns. A tail that a crash tore off is
-    /// ended first, so that it spoils no more than itself.
-    pub(crate) fn append(&self, _lock: &Lock, entries: &[Entry]) -> Result<(), StoreError> {
+    /// Adds entries; they survive a power cut once this returns. An incomplete last line that a crash has
+    /// left is ended first, so that it cannot damage the new lines.
+    pub(crate) fn append(
+        &self,
+        _lock: &Lock,
+        entries: &[ConversationEntry],
+    ) -> Result<(), StoreError> {
         if entries.is_empty() {
             return Ok(());
         }
@@ -89,16 +93,16 @@ impl ConversationDir {
         file.sync_data().map_err(StoreError::io("sync", &path))
     }
 
-    /// The last entries, without reading the rest: as many as asked for, or as fit into memory.
-    pub(crate) fn tail(&self, count: usize) -> Result<Tailed, StoreError> {
+    /// The last entries, without reading the rest: `count`, or as many as fit into memory.
+    pub(crate) fn tail(&self, count: usize) -> Result<LastEntries, StoreError> {
         let path = self.current();
-        let mut tailed = Tailed::default();
+        let mut tailed = LastEntries::default();
         let Some(file) = open(&path)? else {
             return Ok(tailed);
         };
         let read = StoreError::io("read", &path);
-        let fill = |tailed: &mut Tailed| -> std::io::Result<()> {
-            let mut lines = Backwards::new(file)?;
+        let fill = |tailed: &mut LastEntries| -> std::io::Result<()> {
+            let mut lines = ReverseLines::new(file)?;
             let mut size = 0;
             tailed.start = lines.length();
             while tailed.entries.len() < count && size < TAIL_BUDGET {
@@ -124,7 +128,7 @@ impl ConversationDir {
         Ok(tailed)
     }
 
-    /// How often this conversation was compacted: the number in the summary that it begins with.
+    /// How often this conversation was compacted, from the summary at its start.
     pub(crate) fn generation(&self) -> Result<u64, StoreError> {
         Ok(self.head()?.map_or(0, |head| head.number))
     }
@@ -138,11 +142,11 @@ impl ConversationDir {
     }
 }
 
-/// What the summary at the front of a compacted conversation says of the compaction.
+/// What the summary at the start of a compacted conversation records about the compaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
     pub number: u64,
-    /// Where the kept part began in the file before.
+    /// The offset of the kept part in the previous file.
     pub cut: u64,
     /// The length of the summary with its line end.
     pub length: u64,
@@ -152,7 +156,7 @@ impl Head {
     pub(super) fn read(file: File) -> std::io::Result<Option<Self>> {
         let mut line = Vec::new();
         BufReader::new(file.take(LONGEST_SUMMARY)).read_until(b'\n', &mut line)?;
-        let Ok(entry) = serde_json::from_slice::<Entry>(&line) else {
+        let Ok(entry) = serde_json::from_slice::<ConversationEntry>(&line) else {
             return Ok(None);
         };
         let told = |key: &str| entry.metadata.get("compaction")?.get(key)?.as_u64();
@@ -168,7 +172,7 @@ impl Head {
     }
 }
 
-/// The file, if it is there.
+/// The file, if it exists.
 pub(super) fn open(path: &Path) -> Result<Option<File>, StoreError> {
     match File::open(path) {
         Ok(file) => Ok(Some(file)),

@@ -1,4 +1,4 @@
-//! How far the agents' transcripts were read, and what is known of their entries.
+//! The state of transcript imports: how far each transcript was read, and which prompts were sent.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -9,46 +9,46 @@ use serde_json::Value;
 
 use super::directory::ConversationDir;
 use super::reader::ConversationReader;
-use crate::conversation::{Entry, Fingerprint, Speaker, same_words};
+use crate::conversation::{ConversationEntry, Fingerprint, Speaker, hash_without_whitespace};
 use crate::model::Timestamp;
 use crate::store::{Document, Lock, StoreError, read_if_there, set_aside, write_document};
 
-/// A transcript may tell of a prompt a moment before it was seen to be submitted …
+/// A transcript may record a prompt shortly before it was seen to be submitted …
 const BEFORE: Duration = Duration::from_secs(60);
-/// … and some time after: a busy agent keeps it waiting.
+/// … or some time after, if the agent was busy.
 const AFTER: Duration = Duration::from_secs(15 * 60);
-/// Prompts that a transcript never told of are let go.
+/// The most prompts that are kept while no transcript has recorded them.
 const MOST_SENT: usize = 64;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Imports {
     pub format: u32,
-    /// Which current file `stored` speaks of, and how long it was.
+    /// The generation of the current file that `stored` refers to, and its length.
     generation: u64,
     stored: u64,
-    /// By format and session reference, in the words of the room that reads them.
+    /// Bookmarks by format and session reference. Opaque here: the `agents` room defines them.
     pub sources: BTreeMap<String, Value>,
-    pub sent: Vec<Sent>,
+    pub sent: Vec<SentPrompt>,
     /// Lines of transcripts that could not be understood.
     pub skipped: u64,
 }
 
-/// A prompt that is sent through Bivouac and that no transcript has told of yet.
+/// A prompt that was sent through Bivouac and that no transcript has recorded yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Sent {
+pub(crate) struct SentPrompt {
     pub at: Timestamp,
     pub words: u64,
-    /// Whether it stands in the conversation already.
+    /// Whether it is in the conversation already.
     pub written: bool,
 }
 
-/// What stands in the conversation already, as far as it could come again.
+/// Entries of the conversation that an import could add again.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct KnownEntries {
     entries: HashMap<Fingerprint, u32>,
-    /// Prompts that were sent and whose transcripts' version was left out.
-    sent: Vec<Sent>,
+    /// Sent prompts whose transcript entry was left out.
+    sent: Vec<SentPrompt>,
 }
 
 impl Document for Imports {
@@ -61,23 +61,23 @@ impl Imports {
         if self.sent.len() >= MOST_SENT {
             self.sent.remove(0);
         }
-        self.sent.push(Sent {
+        self.sent.push(SentPrompt {
             at,
-            words: same_words(prompt),
+            words: hash_without_whitespace(prompt),
             written: false,
         });
     }
 
-    /// Takes a note back, unless a transcript has told of the prompt.
+    /// Removes a note, unless a transcript has recorded the prompt.
     pub(crate) fn forget_sent(&mut self, at: Timestamp, prompt: &str) {
-        let words = same_words(prompt);
+        let words = hash_without_whitespace(prompt);
         self.sent
             .retain(|sent| sent.written || sent.at != at || sent.words != words);
     }
 
-    /// Marks a noted prompt as written; false where a transcript has told of it before.
+    /// Marks a noted prompt as written; false where a transcript has recorded it before.
     pub(crate) fn write_sent(&mut self, at: Timestamp, prompt: &str) -> bool {
-        let words = same_words(prompt);
+        let words = hash_without_whitespace(prompt);
         let noted = self
             .sent
             .iter_mut()
@@ -89,9 +89,9 @@ impl Imports {
         false
     }
 
-    /// What becomes of an entry of a transcript: None if it stands in the conversation already, as
-    /// a prompt that was sent; with a mark if it was sent and is written here first.
-    pub(crate) fn admit(&mut self, entry: Entry) -> Option<Entry> {
+    /// Filters an entry of a transcript. None if it is in the conversation already as a sent prompt;
+    /// marked as sent if it was sent and is written here first.
+    pub(crate) fn admit(&mut self, entry: ConversationEntry) -> Option<ConversationEntry> {
         match take_match(&mut self.sent, &entry) {
             None => Some(entry),
             Some(sent) if sent.written => None,
@@ -100,10 +100,10 @@ impl Imports {
     }
 }
 
-impl Known {
-    /// Whether the entry stands in the conversation already. Each that stands there is found once:
-    /// the same words may well be said twice.
-    pub(crate) fn has(&mut self, entry: &Entry) -> bool {
+impl KnownEntries {
+    /// Whether the entry is in the conversation already. Each known entry matches once, because the same
+    /// words may be said twice.
+    pub(crate) fn has(&mut self, entry: &ConversationEntry) -> bool {
         match self.entries.get_mut(&entry.fingerprint()) {
             Some(count) if *count > 0 => {
                 *count -= 1;
@@ -113,11 +113,11 @@ impl Known {
         }
     }
 
-    fn add(&mut self, entry: &Entry) {
+    fn add(&mut self, entry: &ConversationEntry) {
         if entry.text("source") == Some("biv") {
-            self.sent.push(Sent {
+            self.sent.push(SentPrompt {
                 at: entry.timestamp,
-                words: same_words(&entry.content),
+                words: hash_without_whitespace(&entry.content),
                 written: true,
             });
         } else if !entry.is_summary() {
@@ -126,11 +126,11 @@ impl Known {
     }
 }
 
-fn take_match(sent: &mut Vec<Sent>, entry: &Entry) -> Option<Sent> {
+fn take_match(sent: &mut Vec<SentPrompt>, entry: &ConversationEntry) -> Option<SentPrompt> {
     if entry.speaker != Speaker::User || sent.is_empty() {
         return None;
     }
-    let words = same_words(&entry.content);
+    let words = hash_without_whitespace(&entry.content);
     let at = sent.iter().position(|sent| {
         sent.words == words
             && entry.timestamp.until(sent.at) <= BEFORE
@@ -140,8 +140,8 @@ fn take_match(sent: &mut Vec<Sent>, entry: &Entry) -> Option<Sent> {
 }
 
 impl ConversationDir {
-    /// What was imported. A damaged file is as none: everything is then compared
-    /// with what stands in the conversation.
+    /// The import state. A damaged file counts as none: every entry is then compared with the
+    /// conversation.
     pub(crate) fn imports(&self) -> Result<Imports, StoreError> {
         match read_if_there(&self.imports_path()) {
             Ok(imports) => Ok(imports.unwrap_or_default()),
@@ -150,7 +150,7 @@ impl ConversationDir {
         }
     }
 
-    /// Writes down what was imported up to the present end of the current file.
+    /// Stores the import state for the present end of the current file.
     pub(crate) fn save_imports(
         &self,
         _lock: &Lock,
@@ -166,13 +166,13 @@ impl ConversationDir {
         write_document(&path, imports)
     }
 
-    /// What a crash kept from being written down: entries behind the end that the imports know of.
-    /// Prompts among them that were sent count as written.
-    pub(crate) fn unacknowledged(&self, imports: &mut Imports) -> Result<Known, StoreError> {
+    /// Entries after the stored end, whose import state a crash kept from being stored. Sent prompts among
+    /// them count as written.
+    pub(crate) fn unacknowledged(&self, imports: &mut Imports) -> Result<KnownEntries, StoreError> {
         if imports.generation != self.generation()? {
             return self.known();
         }
-        let mut known = Known::default();
+        let mut known = KnownEntries::default();
         if imports.stored < self.length() {
             self.learn(&mut known, self.reader(imports.stored)?)?;
         }
@@ -190,9 +190,9 @@ impl ConversationDir {
         Ok(known)
     }
 
-    /// All that stands in the conversation, archives included.
-    pub(crate) fn known(&self) -> Result<Known, StoreError> {
-        let mut known = Known::default();
+    /// All entries of the conversation, including archives.
+    pub(crate) fn known(&self) -> Result<KnownEntries, StoreError> {
+        let mut known = KnownEntries::default();
         for number in self.archives()? {
             let path = self.archive(number);
             self.learn(&mut known, ConversationReader::open(&path, 0)?)?;
@@ -201,7 +201,11 @@ impl ConversationDir {
         Ok(known)
     }
 
-    fn learn(&self, known: &mut Known, mut reader: ConversationReader) -> Result<(), StoreError> {
+    fn learn(
+        &self,
+        known: &mut KnownEntries,
+        mut reader: ConversationReader,
+    ) -> Result<(), StoreError> {
         loop {
             let entries = reader.next()?;
             if entries.is_empty() {

@@ -1,19 +1,19 @@
-//! The conversation of an instance on disk: lines that only ever grow.
+//! The conversation of an instance on disk: append-only files of JSON lines.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `current.jsonl` | the conversation; after a compaction a summary and what came since |
-//! | `archive-0001.jsonl` … | what was summed up, line for line; with `current.jsonl` the whole history |
+//! | `archive-0001.jsonl` … | what was summarised, line for line; with `current.jsonl` the whole history |
 //! | `imports.json` | how far each transcript was read, and which prompts were sent |
 //!
-//! Nothing is rewritten in place. A compaction writes the archive, then puts a new current file in
-//! the place of the old one in one step: a crash leaves the old one or the new one.
+//! Nothing is rewritten in place. A compaction writes the archive, then replaces the current file in one
+//! step: a crash leaves the old one or the new one.
 
 mod archive;
-mod backwards;
 mod directory;
 mod imports;
 mod reader;
+mod reverse_lines;
 #[cfg(test)]
 mod tests;
 

@@ -1,4 +1,4 @@
-//! A conversation read from front to back, in pieces, also while it grows or is compacted.
+//! Reads a conversation from start to end in pieces, also while it grows or is compacted.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
@@ -6,10 +6,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::directory::{ConversationDir, Head, open};
-use crate::conversation::Entry;
+use crate::conversation::ConversationEntry;
 use crate::store::StoreError;
 
-/// So much is read before the entries are handed on.
+/// How many bytes are read per piece.
 const PIECE: u64 = 1024 * 1024;
 
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl ConversationReader {
         Ok(reader)
     }
 
-    /// Only what lies before this place.
+    /// Stops at this offset.
     pub(super) fn until(mut self, limit: u64) -> Self {
         self.limit = Some(limit);
         self
@@ -54,13 +54,13 @@ impl ConversationReader {
         self.skipped
     }
 
-    /// Some more entries; none at the end of what is written so far.
-    pub(crate) fn next(&mut self) -> Result<Vec<Entry>, StoreError> {
+    /// The next entries; empty at the end of what is written so far.
+    pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, StoreError> {
         self.read_piece()
             .map_err(StoreError::io("read", &self.path))
     }
 
-    fn read_piece(&mut self) -> std::io::Result<Vec<Entry>> {
+    fn read_piece(&mut self) -> std::io::Result<Vec<ConversationEntry>> {
         let mut entries = Vec::new();
         let start = self.position;
         let Some(file) = &mut self.file else {
@@ -74,9 +74,10 @@ impl ConversationReader {
             line.clear();
             let length = file.read_until(b'\n', &mut line)?;
             let whole = line.last() == Some(&b'\n');
-            match serde_json::from_slice::<Entry>(&line) {
+            match serde_json::from_slice::<ConversationEntry>(&line) {
                 Ok(entry) => entries.push(entry),
-                // Half a line: someone is writing it, or it was torn off and ends with the next one.
+                // An incomplete line: another process is writing it, or a crash cut it off and the next
+                // append ends it.
                 Err(_) if !whole => {
                     file.seek(SeekFrom::Start(self.position))?;
                     break;
@@ -89,8 +90,8 @@ impl ConversationReader {
         Ok(entries)
     }
 
-    /// Goes over to a file that has taken the place of the one that is being read. Returns whether
-    /// it did. What is kept in it is the end of the old one, so reading goes on at the same entry.
+    /// Switches to the new file after a compaction; returns whether there was one. The new file has the
+    /// end of the old one, so reading continues at the same entry.
     pub(crate) fn follow(&mut self) -> Result<bool, StoreError> {
         let now = match std::fs::metadata(&self.path) {
             Ok(metadata) => metadata.ino(),

@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use super::*;
-use crate::conversation::{Digest, Entry, Speaker};
+use crate::conversation::{ConversationEntry, Digest, Speaker};
 use crate::model::{InstanceId, Timestamp};
 use crate::store::Store;
 
@@ -9,13 +9,13 @@ fn at(second: i64) -> Timestamp {
     Timestamp::from_epoch(1_800_000_000 + second).unwrap()
 }
 
-fn said(number: i64) -> Entry {
+fn said(number: i64) -> ConversationEntry {
     let speaker = if number % 2 == 0 {
         Speaker::User
     } else {
         Speaker::Assistant
     };
-    Entry::new(at(number), speaker, format!("entry {number} \n„ü“"))
+    ConversationEntry::new(at(number), speaker, format!("entry {number} \n„ü“"))
 }
 
 fn conversation(root: &Path) -> ConversationDir {
@@ -24,16 +24,16 @@ fn conversation(root: &Path) -> ConversationDir {
     store.claim(&InstanceId::random()).unwrap().conversation()
 }
 
-fn filled(root: &Path, count: i64) -> (ConversationDir, Vec<Entry>) {
+fn filled(root: &Path, count: i64) -> (ConversationDir, Vec<ConversationEntry>) {
     let conversation = conversation(root);
-    let entries: Vec<Entry> = (0..count).map(said).collect();
+    let entries: Vec<ConversationEntry> = (0..count).map(said).collect();
     conversation
         .append(&conversation.lock().unwrap(), &entries)
         .unwrap();
     (conversation, entries)
 }
 
-fn read(mut reader: ConversationReader) -> Vec<Entry> {
+fn read(mut reader: ConversationReader) -> Vec<ConversationEntry> {
     let mut all = Vec::new();
     loop {
         let more = reader.next().unwrap();
@@ -44,7 +44,7 @@ fn read(mut reader: ConversationReader) -> Vec<Entry> {
     }
 }
 
-fn history(conversation: &ConversationDir) -> Vec<Entry> {
+fn history(conversation: &ConversationDir) -> Vec<ConversationEntry> {
     let mut all = Vec::new();
     for number in conversation.archives().unwrap() {
         all.extend(read(
@@ -80,7 +80,7 @@ fn cut_at_any_byte_every_whole_line_is_kept_and_new_ones_are_taken() {
     for cut in 0..=whole.len() {
         std::fs::write(&path, &whole[..cut]).unwrap();
         let complete = whole[..cut].iter().filter(|byte| **byte == b'\n').count();
-        // A line that lacks nothing but its end is whole too.
+        // A line without its line end is complete too.
         let unended = usize::from(cut < whole.len() && whole[cut] == b'\n');
         let expected = &entries[..complete + unended];
         assert_eq!(
@@ -134,7 +134,7 @@ fn compacting_again_and_again_loses_nothing() {
             u64::try_from(round).unwrap() + 1
         );
         assert_eq!(history(&conversation), entries);
-        let more: Vec<Entry> = (0..5).map(|n| said(100 * (round + 1) + n)).collect();
+        let more: Vec<ConversationEntry> = (0..5).map(|n| said(100 * (round + 1) + n)).collect();
         conversation
             .append(&conversation.lock().unwrap(), &more)
             .unwrap();
@@ -153,7 +153,7 @@ fn a_compaction_cut_off_between_its_two_files_is_done_again() {
     // As if the archive had been written and the current file not yet.
     std::fs::write(conversation.current(), &before).unwrap();
     std::fs::write(conversation.path.join(".new-left"), "half").unwrap();
-    let more: Vec<Entry> = (50..53).map(said).collect();
+    let more: Vec<ConversationEntry> = (50..53).map(said).collect();
     conversation
         .append(&conversation.lock().unwrap(), &more)
         .unwrap();
@@ -164,12 +164,12 @@ fn a_compaction_cut_off_between_its_two_files_is_done_again() {
 }
 
 #[test]
-fn an_archive_that_is_somebodys_only_copy_is_never_replaced() {
+fn an_archive_that_is_the_only_copy_is_never_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let (conversation, entries) = filled(dir.path(), 10);
     assert!(compact(&conversation, 4));
     let archived = std::fs::read(conversation.archive(1)).unwrap();
-    // The summary is spoilt, so that nothing tells of the first archive any more.
+    // The summary is damaged, so that the first archive is not recorded any more.
     let current = std::fs::read_to_string(conversation.current()).unwrap();
     std::fs::write(conversation.current(), current.replacen('{', "!", 1)).unwrap();
     assert!(compact(&conversation, 2));
@@ -179,7 +179,7 @@ fn an_archive_that_is_somebodys_only_copy_is_never_replaced() {
 }
 
 #[test]
-fn a_cut_that_someone_was_faster_with_is_given_up() {
+fn a_cut_after_another_compaction_is_given_up() {
     let dir = tempfile::tempdir().unwrap();
     let (conversation, entries) = filled(dir.path(), 10);
     let cut = conversation.cut(4).unwrap().unwrap();
@@ -214,7 +214,7 @@ fn what_was_not_written_down_as_imported_is_recognised() {
     assert_eq!(found, [true, true, false, false], "each is found once");
     let mut all = conversation.known().unwrap();
     assert!(entries.iter().all(|entry| all.has(entry)));
-    // A file that cannot be understood is as none.
+    // A file that cannot be parsed counts as none.
     std::fs::write(conversation.path.join("imports.json"), "{torn").unwrap();
     assert_eq!(conversation.imports().unwrap(), Imports::default());
     std::fs::write(conversation.path.join("imports.json"), "{\"format\":9}").unwrap();
@@ -224,7 +224,7 @@ fn what_was_not_written_down_as_imported_is_recognised() {
 #[test]
 fn a_prompt_that_was_sent_is_not_told_twice() {
     let mut imports = Imports::default();
-    let told = |second, text: &str| Entry::new(at(second), Speaker::User, text);
+    let told = |second, text: &str| ConversationEntry::new(at(second), Speaker::User, text);
     imports.note_sent(at(100), "fix  it\n");
     assert_eq!(imports.admit(told(102, "other")).unwrap().metadata.len(), 0);
     let marked = imports.admit(told(102, "fix it")).unwrap();

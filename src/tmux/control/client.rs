@@ -1,4 +1,4 @@
-//! A control client of our own server: asks without waiting, hears answers in their order.
+//! A control-mode client: it sends commands without blocking and reads the answers in order.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
@@ -10,80 +10,80 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::line::{line, unescaped};
-use super::parser::{Notice, Parser, Word};
-use crate::process::{Companion, Identity};
+use super::parser::{ControlMessage, Notification, Parser};
+use crate::process::{Coprocess, Identity};
 use crate::tmux::pane::{self, parse_panes};
 use crate::tmux::screen::{CURSOR, parse_cursor};
 use crate::tmux::server::HUB;
-use crate::tmux::{Pane, Server, Shot, TmuxError, Version};
+use crate::tmux::{Pane, Screenshot, Server, TmuxError, TmuxVersion};
 
-/// How long the server may take for its first answer; no session is opened or closed meanwhile.
+/// How long the server may take for its first answer. No session is opened or closed during this time.
 const GREETING: Duration = Duration::from_secs(10);
-/// How long sessions may keep coming and going before a connection is given up, to be tried again.
+/// How long to wait for the sessions lock before the connection is given up and tried again later.
 const TURN: Duration = Duration::from_secs(5);
-/// An answer that takes longer will not come any more: the server hangs, or is gone.
+/// After this time without an answer, the server hangs or is gone.
 const ANSWER: Duration = Duration::from_secs(20);
-/// More than this much unsent means that the server does not listen.
+/// More unsent bytes than this mean that the server does not read.
 const UNSENT: usize = 4 * 1024 * 1024;
 const FIELD: char = '\u{1f}';
 
-/// From here on the text of a buffer comes as it is.
+/// Since this version the text of a buffer is printed without escapes.
 const RAW_BUFFERS: &str = "tmux 3.4";
-/// From here on a capture over control mode does not leak in the server.
+/// Since this version a capture over control mode does not leak memory in the server.
 const LEAKLESS: &str = "tmux 3.6";
 
-/// The lasting connection.
+/// A connection to the server in control mode.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct ControlClient {
     server: Server,
-    /// None once it is being ended.
-    companion: Option<Companion>,
+    /// None while it is being ended.
+    coprocess: Option<Coprocess>,
     parser: Parser,
     unsent: Vec<u8>,
-    /// What was asked, and when, in order.
+    /// The commands without an answer yet, in order, with the time of sending.
     asked: VecDeque<(Question, Instant)>,
-    looks: VecDeque<Look>,
+    looks: VecDeque<PendingScreenshot>,
     way: Capture,
     buffer: String,
 }
 
-/// What came of it.
+/// An answer or a notification.
 #[derive(Debug)]
-pub(crate) enum Said {
+pub(crate) enum ControlEvent {
     Panes(Vec<Pane>),
     /// None: the pane is gone.
-    Look {
+    Screenshot {
         pane: String,
-        shot: Option<Shot>,
+        shot: Option<Screenshot>,
     },
-    /// Whether a doorbell could be hung up.
+    /// Whether the output of the pane could be piped.
     Piped {
         pane: String,
         ok: bool,
     },
-    Notice(Notice),
+    Notification(Notification),
 }
 
 #[derive(Debug)]
 enum Question {
     Version,
     Panes,
-    /// Of the first look that is under way.
+    /// The title and state of the first screenshot that is under way.
     Head,
     Copy,
     Text,
     Pipe(String),
 }
 
-/// One look, answered in two or three parts.
+/// A screenshot that is being taken, answered in two or three parts.
 #[derive(Debug)]
-struct Look {
+struct PendingScreenshot {
     pane: String,
     head: Option<String>,
     failed: bool,
 }
 
-/// How the text of a pane is asked for, by what this server can do.
+/// How the text of a pane is captured, by what this server supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Capture {
     Printed,
@@ -92,10 +92,10 @@ enum Capture {
 }
 
 impl Capture {
-    fn of(version: Option<Version>) -> Self {
-        let at_least = |oldest: &str| version >= Version::parse(oldest);
+    fn of(version: Option<TmuxVersion>) -> Self {
+        let at_least = |oldest: &str| version >= TmuxVersion::parse(oldest);
         match version {
-            // A development build: newer than anything that is numbered.
+            // A development build: newer than any release.
             None => Self::Printed,
             Some(_) if at_least(LEAKLESS) => Self::Printed,
             Some(_) if at_least(RAW_BUFFERS) => Self::Buffered,
@@ -104,22 +104,23 @@ impl Capture {
     }
 }
 
-impl Client {
-    /// Connects to a server that runs. `biv` is this program, which keeps the client on a leash.
+impl ControlClient {
+    /// Connects to a running server. `biv` is the path of this program, which binds the client to this
+    /// process.
     pub(crate) fn connect(server: &Server, biv: &Path) -> Result<Self, TmuxError> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         server.open_hub()?;
         let lock = server.lock_out_sessions(TURN).ok_or(TmuxError::NoServer)?;
-        let companion = server
+        let coprocess = server
             .client()
             .args(["-N", "-C", "attach-session", "-t", &format!("={HUB}")])
             .args(["-f", "no-output,ignore-size"])
-            .leashed(biv)
-            .companion()?;
+            .bound_to_parent(biv)
+            .coprocess()?;
         let mut client = Self {
             server: server.clone(),
-            companion: Some(companion),
+            coprocess: Some(coprocess),
             parser: Parser::default(),
             unsent: Vec::new(),
             asked: VecDeque::new(),
@@ -129,14 +130,14 @@ impl Client {
         };
         let greeted = client.greet();
         if greeted.is_err() {
-            // It goes while the sessions are still kept still; the hub can go only after that.
-            client.companion = None;
+            // The client ends while the lock is still held. The hub can be closed only after that.
+            client.coprocess = None;
         }
         drop(lock);
         greeted.map(|()| client)
     }
 
-    /// Waits for the first answer: from then on the server knows this client.
+    /// Waits for the first answer: from then on the client is identified to the server.
     fn greet(&mut self) -> Result<(), TmuxError> {
         self.ask(&["display-message", "-p", "#{version}"], Question::Version);
         let deadline = Instant::now() + GREETING;
@@ -148,29 +149,29 @@ impl Client {
             if let Some(readable) = self.readable() {
                 wait(readable, left.min(Duration::from_millis(200)));
             }
-            self.hear()?;
+            self.read_events()?;
         }
         Ok(())
     }
 
     pub(crate) fn readable(&self) -> Option<BorrowedFd<'_>> {
-        self.companion.as_ref().map(Companion::readable)
+        self.coprocess.as_ref().map(Coprocess::readable)
     }
 
-    /// The process that stands between us and the server.
+    /// The process of the tmux client.
     pub(crate) fn process(&self) -> Option<Identity> {
-        self.companion.as_ref().and_then(Companion::identity)
+        self.coprocess.as_ref().and_then(Coprocess::identity)
     }
 
-    /// Where to wait for room, while something is unsent.
+    /// The descriptor to poll for writing, while something is unsent.
     pub(crate) fn writable(&self) -> Option<BorrowedFd<'_>> {
-        self.companion
+        self.coprocess
             .as_ref()
             .filter(|_| !self.unsent.is_empty())
-            .map(Companion::writable)
+            .map(Coprocess::writable)
     }
 
-    /// Whether an answer has been missing for too long.
+    /// Whether an answer is overdue.
     pub(crate) fn is_stuck(&self) -> bool {
         self.unsent.len() > UNSENT
             || self
@@ -183,18 +184,18 @@ impl Client {
         !self.asked.is_empty()
     }
 
-    pub(crate) fn ask_panes(&mut self) {
+    pub(crate) fn request_panes(&mut self) {
         self.ask(
             &["list-panes", "-a", "-F", &pane::format()],
             Question::Panes,
         );
     }
 
-    /// Asks for title and screen of a pane, with colours on request.
-    pub(crate) fn ask_look(&mut self, pane: &str, colours: bool) {
+    /// Requests the title and screen of a pane, with colours on request.
+    pub(crate) fn request_screenshot(&mut self, pane: &str, colours: bool) {
         let head =
             format!("#{{pane_in_mode}}{FIELD}#{{pane_dead}}{FIELD}{CURSOR}{FIELD}#{{pane_title}}");
-        self.looks.push_back(Look {
+        self.looks.push_back(PendingScreenshot {
             pane: pane.to_owned(),
             head: None,
             failed: false,
@@ -210,8 +211,8 @@ impl Client {
                 let words = [&["capture-pane", "-p"], coloured, &["-t", pane]].concat();
                 self.ask(&words, Question::Text);
             }
-            // Printed, it would stay in the server's memory for ever. The buffer is one and the
-            // same for all looks: each overwrites the one before.
+            // A printed capture would leak in the server. All captures use the same buffer, so
+            // each overwrites the one before.
             Capture::Buffered | Capture::BufferedAndEscaped => {
                 let words = [&["capture-pane", "-b", &buffer], coloured, &["-t", pane]].concat();
                 self.ask(&words, Question::Copy);
@@ -220,24 +221,23 @@ impl Client {
         }
     }
 
-    /// Hangs a doorbell on a pane: its output goes to this shell command too. One that somebody else
-    /// has hung up is taken over.
-    pub(crate) fn ask_pipe(&mut self, pane: &str, command: &str) {
+    /// Pipes the output of a pane into this shell command. An existing pipe is replaced.
+    pub(crate) fn request_pipe(&mut self, pane: &str, command: &str) {
         self.ask(
             &["pipe-pane", "-O", "-t", pane, command],
             Question::Pipe(pane.to_owned()),
         );
     }
 
-    /// Reads what has been said. An error means that the conversation is over.
-    pub(crate) fn hear(&mut self) -> Result<Vec<Said>, TmuxError> {
+    /// Reads answers and notifications. An error means that the connection has ended.
+    pub(crate) fn read_events(&mut self) -> Result<Vec<ControlEvent>, TmuxError> {
         let mut said = Vec::new();
         let mut bytes = [0; 64 * 1024];
         loop {
-            let Some(companion) = &mut self.companion else {
+            let Some(coprocess) = &mut self.coprocess else {
                 return Err(TmuxError::NoServer);
             };
-            let count = match companion.stdout().read(&mut bytes) {
+            let count = match coprocess.stdout().read(&mut bytes) {
                 Ok(0) => return Err(TmuxError::NoServer),
                 Ok(count) => count,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(said),
@@ -250,9 +250,11 @@ impl Client {
                 .map_err(|error| TmuxError::Answer(error.to_string()))?;
             for word in words {
                 match word {
-                    Word::Reply { ok, body } => said.extend(self.answer(ok, &body)?),
-                    Word::Notice(notice) => said.push(Said::Notice(notice)),
-                    Word::Exit => return Err(TmuxError::NoServer),
+                    ControlMessage::Reply { ok, body } => said.extend(self.answer(ok, &body)?),
+                    ControlMessage::Notification(notice) => {
+                        said.push(ControlEvent::Notification(notice))
+                    }
+                    ControlMessage::Exit => return Err(TmuxError::NoServer),
                 }
             }
         }
@@ -261,10 +263,10 @@ impl Client {
     /// Sends as much as the server takes now.
     pub(crate) fn flush(&mut self) -> Result<(), TmuxError> {
         while !self.unsent.is_empty() {
-            let Some(companion) = &mut self.companion else {
+            let Some(coprocess) = &mut self.coprocess else {
                 return Err(TmuxError::NoServer);
             };
-            match companion.stdin().write(&self.unsent) {
+            match coprocess.stdin().write(&self.unsent) {
                 Ok(count) => drop(self.unsent.drain(..count)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
@@ -277,21 +279,23 @@ impl Client {
     fn ask(&mut self, words: &[&str], question: Question) {
         self.unsent.extend_from_slice(line(words).as_bytes());
         self.asked.push_back((question, Instant::now()));
-        // What does not fit now goes out when there is room; a closed pipe is noticed by reading.
-        drop(self.flush());
+        // The rest is sent when there is room. A closed pipe is noticed when reading.
+        if let Err(error) = self.flush() {
+            tracing::debug!(%error, "a command for tmux was not sent");
+        }
     }
 
-    fn answer(&mut self, ok: bool, body: &[u8]) -> Result<Option<Said>, TmuxError> {
+    fn answer(&mut self, ok: bool, body: &[u8]) -> Result<Option<ControlEvent>, TmuxError> {
         let text = || String::from_utf8_lossy(body);
         let Some((question, _)) = self.asked.pop_front() else {
             return Err(TmuxError::Answer(text().into_owned()));
         };
         Ok(match question {
             Question::Version => {
-                self.way = Capture::of(Version::parse(&format!("tmux {}", text().trim())));
+                self.way = Capture::of(TmuxVersion::parse(&format!("tmux {}", text().trim())));
                 None
             }
-            Question::Panes => Some(Said::Panes(parse_panes(&text())?)),
+            Question::Panes => Some(ControlEvent::Panes(parse_panes(&text())?)),
             Question::Head => {
                 if let Some(look) = self.looks.iter_mut().find(|look| look.head.is_none()) {
                     look.failed |= !ok;
@@ -310,28 +314,28 @@ impl Client {
                     Capture::BufferedAndEscaped => unescaped(body),
                     Capture::Printed | Capture::Buffered => body.to_owned(),
                 };
-                Said::Look {
+                ControlEvent::Screenshot {
                     shot: if ok { shot(&look, &body) } else { None },
                     pane: look.pane,
                 }
             }),
-            Question::Pipe(pane) => Some(Said::Piped { pane, ok }),
+            Question::Pipe(pane) => Some(ControlEvent::Piped { pane, ok }),
         })
     }
 }
 
-impl Drop for Client {
+impl Drop for ControlClient {
     fn drop(&mut self) {
-        // First the client, then what it was attached to: never both at once.
-        self.companion = None;
+        // The client first, then the session that it is attached to: tmux crashes otherwise.
+        self.coprocess = None;
         self.server.close_hub();
     }
 }
 
-fn shot(look: &Look, body: &[u8]) -> Option<Shot> {
+fn shot(look: &PendingScreenshot, body: &[u8]) -> Option<Screenshot> {
     let head = look.head.as_deref().filter(|_| !look.failed)?;
     let mut fields = head.trim_end_matches('\n').splitn(4, FIELD);
-    Some(Shot {
+    Some(Screenshot {
         pane: look.pane.clone(),
         in_mode: fields.next()? != "0",
         dead: fields.next()? == "1",
@@ -348,7 +352,7 @@ fn wait(fd: BorrowedFd<'_>, limit: Duration) {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(limit.subsec_nanos()),
     };
-    // Woken early or interrupted: the caller looks again anyway.
+    // After an interruption or an error the caller checks again anyway.
     poll(
         &mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)],
         Some(&timeout),
@@ -365,7 +369,7 @@ mod tests {
     use crate::model::InstanceId;
     use crate::tmux::{Configuration, SessionOptions};
 
-    /// Stands for this program, which becomes what it keeps on a leash.
+    /// In place of `biv __leash`: execs its arguments.
     const LEASH: &str = "#!/bin/sh\nshift 2\nexec \"$@\"\n";
     const CONNECTIONS: usize = 25;
 
@@ -409,8 +413,8 @@ mod tests {
             }
             let connected = (0..CONNECTIONS)
                 .take_while(|_| identity.is_alive())
-                // One that finds no turn for itself is tried again by its watcher.
-                .filter(|_| Client::connect(&server, &leash).is_ok())
+                // A client that does not get the lock is tried again by its watcher.
+                .filter(|_| ControlClient::connect(&server, &leash).is_ok())
                 .count();
             over.store(true, Ordering::Relaxed);
             assert!(connected > 0);

@@ -1,6 +1,6 @@
-//! Commands as a control client takes them: one line each.
+//! Commands for a control client, one line each.
 
-/// One command as a line, each word quoted so that it arrives as it is.
+/// One command as a line, each word quoted.
 pub(super) fn line(words: &[&str]) -> String {
     let mut line = words
         .iter()
@@ -39,8 +39,8 @@ fn quoted(word: &str) -> String {
     text
 }
 
-/// What a server older than 3.4 shows of a buffer, as it is in the buffer: it writes backslashes,
-/// dollars and control characters as escapes.
+/// Undoes the escapes of servers older than 3.4, which print backslashes, dollars and control characters
+/// of a buffer as escapes.
 pub(super) fn unescaped(shown: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(shown.len());
     let mut rest = shown;

@@ -1,11 +1,12 @@
-//! One lasting conversation with the server, in tmux's control mode.
+//! A connection to the server in tmux's control mode.
 //!
-//! `Parser` and [`mod@line`] know the language and do nothing; [`Client`] talks. The client carries no
-//! output of panes (a stalled reader of that wedges the whole server) and influences no sizes.
+//! `Parser` and [`mod@line`] parse and format, without effects; [`ControlClient`] has the connection. The
+//! client gets no output of panes, because a stalled reader blocks the whole server, and does not affect
+//! window sizes.
 
 mod client;
 mod line;
 mod parser;
 
-pub(crate) use client::{Client, Said};
-pub(crate) use parser::Notice;
+pub(crate) use client::{ControlClient, ControlEvent};
+pub(crate) use parser::Notification;

@@ -1,53 +1,53 @@
-//! What a control client says, taken apart: bytes in, words out.
+//! Parses the output of a control client into messages.
 
-/// A longer line or answer is none that we have asked for.
+/// A longer line or answer is an error.
 const LONGEST: usize = 32 * 1024 * 1024;
 
-/// One thing that the server has said.
+/// One message of the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Word {
-    /// The answer to the next of our commands, in the order in which they were given.
+pub(crate) enum ControlMessage {
+    /// The answer to the oldest command without an answer.
     Reply {
         ok: bool,
         body: Vec<u8>,
     },
-    Notice(Notice),
-    /// The conversation is over.
+    Notification(Notification),
+    /// The connection has ended.
     Exit,
 }
 
-/// What happened without having been asked for. Only what somebody wants to know has a name.
+/// A notification of the server, as far as it is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Notice {
-    /// Sessions came or went.
+pub(crate) enum Notification {
+    /// Sessions were opened or closed.
     Sessions,
-    /// A person came, went, or looks at another session.
+    /// A client attached, detached or switched to another session.
     Clients,
     Other,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the tmux server said something endless")]
-pub(crate) struct Endless;
+pub(crate) struct TooLong;
 
-/// Takes bytes as they come, cut anywhere.
+/// Takes the bytes in pieces of any size.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
-    /// The beginning of a line that has not ended yet.
+    /// The start of a line without its end.
     line: Vec<u8>,
     block: Option<Block>,
 }
 
 #[derive(Debug)]
 struct Block {
-    /// What stands behind `%begin`, and must stand behind `%end`: a screen may show `%end` too.
+    /// The text after `%begin`. It must follow `%end` too: a screen may show `%end` as well.
     tag: Vec<u8>,
     ours: bool,
     body: Vec<u8>,
 }
 
 impl Parser {
-    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<Word>, Endless> {
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) -> Result<Vec<ControlMessage>, TooLong> {
         let mut words = Vec::new();
         while let Some(at) = bytes.iter().position(|byte| *byte == b'\n') {
             let (front, rest) = bytes.split_at(at);
@@ -61,25 +61,27 @@ impl Parser {
             }
         }
         if self.line.len() + bytes.len() > LONGEST {
-            return Err(Endless);
+            return Err(TooLong);
         }
         self.line.extend_from_slice(bytes);
         Ok(words)
     }
 
-    fn take(&mut self, line: &[u8]) -> Result<Option<Word>, Endless> {
+    fn take(&mut self, line: &[u8]) -> Result<Option<ControlMessage>, TooLong> {
         if let Some(block) = &mut self.block {
             for (mark, ok) in [(&b"%end "[..], true), (b"%error ", false)] {
                 if line.strip_prefix(mark) == Some(block.tag.as_slice()) {
                     let done = self.block.take();
-                    return Ok(done.filter(|block| block.ours).map(|block| Word::Reply {
-                        ok,
-                        body: block.body,
+                    return Ok(done.filter(|block| block.ours).map(|block| {
+                        ControlMessage::Reply {
+                            ok,
+                            body: block.body,
+                        }
                     }));
                 }
             }
             if block.body.len() + line.len() > LONGEST {
-                return Err(Endless);
+                return Err(TooLong);
             }
             block.body.extend_from_slice(line);
             block.body.push(b'\n');
@@ -97,8 +99,8 @@ impl Parser {
     }
 }
 
-/// The last field of the tag has its lowest bit set for what came from our own input: attaching
-/// and hooks make blocks too.
+/// The last field of the tag has its lowest bit set for answers to this client's commands. Attaching and
+/// hooks make blocks too.
 fn is_ours(tag: &[u8]) -> bool {
     tag.rsplit(|byte| *byte == b' ')
         .next()
@@ -106,15 +108,17 @@ fn is_ours(tag: &[u8]) -> bool {
         .is_some_and(|flags| flags & 1 == 1)
 }
 
-fn notice(line: &[u8]) -> Word {
+fn notice(line: &[u8]) -> ControlMessage {
     let name = line.split(|byte| *byte == b' ').next().unwrap_or_default();
     match name {
-        b"%exit" => Word::Exit,
+        b"%exit" => ControlMessage::Exit,
         b"%sessions-changed" | b"%session-window-changed" | b"%unlinked-window-close" => {
-            Word::Notice(Notice::Sessions)
+            ControlMessage::Notification(Notification::Sessions)
         }
-        b"%client-session-changed" | b"%client-detached" => Word::Notice(Notice::Clients),
-        _ => Word::Notice(Notice::Other),
+        b"%client-session-changed" | b"%client-detached" => {
+            ControlMessage::Notification(Notification::Clients)
+        }
+        _ => ControlMessage::Notification(Notification::Other),
     }
 }
 
@@ -124,30 +128,30 @@ mod tests {
 
     use super::*;
 
-    /// As tmux 3.3a says it: a client that makes its own session, then asks.
+    /// Recorded from tmux 3.3a: a client that makes its own session and then sends commands.
     const RECORDED: &str = "%begin 1794723345 265 0\n%end 1794723345 265 0\n%window-add @1\n\
         %sessions-changed\n%session-changed $1 hub\n%begin 1794723345 272 1\nx\u{1f}title\n\
         %end 1794723345 272 1\n%begin 1794723345 274 1\na\\\\b\n%end 1 2 3\n\n%end 1794723345 27\n\
         %end 1794723345 274 1\n%begin 1794723345 278 1\nparse error: unknown command: x\n\
         %error 1794723345 278 1\n%client-detached /dev/pts/3\n%exit\n";
 
-    fn reply(ok: bool, body: &str) -> Word {
-        Word::Reply {
+    fn reply(ok: bool, body: &str) -> ControlMessage {
+        ControlMessage::Reply {
             ok,
             body: body.as_bytes().to_owned(),
         }
     }
 
-    fn recorded() -> Vec<Word> {
+    fn recorded() -> Vec<ControlMessage> {
         vec![
-            Word::Notice(Notice::Other),
-            Word::Notice(Notice::Sessions),
-            Word::Notice(Notice::Other),
+            ControlMessage::Notification(Notification::Other),
+            ControlMessage::Notification(Notification::Sessions),
+            ControlMessage::Notification(Notification::Other),
             reply(true, "x\u{1f}title\n"),
             reply(true, "a\\\\b\n%end 1 2 3\n\n%end 1794723345 27\n"),
             reply(false, "parse error: unknown command: x\n"),
-            Word::Notice(Notice::Clients),
-            Word::Exit,
+            ControlMessage::Notification(Notification::Clients),
+            ControlMessage::Exit,
         ]
     }
 
@@ -167,7 +171,7 @@ mod tests {
         let mut parser = Parser::default();
         let piece = vec![b'x'; LONGEST / 2 + 1];
         assert_eq!(parser.feed(&piece), Ok(Vec::new()));
-        assert_eq!(parser.feed(&piece), Err(Endless));
+        assert_eq!(parser.feed(&piece), Err(TooLong));
     }
 
     proptest! {
@@ -200,7 +204,7 @@ mod tests {
 
         #[test]
         fn an_answer_comes_back_whatever_a_screen_shows(body in "(\\PC|\n|%end 1 2 [0-9]|%begin 9)*") {
-            // What would end the block exactly is the one thing that a screen must not show.
+            // Only the exact end mark of the block must not occur in it.
             prop_assume!(!body.lines().any(|line| line == "%end 7 8 1" || line == "%error 7 8 1"));
             let text = format!("%begin 7 8 1\n{body}\n%end 7 8 1\n");
             let words = Parser::default().feed(text.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! Presses keys, brings what workers would bring, and shows the screen.
+//! A test driver: presses keys, sends the messages of workers, and returns the screen.
 
 use std::path::PathBuf;
 
@@ -6,14 +6,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::config::{Chord, Settings};
-use crate::engine::{AgentView, Entry, Glimpse, InstanceView, Listing, PauseView, Speaker};
+use crate::engine::{
+    AgentView, ConversationEntry, Glimpse, InstanceView, Listing, PauseView, Speaker,
+};
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
     State as InstanceState, Timestamp, Title,
 };
 use crate::tui::input::{Event, Mouse, MouseKind};
 use crate::tui::keys::Keymap;
-use crate::tui::message::{Call, Message, Outcome, Page, Surroundings, Task, Trouble};
+use crate::tui::message::{Message, Page, StartContext, Task, TaskFailure, TaskOutcome, UiRequest};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
@@ -21,7 +23,7 @@ use crate::tui::view::draw;
 
 pub(super) struct Driver {
     pub state: State,
-    pub calls: Vec<Call>,
+    pub requests: Vec<UiRequest>,
 }
 
 pub(super) fn at(minutes: i64) -> Timestamp {
@@ -37,7 +39,7 @@ impl Driver {
         let state = State::new(settings, keymap, Theme::dark(), (columns, rows), at(60));
         Self {
             state,
-            calls: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -50,7 +52,7 @@ impl Driver {
     }
 
     pub(super) fn tell(&mut self, message: Message) {
-        self.calls.extend(update(&mut self.state, message));
+        self.requests.extend(update(&mut self.state, message));
     }
 
     pub(super) fn listed(&mut self, instances: Vec<InstanceView>) {
@@ -65,7 +67,7 @@ impl Driver {
         let agents = ["claude", "codex", "demo"]
             .map(|name| agent(name, installed.contains(&name)))
             .to_vec();
-        self.tell(Message::Surveyed(Box::new(Surroundings {
+        self.tell(Message::Surveyed(Box::new(StartContext {
             directory: "/home/ada/elsewhere".into(),
             repository,
             agents,
@@ -115,12 +117,12 @@ impl Driver {
         self.tell(Message::Typed(Event::Mouse(Mouse { kind, column, row })));
     }
 
-    /// The tasks that were asked for since the last time, with their jobs.
+    /// The tasks that were requested since the last call, with their jobs.
     pub(super) fn tasks(&mut self) -> Vec<(u64, Task)> {
-        std::mem::take(&mut self.calls)
+        std::mem::take(&mut self.requests)
             .into_iter()
             .filter_map(|call| match call {
-                Call::Start { job, task } => Some((job, task)),
+                UiRequest::Start { job, task } => Some((job, task)),
                 _ => None,
             })
             .collect()
@@ -134,7 +136,7 @@ impl Driver {
         });
     }
 
-    pub(super) fn done(&mut self, job: u64, outcome: Result<Outcome, Trouble>) {
+    pub(super) fn done(&mut self, job: u64, outcome: Result<TaskOutcome, TaskFailure>) {
         self.tell(Message::Done {
             job,
             outcome: Box::new(outcome),
@@ -148,7 +150,7 @@ impl Driver {
         buffer
     }
 
-    /// The screen as text, without what is different in each time zone.
+    /// The screen as text, without local times.
     pub(super) fn screen(&self) -> String {
         let buffer = self.buffer();
         let mut text = String::new();
@@ -280,8 +282,8 @@ pub(super) fn camp() -> Vec<InstanceView> {
     ]
 }
 
-pub(super) fn entry(minutes: i64, speaker: Speaker, content: &str) -> Entry {
-    Entry::new(at(minutes), speaker, content)
+pub(super) fn entry(minutes: i64, speaker: Speaker, content: &str) -> ConversationEntry {
+    ConversationEntry::new(at(minutes), speaker, content)
 }
 
 pub(super) fn run(letter: char, state: RunState) -> RunRecord {

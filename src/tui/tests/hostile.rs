@@ -1,4 +1,4 @@
-//! Any text, any size, any keys: the screen stays a screen.
+//! Any text, any size, any keys: the screen stays valid.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::tui::message::{Message, Page};
 
 const HOSTILE: &str = "a\x1b]0;pwned\x07\x1b[2J\u{202e}b\u{200b}日本👩‍💻é\u{301}\r\n\tx";
 
-/// Nothing that steers a terminal is in any cell.
+/// No cell has a control character.
 fn assert_harmless(driver: &Driver) {
     for cell in driver.buffer().content() {
         let symbol = cell.symbol();

@@ -1,4 +1,4 @@
-//! What the keys ask for.
+//! The requests that keys cause.
 
 use pretty_assertions::assert_eq;
 
@@ -8,7 +8,7 @@ use crate::model::{Activity, InstanceId, PauseReason, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::Dialog;
 use crate::tui::input::MouseKind;
-use crate::tui::message::{Call, Outcome, Task, Trouble, Wait};
+use crate::tui::message::{Task, TaskFailure, TaskOutcome, UiRequest, Wait};
 use crate::tui::state::Tab;
 
 fn of(letter: char) -> InstanceId {
@@ -98,16 +98,16 @@ fn the_toggle_has_three_states() {
     let (job, task) = driver.tasks().remove(0);
     assert_eq!(task, pause_of('b', Wait::Forever, PauseReason::User));
     assert!(driver.screen().contains("PAUSING…"));
-    // Again while pausing: taken back.
+    // Again while pausing: cancelled.
     driver.press("ctrl+x p");
     let (cancel, task) = driver.tasks().remove(0);
     assert_eq!(task, Task::CancelPause(of('b')));
-    driver.done(cancel, Ok(Outcome::Quiet));
-    driver.done(job, Err(Trouble::TakenBack));
+    driver.done(cancel, Ok(TaskOutcome::Quiet));
+    driver.done(job, Err(TaskFailure::TakenBack));
     assert!(
         driver
             .screen()
-            .contains("The pause of `fix the login` was taken back.")
+            .contains("The pause of `fix the login` was cancelled.")
     );
     // And when it is paused: resumed.
     let mut instances = camp();
@@ -147,10 +147,10 @@ fn ctrl_c_pauses_stays_and_then_quits() {
         pause_of('b', Wait::AsConfigured, PauseReason::UserInterrupt)
     );
     assert!(driver.screen().contains("Ctrl+C again to quit."));
-    driver.done(job, Ok(Outcome::Said("Paused `x`.".to_owned())));
+    driver.done(job, Ok(TaskOutcome::Said("Paused `x`.".to_owned())));
     assert!(driver.screen().contains("Paused. Ctrl+C again to quit."));
     assert!(!driver.state.quitting);
-    driver.calls.clear();
+    driver.requests.clear();
     driver.press("ctrl+c");
     assert!(driver.state.quitting);
     assert_eq!(only_tasks(&mut driver), []);
@@ -228,7 +228,7 @@ fn a_repository_that_wants_to_run_something_asks_first() {
         let (job, task) = driver.tasks().remove(0);
         let Task::Create(asked) = task else { panic!() };
         let command = "npm install".to_owned();
-        driver.done(job, Err(Trouble::Consent { command, asked }));
+        driver.done(job, Err(TaskFailure::Consent { command, asked }));
         assert!(driver.screen().contains("npm install"));
         driver.press(key);
         let given: Vec<Consent> = only_tasks(&mut driver)
@@ -252,7 +252,7 @@ fn a_prompt_goes_to_all_that_are_marked() {
         prompt: "go on".to_owned(),
     };
     assert_eq!(prompts, [send('b'), send('c')]);
-    // Nothing is nothing to send.
+    // An empty prompt is not sent.
     driver.press("s enter");
     assert_eq!(only_tasks(&mut driver), []);
     assert!(matches!(driver.state.dialog, Some(Dialog::Send(_))));
@@ -266,9 +266,9 @@ fn a_paused_one_is_resumed_before_it_is_attached_to() {
     driver.press("enter");
     let (job, task) = driver.tasks().remove(0);
     assert_eq!(task, Task::Resume(of('f')));
-    driver.calls.clear();
-    driver.done(job, Ok(Outcome::Said("Resumed.".to_owned())));
-    assert!(driver.calls.contains(&Call::Attach(of('f'))));
+    driver.requests.clear();
+    driver.done(job, Ok(TaskOutcome::Said("Resumed.".to_owned())));
+    assert!(driver.requests.contains(&UiRequest::Attach(of('f'))));
 }
 
 #[test]
@@ -276,12 +276,12 @@ fn one_who_has_moved_on_is_not_attached() {
     let mut driver = camp_driver();
     driver.press("j j j enter k");
     let (job, _) = driver.tasks().remove(0);
-    driver.done(job, Ok(Outcome::Said("Resumed.".to_owned())));
+    driver.done(job, Ok(TaskOutcome::Said("Resumed.".to_owned())));
     assert!(
         !driver
-            .calls
+            .requests
             .iter()
-            .any(|call| matches!(call, Call::Attach(_)))
+            .any(|call| matches!(call, UiRequest::Attach(_)))
     );
 }
 
@@ -336,7 +336,7 @@ fn scrolling_goes_as_far_as_there_is_something() {
     driver.shows(&id('b'), &lines[50..].join("\n"));
     driver.press("shift+up");
     assert_eq!(driver.state.scroll, 3);
-    assert!(driver.calls.contains(&Call::Watch {
+    assert!(driver.requests.contains(&UiRequest::Watch {
         id: Some(of('b')),
         above: 500
     }));
@@ -352,25 +352,25 @@ fn scrolling_goes_as_far_as_there_is_something() {
 #[test]
 fn what_is_shown_is_read_and_read_again_only_when_there_may_be_news() {
     let mut driver = camp_driver();
-    driver.calls.clear();
+    driver.requests.clear();
     driver.press("tab");
     assert_eq!(
         driver
-            .calls
+            .requests
             .iter()
-            .filter(|call| matches!(call, Call::Read { .. }))
+            .filter(|call| matches!(call, UiRequest::Read { .. }))
             .count(),
         1
     );
     driver.read(&id('b'), crate::tui::message::Page::Diff(String::new()));
-    driver.calls.clear();
+    driver.requests.clear();
     driver.listed(camp());
     driver.press("shift+down");
     assert!(
         !driver
-            .calls
+            .requests
             .iter()
-            .any(|call| matches!(call, Call::Read { .. }))
+            .any(|call| matches!(call, UiRequest::Read { .. }))
     );
     let mut instances = camp();
     instances[0].last_active_at = at(90);
@@ -378,9 +378,9 @@ fn what_is_shown_is_read_and_read_again_only_when_there_may_be_news() {
     driver.listed(instances);
     assert!(
         driver
-            .calls
+            .requests
             .iter()
-            .any(|call| matches!(call, Call::Read { .. }))
+            .any(|call| matches!(call, UiRequest::Read { .. }))
     );
 }
 
@@ -406,7 +406,7 @@ fn a_killed_one_can_be_brought_back() {
     let (job, _) = driver.tasks().remove(0);
     driver.done(
         job,
-        Ok(Outcome::Killed(
+        Ok(TaskOutcome::Killed(
             of('b'),
             "Killed `fix the login`.".to_owned(),
         )),
@@ -415,8 +415,12 @@ fn a_killed_one_can_be_brought_back() {
     assert_eq!(only_tasks(&mut driver), [Task::UndoKill(of('b'))]);
 }
 
-fn refusal(words: &str) -> Result<Outcome, Trouble> {
-    Err(Trouble::Reported(Report::failed("x", words, "do better")))
+fn refusal(words: &str) -> Result<TaskOutcome, TaskFailure> {
+    Err(TaskFailure::Reported(Report::failed(
+        "x",
+        words,
+        "do better",
+    )))
 }
 
 #[test]
@@ -453,7 +457,7 @@ fn a_set_up_question_that_is_left_leads_back_to_the_form() {
         panic!("{task:?}")
     };
     let command = "make".to_owned();
-    driver.done(job, Err(Trouble::Consent { command, asked }));
+    driver.done(job, Err(TaskFailure::Consent { command, asked }));
     driver.press("esc");
     assert!(driver.screen().contains("a long prompt"));
 }
@@ -493,20 +497,20 @@ fn a_prompt_on_its_way_is_taken_back_with_escape_and_keys_stay_in_sight() {
     driver.press("esc");
     let (taking, task) = driver.tasks().remove(0);
     assert_eq!(task, Task::Unsend(of('b')));
-    driver.done(taking, Ok(Outcome::Unsent(true)));
+    driver.done(taking, Ok(TaskOutcome::Unsent(true)));
     let screen = driver.screen();
     assert!(
         screen.contains("hello") && screen.contains("nothing was sent"),
         "{screen}"
     );
-    driver.done(sending, Err(Trouble::TakenBack));
+    driver.done(sending, Err(TaskFailure::TakenBack));
     assert!(driver.state.jobs.is_empty());
     driver.press("enter");
     let (sending, _) = driver.tasks().remove(0);
     driver.press("esc");
     let (taking, _) = driver.tasks().remove(0);
-    driver.done(sending, Ok(Outcome::Said("Sent.".to_owned())));
-    driver.done(taking, Ok(Outcome::Unsent(false)));
+    driver.done(sending, Ok(TaskOutcome::Said("Sent.".to_owned())));
+    driver.done(taking, Ok(TaskOutcome::Unsent(false)));
     assert!(driver.state.dialog.is_none());
     assert!(driver.screen().contains("It was sent already."));
 }

@@ -1,4 +1,4 @@
-//! What is on the screen.
+//! Snapshots of screens.
 
 use super::driver::*;
 use crate::engine::{RunHistory, Speaker};

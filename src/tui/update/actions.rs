@@ -1,4 +1,4 @@
-//! What each action asks for.
+//! Carries out actions: what each action changes and requests.
 
 use super::looking::{file, mark, page_height, scroll, turn_scope, turn_tab};
 use super::questions::{
@@ -8,31 +8,31 @@ use super::upkeep;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
-use crate::tui::message::{Call, Task, Wait};
+use crate::tui::message::{Task, UiRequest, Wait};
 use crate::tui::state::{Job, State, Tab, ToastKind, Verb};
 
-pub(super) fn act(state: &mut State, action: Action, calls: &mut Vec<Call>) {
+pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiRequest>) {
     match action {
         Action::Up => upkeep::step(state, -1),
         Action::Down => upkeep::step(state, 1),
         Action::Top => upkeep::step(state, isize::MIN / 2),
         Action::Bottom => upkeep::step(state, isize::MAX / 2),
-        Action::New => open_form(state, false, calls),
-        Action::NewWithPrompt => open_form(state, true, calls),
-        Action::Attach => attach(state, calls),
+        Action::New => open_form(state, false, requests),
+        Action::NewWithPrompt => open_form(state, true, requests),
+        Action::Attach => attach(state, requests),
         Action::Send => open_send(state),
-        Action::Pause => pause_targets(state, calls),
-        Action::Resume => resume_targets(state, calls),
-        Action::TogglePause => toggle_targets(state, calls),
+        Action::Pause => pause_targets(state, requests),
+        Action::Resume => resume_targets(state, requests),
+        Action::TogglePause => toggle_targets(state, requests),
         Action::Restart => ask(state, restart_question),
         Action::Kill => ask(state, kill_question),
-        Action::UndoKill => undo_kill(state, calls),
+        Action::UndoKill => undo_kill(state, requests),
         Action::Push => ask(state, push_question),
-        Action::Autoyes => each(state, calls, autoyes),
+        Action::Autoyes => each(state, requests, autoyes),
         Action::Mark => mark(state),
         Action::PauseAll => ask_pause_all(state),
         Action::ResumeAll => {
-            start(state, calls, Verb::ResumeAll, None, Task::ResumeAll);
+            start(state, requests, Verb::ResumeAll, None, Task::ResumeAll);
         }
         Action::NextTab => turn_tab(state, 1),
         Action::PreviousTab => turn_tab(state, Tab::ALL.len() - 1),
@@ -47,15 +47,15 @@ pub(super) fn act(state: &mut State, action: Action, calls: &mut Vec<Call>) {
         Action::Help => state.dialog = Some(Dialog::Help { scroll: 0 }),
         Action::Quit => {
             state.quitting = true;
-            calls.push(Call::Quit);
+            requests.push(UiRequest::Quit);
         }
     }
 }
 
-/// Begins a job in the background.
+/// Starts a background job.
 pub(super) fn start(
     state: &mut State,
-    calls: &mut Vec<Call>,
+    requests: &mut Vec<UiRequest>,
     verb: Verb,
     id: Option<&InstanceId>,
     task: Task,
@@ -79,27 +79,27 @@ pub(super) fn start(
         step: String::new(),
         form: None,
     });
-    calls.push(Call::Start { job, task });
+    requests.push(UiRequest::Start { job, task });
     job
 }
 
-/// The same for what was typed into a form, which comes back if it is refused.
+/// The same from a form, which is opened again if the job is refused.
 pub(super) fn start_from(
     state: &mut State,
-    calls: &mut Vec<Call>,
+    requests: &mut Vec<UiRequest>,
     verb: Verb,
     id: Option<&InstanceId>,
     task: Task,
     form: Option<Dialog>,
 ) {
-    start(state, calls, verb, id, task);
+    start(state, requests, verb, id, task);
     if let Some(job) = state.jobs.last_mut() {
         job.form = form;
     }
 }
 
-/// Takes back the last prompt that is on its way. False where none is.
-pub(super) fn unsend(state: &mut State, calls: &mut Vec<Call>) -> bool {
+/// Cancels the last prompt that is being sent. False where there is none.
+pub(super) fn unsend(state: &mut State, requests: &mut Vec<UiRequest>) -> bool {
     let on_its_way = |job: &&mut Job| job.verb == Verb::Send && job.form.is_some();
     let Some(job) = state.jobs.iter_mut().rev().find(on_its_way) else {
         return false;
@@ -107,55 +107,55 @@ pub(super) fn unsend(state: &mut State, calls: &mut Vec<Call>) -> bool {
     let (id, form) = (job.id.clone(), job.form.take());
     if let Some(id) = id {
         let task = Task::Unsend(id.clone());
-        start_from(state, calls, Verb::Unsend, Some(&id), task, form);
+        start_from(state, requests, Verb::Unsend, Some(&id), task, form);
     }
     true
 }
 
-/// The same for all that are meant; the marks have then served.
+/// Starts the same job for all targets, and clears the marks.
 fn each(
     state: &mut State,
-    calls: &mut Vec<Call>,
-    act: impl Fn(&mut State, &mut Vec<Call>, &InstanceId),
+    requests: &mut Vec<UiRequest>,
+    act: impl Fn(&mut State, &mut Vec<UiRequest>, &InstanceId),
 ) {
     let targets = state.targets();
     if targets.is_empty() {
         state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
     }
     for id in &targets {
-        act(state, calls, id);
+        act(state, requests, id);
     }
     state.marks.clear();
 }
 
-/// Several are one request, with one count and one last word.
-fn pause_targets(state: &mut State, calls: &mut Vec<Call>) {
+/// Several instances are one request, with one count and one result.
+fn pause_targets(state: &mut State, requests: &mut Vec<UiRequest>) {
     let targets = state.targets();
     if targets.len() < 2 {
-        return each(state, calls, pause);
+        return each(state, requests, pause);
     }
-    pause_each(state, calls, targets, Wait::AsConfigured);
+    pause_each(state, requests, targets, Wait::AsConfigured);
     state.marks.clear();
 }
 
-fn resume_targets(state: &mut State, calls: &mut Vec<Call>) {
+fn resume_targets(state: &mut State, requests: &mut Vec<UiRequest>) {
     let targets = state.targets();
     if targets.len() < 2 {
-        return each(state, calls, resume);
+        return each(state, requests, resume);
     }
-    resume_each(state, calls, targets);
+    resume_each(state, requests, targets);
     state.marks.clear();
 }
 
-fn toggle_targets(state: &mut State, calls: &mut Vec<Call>) {
+fn toggle_targets(state: &mut State, requests: &mut Vec<UiRequest>) {
     let targets = state.targets();
     if targets.len() < 2 {
-        return each(state, calls, toggle);
+        return each(state, requests, toggle);
     }
     let (mut to_pause, mut to_resume) = (Vec::new(), Vec::new());
     for id in targets {
         match state.by_id(&id).map(|view| state.shown(view).0) {
-            Some(InstanceState::Pausing) => toggle(state, calls, &id),
+            Some(InstanceState::Pausing) => toggle(state, requests, &id),
             Some(
                 InstanceState::Paused
                 | InstanceState::Completed
@@ -165,25 +165,25 @@ fn toggle_targets(state: &mut State, calls: &mut Vec<Call>) {
             _ => to_pause.push(id),
         }
     }
-    pause_each(state, calls, to_pause, Wait::Forever);
-    resume_each(state, calls, to_resume);
+    pause_each(state, requests, to_pause, Wait::Forever);
+    resume_each(state, requests, to_resume);
     state.marks.clear();
 }
 
-fn pause_each(state: &mut State, calls: &mut Vec<Call>, ids: Vec<InstanceId>, wait: Wait) {
+fn pause_each(state: &mut State, requests: &mut Vec<UiRequest>, ids: Vec<InstanceId>, wait: Wait) {
     if !ids.is_empty() {
         let task = Task::PauseEach { ids, wait };
-        start(state, calls, Verb::Pause, None, task);
+        start(state, requests, Verb::Pause, None, task);
     }
 }
 
-fn resume_each(state: &mut State, calls: &mut Vec<Call>, ids: Vec<InstanceId>) {
+fn resume_each(state: &mut State, requests: &mut Vec<UiRequest>, ids: Vec<InstanceId>) {
     if !ids.is_empty() {
-        start(state, calls, Verb::Resume, None, Task::ResumeEach(ids));
+        start(state, requests, Verb::Resume, None, Task::ResumeEach(ids));
     }
 }
 
-fn pause(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
+fn pause(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
     let Some((title, shown)) = state
         .by_id(id)
         .map(|view| (view.title.to_string(), state.shown(view).0))
@@ -203,35 +203,34 @@ fn pause(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
         wait: Wait::AsConfigured,
         reason: PauseReason::User,
     };
-    start(state, calls, Verb::Pause, Some(id), task);
+    start(state, requests, Verb::Pause, Some(id), task);
 }
 
-fn resume(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
+fn resume(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
     start(
         state,
-        calls,
+        requests,
         Verb::Resume,
         Some(id),
         Task::Resume(id.clone()),
     );
 }
 
-/// Request a pause; again while it waits for the turn to end, take that back; again when paused,
-/// resume.
-fn toggle(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
+/// Pauses; pressed again while the pause waits for the turn to end, cancels it; resumes a paused instance.
+fn toggle(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
     let Some(shown) = state.by_id(id).map(|view| state.shown(view).0) else {
         return;
     };
     match shown {
         InstanceState::Pausing => {
             let task = Task::CancelPause(id.clone());
-            start(state, calls, Verb::CancelPause, Some(id), task);
+            start(state, requests, Verb::CancelPause, Some(id), task);
         }
         InstanceState::Paused
         | InstanceState::Completed
         | InstanceState::Failed
         | InstanceState::Interrupted => {
-            resume(state, calls, id);
+            resume(state, requests, id);
         }
         InstanceState::Running
         | InstanceState::Creating
@@ -244,13 +243,13 @@ fn toggle(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
                 wait: Wait::Forever,
                 reason: PauseReason::User,
             };
-            start(state, calls, Verb::Pause, Some(id), task);
+            start(state, requests, Verb::Pause, Some(id), task);
         }
     }
 }
 
-/// The pause of ctrl+c: of the selected one alone, whatever is marked.
-pub(super) fn interrupt(state: &mut State, calls: &mut Vec<Call>) -> Option<String> {
+/// The pause by ctrl+c: of the selected instance only, whatever is marked.
+pub(super) fn interrupt(state: &mut State, requests: &mut Vec<UiRequest>) -> Option<String> {
     let view = state.current()?;
     if state.shown(view).0 != InstanceState::Running {
         return None;
@@ -261,21 +260,21 @@ pub(super) fn interrupt(state: &mut State, calls: &mut Vec<Call>) -> Option<Stri
         wait: Wait::AsConfigured,
         reason: PauseReason::UserInterrupt,
     };
-    start(state, calls, Verb::Interrupt, Some(&id), task);
+    start(state, requests, Verb::Interrupt, Some(&id), task);
     Some(title)
 }
 
-fn autoyes(state: &mut State, calls: &mut Vec<Call>, id: &InstanceId) {
+fn autoyes(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
     let on = state.by_id(id).is_some_and(|view| !view.autoyes);
     let task = Task::Autoyes { id: id.clone(), on };
-    start(state, calls, Verb::Autoyes, Some(id), task);
+    start(state, requests, Verb::Autoyes, Some(id), task);
 }
 
-fn undo_kill(state: &mut State, calls: &mut Vec<Call>) {
+fn undo_kill(state: &mut State, requests: &mut Vec<UiRequest>) {
     match state.killed.pop() {
         Some(id) => {
             let task = Task::UndoKill(id.clone());
-            start(state, calls, Verb::UndoKill, Some(&id), task);
+            start(state, requests, Verb::UndoKill, Some(&id), task);
         }
         None => state.toast(
             ToastKind::Note,
@@ -284,11 +283,11 @@ fn undo_kill(state: &mut State, calls: &mut Vec<Call>) {
     }
 }
 
-/// A paused one is brought back first, here, where its steps can be seen.
-fn attach(state: &mut State, calls: &mut Vec<Call>) {
+/// A paused instance is resumed first, in the UI, where its steps are shown.
+fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
     let Some(view) = state.current() else {
         if state.loaded && state.instances.is_empty() {
-            open_form(state, false, calls);
+            open_form(state, false, requests);
         }
         return;
     };
@@ -297,7 +296,7 @@ fn attach(state: &mut State, calls: &mut Vec<Call>) {
         InstanceState::Paused | InstanceState::Interrupted => {
             let job = start(
                 state,
-                calls,
+                requests,
                 Verb::Resume,
                 Some(&id),
                 Task::Resume(id.clone()),
@@ -311,7 +310,7 @@ fn attach(state: &mut State, calls: &mut Vec<Call>) {
         InstanceState::Running
         | InstanceState::Creating
         | InstanceState::Completed
-        | InstanceState::Failed => calls.push(Call::Attach(id)),
+        | InstanceState::Failed => requests.push(UiRequest::Attach(id)),
         shown @ (InstanceState::Pausing
         | InstanceState::Restarting
         | InstanceState::Killing

@@ -1,18 +1,18 @@
-//! What the workers bring.
+//! Handles messages from the workers.
 
 use crate::engine::{CampView, InstanceView, Listing};
 use crate::model::{InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
-use crate::tui::message::{Call, Message, Outcome, Page, Trouble};
+use crate::tui::message::{Message, Page, TaskFailure, TaskOutcome, UiRequest};
 use crate::tui::state::{Job, Screen, State, Tab, ToastKind, Verb};
 
-pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>) {
+pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
     match message {
         Message::Listed(listing) => match *listing {
             Ok(listing) => take_listing(state, listing),
-            Err(report) => state.complain(report),
+            Err(report) => state.show_error(report),
         },
         Message::Noticed {
             id,
@@ -29,7 +29,7 @@ pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>)
         }
         Message::Signalled => {
             state.quitting = true;
-            calls.push(Call::Quit);
+            requests.push(UiRequest::Quit);
         }
         Message::Seen { id, above, glimpse } => match glimpse {
             Ok(glimpse) => {
@@ -43,21 +43,21 @@ pub(super) fn arrive(state: &mut State, message: Message, calls: &mut Vec<Call>)
             Err(report) => state.page.trouble = Some((id, Tab::Preview, report.message)),
         },
         Message::Read(id, page) => take_page(state, id, *page),
-        Message::Surveyed(surroundings) => state.surroundings = Some(*surroundings),
+        Message::Surveyed(start_context) => state.start_context = Some(*start_context),
         Message::Progress { job, words, note } => progress(state, job, words, note),
         Message::Done { job, outcome } => {
             if let Some(at) = state.jobs.iter().position(|known| known.number == job) {
                 let job = state.jobs.remove(at);
-                done(state, job, *outcome, calls);
+                done(state, job, *outcome, requests);
             }
         }
         Message::Attached(visit) => {
             match *visit {
                 Ok(visit) if visit.detached => {}
                 Ok(visit) => state.toast(ToastKind::Note, format!("`{}` has ended.", visit.title)),
-                Err(report) => state.complain(report),
+                Err(report) => state.show_error(report),
             }
-            calls.push(Call::List);
+            requests.push(UiRequest::List);
         }
         Message::Typed(_) | Message::Resized { .. } | Message::Tick(_) => {}
     }
@@ -103,8 +103,13 @@ fn progress(state: &mut State, number: u64, words: String, note: bool) {
     }
 }
 
-fn done(state: &mut State, mut job: Job, outcome: Result<Outcome, Trouble>, calls: &mut Vec<Call>) {
-    calls.push(Call::List);
+fn done(
+    state: &mut State,
+    mut job: Job,
+    outcome: Result<TaskOutcome, TaskFailure>,
+    requests: &mut Vec<UiRequest>,
+) {
+    requests.push(UiRequest::List);
     let form = job.form.take();
     let attach = state.attach_when_ready == Some(job.number);
     if attach {
@@ -112,26 +117,26 @@ fn done(state: &mut State, mut job: Job, outcome: Result<Outcome, Trouble>, call
     }
     match outcome {
         Ok(outcome) => {
-            if let Outcome::Unsent(true) = outcome {
+            if let TaskOutcome::Unsent(true) = outcome {
                 forget_send(state, &job);
                 let why = "Taken back; nothing was sent.".to_owned();
                 state.refused.extend(form.map(|form| form.refused(why)));
             }
             said(state, &job, outcome);
-            // Only if the person still looks at it: elsewhere an attachment would come as a surprise.
+            // Only if the instance is still selected: otherwise attaching would be a surprise.
             if attach && state.selected == job.id && state.dialog.is_none() {
-                calls.extend(job.id.clone().map(Call::Attach));
+                requests.extend(job.id.clone().map(UiRequest::Attach));
             }
         }
-        Err(Trouble::TakenBack) => {
+        Err(TaskFailure::TakenBack) => {
             if !matches!(job.verb, Verb::Interrupt | Verb::Send) {
                 state.toast(
                     ToastKind::Note,
-                    format!("The pause of `{}` was taken back.", job.title),
+                    format!("The pause of `{}` was cancelled.", job.title),
                 );
             }
         }
-        Err(Trouble::Consent { command, asked }) => {
+        Err(TaskFailure::Consent { command, asked }) => {
             state.dialog = Some(Dialog::Confirm(Confirm {
                 question: "Run this repository's set-up command, now and from now on?".to_owned(),
                 details: vec![command],
@@ -145,15 +150,15 @@ fn done(state: &mut State, mut job: Job, outcome: Result<Outcome, Trouble>, call
                 ),
             }));
         }
-        Err(Trouble::Reported(report)) => {
+        Err(TaskFailure::Reported(report)) => {
             let why = report.message.clone();
             state.refused.extend(form.map(|form| form.refused(why)));
-            state.complain(report);
+            state.show_error(report);
         }
     }
 }
 
-/// The sending of a prompt that was taken back is not waited for.
+/// Removes the job of a prompt that was unsent.
 fn forget_send(state: &mut State, unsend: &Job) {
     let sent = state
         .jobs
@@ -164,33 +169,33 @@ fn forget_send(state: &mut State, unsend: &Job) {
     }
 }
 
-fn said(state: &mut State, job: &Job, outcome: Outcome) {
+fn said(state: &mut State, job: &Job, outcome: TaskOutcome) {
     match outcome {
-        Outcome::Quiet | Outcome::Unsent(true) => {}
-        Outcome::Unsent(false) => {
+        TaskOutcome::Quiet | TaskOutcome::Unsent(true) => {}
+        TaskOutcome::Unsent(false) => {
             state.toast(ToastKind::Note, "It was sent already.".to_owned());
         }
-        Outcome::Said(_) if job.verb == Verb::Interrupt && state.interrupted => {
+        TaskOutcome::Said(_) if job.verb == Verb::Interrupt && state.interrupted => {
             state.toasts.retain(|toast| toast.until.is_some());
             state.toast_sticky(ToastKind::Good, "Paused. Ctrl+C again to quit.".to_owned());
         }
-        Outcome::Said(words) => state.toast(ToastKind::Good, words),
-        Outcome::Created(id, words) => {
+        TaskOutcome::Said(words) => state.toast(ToastKind::Good, words),
+        TaskOutcome::Created(id, words) => {
             state.toast(ToastKind::Good, words);
-            // The newest is what one wants to see, unless one is in the middle of something else.
+            // Selects the new instance, unless a dialog is open or something is being typed.
             if state.dialog.is_none() {
                 state.selected = Some(id);
                 state.scroll = 0;
             }
         }
-        Outcome::KilledEach(ids, words) => {
+        TaskOutcome::KilledEach(ids, words) => {
             state.killed.extend(ids);
             match words {
                 Ok(words) => state.toast(ToastKind::Good, words),
-                Err(report) => state.complain(report),
+                Err(report) => state.show_error(report),
             }
         }
-        Outcome::Killed(id, words) => {
+        TaskOutcome::Killed(id, words) => {
             state.killed.push(id);
             state.toast(ToastKind::Good, words);
         }
@@ -198,8 +203,8 @@ fn said(state: &mut State, job: &Job, outcome: Outcome) {
 }
 
 impl State {
-    /// An error, in the words that the command line has for it.
-    pub(in crate::tui) fn complain(&mut self, report: Report) {
+    /// Shows an error, with the same text as on the command line.
+    pub(in crate::tui) fn show_error(&mut self, report: Report) {
         let mut text = report.message;
         for cause in &report.causes {
             text.push_str(": ");

@@ -1,21 +1,21 @@
-//! Keys while something stands in front.
+//! Handles keys while a dialog is open.
 
 use super::actions::{start, start_from};
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};
 use crate::tui::dialog::{Confirm, Dialog, NewForm, OnYes, SendForm};
-use crate::tui::message::{Call, Task};
+use crate::tui::message::{Task, UiRequest};
 use crate::tui::state::{State, ToastKind, Verb};
 
-pub(super) fn press(state: &mut State, key: Key, calls: &mut Vec<Call>) {
+pub(super) fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     let Some(dialog) = state.dialog.take() else {
         return;
     };
     state.dialog = match dialog {
         Dialog::Help { scroll } => help(scroll, key),
-        Dialog::Confirm(confirm) => answer(state, confirm, key, calls),
-        Dialog::New(form) => fill(state, form, key, calls),
-        Dialog::Send(form) => write(state, form, key, calls),
+        Dialog::Confirm(confirm) => answer(state, confirm, key, requests),
+        Dialog::New(form) => fill(state, form, key, requests),
+        Dialog::Send(form) => write(state, form, key, requests),
     };
 }
 
@@ -29,7 +29,7 @@ pub(super) fn paste(state: &mut State, text: &str) {
         Some(Dialog::Send(form)) => form.prompt.insert(text),
         Some(Dialog::Help { .. } | Dialog::Confirm(_)) => {}
         None if state.filtering => state.filter.insert(text),
-        // A paste is no row of commands.
+        // Pasted text is not a sequence of keys.
         None => state.toast(
             ToastKind::Note,
             "Nothing here takes a paste; `s` sends a prompt.".to_owned(),
@@ -56,16 +56,16 @@ fn answer(
     state: &mut State,
     mut confirm: Confirm,
     key: Key,
-    calls: &mut Vec<Call>,
+    requests: &mut Vec<UiRequest>,
 ) -> Option<Dialog> {
     match key.code {
         KeyCode::Char('y' | 'Y') => {
-            agreed(state, confirm, calls);
+            agreed(state, confirm, requests);
             return None;
         }
         KeyCode::Char('n' | 'N') => {
             if let OnYes::Setup(asked, form) = confirm.on_yes {
-                create(state, *asked, Consent::Refused, form, calls);
+                create(state, *asked, Consent::Refused, form, requests);
             }
             return None;
         }
@@ -75,7 +75,7 @@ fn answer(
             }
         }
         _ if is_cancel(key) || key.code == KeyCode::Char('q') => {
-            // What was typed for it is there again.
+            // The form is opened again with its content.
             return match confirm.on_yes {
                 OnYes::Setup(_, form) => form.map(Dialog::New),
                 _ => None,
@@ -86,18 +86,18 @@ fn answer(
     Some(Dialog::Confirm(confirm))
 }
 
-fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
+fn agreed(state: &mut State, confirm: Confirm, requests: &mut Vec<UiRequest>) {
     let optional = confirm.option.is_some_and(|(_, set)| set);
     let (verb, ids) = match confirm.on_yes {
         OnYes::Kill(ids) => (Verb::Kill, ids),
         OnYes::Restart(ids) => (Verb::Restart, ids),
         OnYes::Push(ids) => (Verb::Push, ids),
         OnYes::PauseAll => {
-            start(state, calls, Verb::PauseAll, None, Task::PauseAll);
+            start(state, requests, Verb::PauseAll, None, Task::PauseAll);
             return;
         }
         OnYes::Setup(asked, form) => {
-            create(state, *asked, Consent::Given, form, calls);
+            create(state, *asked, Consent::Given, form, requests);
             return;
         }
     };
@@ -106,7 +106,7 @@ fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
             ids,
             delete_branch: optional,
         };
-        start(state, calls, verb, None, task);
+        start(state, requests, verb, None, task);
         state.marks.clear();
         return;
     }
@@ -119,7 +119,7 @@ fn agreed(state: &mut State, confirm: Confirm, calls: &mut Vec<Call>) {
             Verb::Restart => Task::Restart(id.clone()),
             _ => Task::Push(id.clone()),
         };
-        start(state, calls, verb, Some(&id), task);
+        start(state, requests, verb, Some(&id), task);
     }
     state.marks.clear();
 }
@@ -129,13 +129,13 @@ fn create(
     mut asked: NewInstance,
     consent: Consent,
     form: Option<Box<NewForm>>,
-    calls: &mut Vec<Call>,
+    requests: &mut Vec<UiRequest>,
 ) {
     asked.consent = consent;
     let task = Task::Create(Box::new(asked));
     start_from(
         state,
-        calls,
+        requests,
         Verb::Create,
         None,
         task,
@@ -147,7 +147,7 @@ fn fill(
     state: &mut State,
     mut form: Box<NewForm>,
     key: Key,
-    calls: &mut Vec<Call>,
+    requests: &mut Vec<UiRequest>,
 ) -> Option<Dialog> {
     if is_cancel(key) {
         return None;
@@ -157,7 +157,7 @@ fn fill(
         KeyCode::Tab => form.step(!shift),
         KeyCode::Enter if !key.alt => {
             if let Some(asked) = form.request() {
-                create(state, asked, Consent::AsBefore, Some(form), calls);
+                create(state, asked, Consent::AsBefore, Some(form), requests);
             }
             return None;
         }
@@ -177,7 +177,12 @@ fn fill(
     Some(Dialog::New(form))
 }
 
-fn write(state: &mut State, mut form: SendForm, key: Key, calls: &mut Vec<Call>) -> Option<Dialog> {
+fn write(
+    state: &mut State,
+    mut form: SendForm,
+    key: Key,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
     if is_cancel(key) {
         return None;
     }
@@ -197,7 +202,7 @@ fn write(state: &mut State, mut form: SendForm, key: Key, calls: &mut Vec<Call>)
                 prompt: form.prompt.clone(),
                 trouble: None,
             });
-            start_from(state, calls, Verb::Send, Some(id), task, Some(alone));
+            start_from(state, requests, Verb::Send, Some(id), task, Some(alone));
         }
         state.marks.clear();
         return None;

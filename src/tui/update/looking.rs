@@ -1,4 +1,4 @@
-//! Actions that change what is looked at, and nothing else.
+//! Actions that change only what is shown.
 
 use super::upkeep;
 use crate::tui::layout::areas;
@@ -31,7 +31,7 @@ pub(super) fn select_tab(state: &mut State, tab: Tab) {
     }
 }
 
-/// Up in a preview and a conversation is back in time; in the others it is towards the top.
+/// Up is back in time in a preview and a conversation, and towards the top in other tabs.
 pub(super) fn scroll(state: &mut State, up: bool, by: usize) {
     let from_end = matches!(state.tab, Tab::Preview | Tab::Conversation);
     state.scroll = if up == from_end {
@@ -57,7 +57,7 @@ pub(super) fn file(state: &mut State, forward: bool) {
     let current = page.file_at(state.scroll).unwrap_or(0);
     let wanted = match forward {
         true => (current + 1).min(page.files.len().saturating_sub(1)),
-        // Within a file, back is to its beginning.
+        // Within a file, back goes to its start.
         false
             if page
                 .files
@@ -73,7 +73,7 @@ pub(super) fn file(state: &mut State, forward: bool) {
     }
 }
 
-/// All repositories, then one after the other.
+/// Cycles through all repositories and each single one.
 pub(super) fn turn_scope(state: &mut State) {
     let repositories: Vec<_> = state
         .repositories()

@@ -1,4 +1,4 @@
-//! From what has happened to what is to be shown and done. No clock, no files, no processes.
+//! Updates the state from a message and returns requests. No clock, no files, no processes.
 
 mod actions;
 mod arrivals;
@@ -12,21 +12,21 @@ mod upkeep;
 use super::dialog::Dialog;
 use super::input::Event;
 use super::keys::Meaning;
-use super::message::{Call, Message};
+use super::message::{Message, UiRequest};
 use super::state::{State, ToastKind};
 use crate::config::{Key, KeyCode};
 
-/// Takes in one message; gives back what is to be done about it.
-pub(super) fn update(state: &mut State, message: Message) -> Vec<Call> {
-    let mut calls = Vec::new();
+/// Handles one message; returns requests.
+pub(super) fn update(state: &mut State, message: Message) -> Vec<UiRequest> {
+    let mut requests = Vec::new();
     match message {
         Message::Typed(Event::Key(key)) => {
             for key in apart(state, key) {
-                press(state, key, &mut calls);
+                press(state, key, &mut requests);
             }
         }
         Message::Typed(Event::Paste(text)) => dialogs::paste(state, &text),
-        Message::Typed(Event::Mouse(mouse)) => mouse::mouse(state, mouse, &mut calls),
+        Message::Typed(Event::Mouse(mouse)) => mouse::mouse(state, mouse, &mut requests),
         Message::Resized { columns, rows } => {
             state.columns = columns;
             state.rows = rows;
@@ -38,14 +38,14 @@ pub(super) fn update(state: &mut State, message: Message) -> Vec<Call> {
                 .toasts
                 .retain(|toast| toast.until.is_none_or(|until| until > now));
         }
-        other => arrivals::arrive(state, other, &mut calls),
+        other => arrivals::arrive(state, other, &mut requests),
     }
-    upkeep::upkeep(state, &mut calls);
-    calls
+    upkeep::upkeep(state, &mut requests);
+    requests
 }
 
-/// Escape and a letter that come together are alt and that letter, which mostly means nothing here:
-/// then they are what was pressed quickly, one after the other.
+/// Escape and a letter that arrive together are read as alt plus that letter. If that has no meaning here, they
+/// are handled as two keys.
 fn apart(state: &State, key: Key) -> Vec<Key> {
     let edits = matches!(key.code, KeyCode::Char('b' | 'f'));
     let letter = matches!(key.code, KeyCode::Char(_));
@@ -55,18 +55,18 @@ fn apart(state: &State, key: Key) -> Vec<Key> {
     vec![Key::plain(KeyCode::Esc), Key { alt: false, ..key }]
 }
 
-fn press(state: &mut State, key: Key, calls: &mut Vec<Call>) {
+fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     let was_interrupted = std::mem::take(&mut state.interrupted);
     if key == Key::ctrl('c') && !matches!(state.dialog, Some(Dialog::New(_) | Dialog::Send(_))) {
         state.dialog = None;
         state.filtering = false;
-        interrupt(state, was_interrupted, calls);
+        interrupt(state, was_interrupted, requests);
         return;
     }
-    // What waits to be read goes with the next key.
+    // Sticky toasts disappear with the next key.
     state.toasts.retain(|toast| toast.until.is_some());
     if state.dialog.is_some() {
-        dialogs::press(state, key, calls);
+        dialogs::press(state, key, requests);
         return;
     }
     if state.filtering {
@@ -77,29 +77,29 @@ fn press(state: &mut State, key: Key, calls: &mut Vec<Call>) {
     match state.keymap.meaning(&state.pending) {
         Meaning::Action(action) => {
             state.pending.clear();
-            actions::act(state, action, calls);
+            actions::act(state, action, requests);
         }
         Meaning::Prefix => {}
         Meaning::Nothing => {
             let alone = state.pending.len() == 1;
             state.pending.clear();
             if alone && key == Key::plain(KeyCode::Esc) {
-                step_back(state, calls);
+                step_back(state, requests);
             }
         }
     }
 }
 
-/// ctrl+c pauses the selected instance and stays; pressed again, it quits and changes nothing more.
-fn interrupt(state: &mut State, again: bool, calls: &mut Vec<Call>) {
+/// ctrl+c pauses the selected instance. Pressed again, it quits without another change.
+fn interrupt(state: &mut State, again: bool, requests: &mut Vec<UiRequest>) {
     state.pending.clear();
     if again {
         state.quitting = true;
-        calls.push(Call::Quit);
+        requests.push(UiRequest::Quit);
         return;
     }
     state.interrupted = true;
-    let started = actions::interrupt(state, calls);
+    let started = actions::interrupt(state, requests);
     let words = match started {
         Some(title) => format!("Pausing `{title}`… Ctrl+C again to quit."),
         None => "Ctrl+C again to quit.".to_owned(),
@@ -108,9 +108,9 @@ fn interrupt(state: &mut State, again: bool, calls: &mut Vec<Call>) {
     state.toast_sticky(ToastKind::Note, words);
 }
 
-/// Escape undoes one thing after the other: a prompt on its way, toasts, marks, the filter, scrolling.
-fn step_back(state: &mut State, calls: &mut Vec<Call>) {
-    if actions::unsend(state, calls) {
+/// Escape undoes one thing at a time: a prompt being sent, toasts, marks, the filter, scrolling.
+fn step_back(state: &mut State, requests: &mut Vec<UiRequest>) {
+    if actions::unsend(state, requests) {
         return;
     }
     if !state.toasts.is_empty() {

@@ -6,11 +6,11 @@ use super::{looking, upkeep};
 use crate::tui::dialog::Dialog;
 use crate::tui::input::{Mouse, MouseKind};
 use crate::tui::layout::areas;
-use crate::tui::message::Call;
-use crate::tui::state::{Row, State};
+use crate::tui::message::UiRequest;
+use crate::tui::state::{ListRow, State};
 use crate::tui::view::tab_at;
 
-pub(super) fn mouse(state: &mut State, mouse: Mouse, _calls: &mut Vec<Call>) {
+pub(super) fn mouse(state: &mut State, mouse: Mouse, _calls: &mut Vec<UiRequest>) {
     let at = Position::new(mouse.column, mouse.row);
     if let Some(dialog) = &mut state.dialog {
         if let Dialog::Help { scroll } = dialog {
@@ -27,8 +27,8 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, _calls: &mut Vec<Call>) {
         MouseKind::Press if areas.list.contains(at) => {
             let row = state.top + usize::from((mouse.row - areas.list.y) / areas.row_height.max(1));
             let id = match state.list_rows().get(row) {
-                Some(Row::Instance(view)) => Some(view.id.clone()),
-                Some(Row::Repository(_) | Row::Making(_)) | None => None,
+                Some(ListRow::Instance(view)) => Some(view.id.clone()),
+                Some(ListRow::Repository(_) | ListRow::Making(_)) | None => None,
             };
             if let Some(id) = id {
                 upkeep::select(state, id);

@@ -1,9 +1,9 @@
-//! Actions that open a question or a form first.
+//! Actions that open a question or a form.
 
 use crate::model::{InstanceId, State as InstanceState};
 use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm};
 use crate::tui::editor::Editor;
-use crate::tui::message::Call;
+use crate::tui::message::UiRequest;
 use crate::tui::state::{State, ToastKind};
 
 fn titles(state: &State, ids: &[InstanceId]) -> String {
@@ -98,13 +98,13 @@ pub(super) fn open_send(state: &mut State) {
     }));
 }
 
-/// The form for a new one: in the repository of the selected instance, or where the UI was started.
-pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Call>) {
+/// The form for a new instance: in the repository of the selected one, or where the UI was started.
+pub(super) fn open_form(state: &mut State, with_prompt: bool, requests: &mut Vec<UiRequest>) {
     let mut repositories: Vec<_> = Vec::new();
     let here = state
-        .surroundings
+        .start_context
         .as_ref()
-        .and_then(|surroundings| surroundings.repository.clone().ok());
+        .and_then(|start_context| start_context.repository.clone().ok());
     let nearest = [
         state.scope.clone(),
         here,
@@ -120,8 +120,8 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Ca
         }
     }
     if repositories.is_empty() {
-        let words = match &state.surroundings {
-            Some(surroundings) => match &surroundings.repository {
+        let words = match &state.start_context {
+            Some(start_context) => match &start_context.repository {
                 Err(reason) => format!("There is no repository to work in: {reason}"),
                 Ok(_) => String::new(),
             },
@@ -132,7 +132,7 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Ca
             words,
             "start `biv` inside a repository; `git init` makes one".to_owned(),
         );
-        calls.push(Call::Survey);
+        requests.push(UiRequest::Survey);
         return;
     }
     state.dialog = Some(Dialog::New(Box::new(NewForm {
@@ -153,12 +153,12 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, calls: &mut Vec<Ca
     })));
 }
 
-/// What is installed, with the one that `biv new` would take first.
+/// The installed agents; first the one that `biv new` would use.
 fn agents(state: &State) -> Vec<String> {
-    let Some(surroundings) = &state.surroundings else {
+    let Some(start_context) = &state.start_context else {
         return Vec::new();
     };
-    let mut agents: Vec<_> = surroundings
+    let mut agents: Vec<_> = start_context
         .agents
         .iter()
         .filter(|agent| agent.installed)

@@ -1,10 +1,10 @@
-//! Words in a corner of the screen.
+//! Short messages in a corner of the screen.
 
 use std::time::Duration;
 
 use crate::tui::state::{State, Toast, ToastKind};
 
-/// How long they stay; errors are read more slowly.
+/// How long they stay; errors stay longer.
 const NOTE: Duration = Duration::from_secs(5);
 const ERROR: Duration = Duration::from_secs(15);
 
@@ -17,7 +17,7 @@ impl State {
         self.add_toast(kind, text, vec![hint], true);
     }
 
-    /// One that stays until the next key.
+    /// Stays until the next key.
     pub(in crate::tui) fn toast_sticky(&mut self, kind: ToastKind, text: String) {
         self.add_toast(kind, text, Vec::new(), false);
     }
@@ -38,7 +38,7 @@ impl State {
         };
         self.toasts.retain(|known| known.text != toast.text);
         self.toasts.push(toast);
-        // More than a few are read by nobody.
+        // Only the newest few are kept.
         let excess = self.toasts.len().saturating_sub(4);
         self.toasts.drain(..excess);
     }

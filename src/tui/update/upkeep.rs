@@ -1,25 +1,25 @@
-//! What must hold after every message: something is selected and on the screen, and what is looked
-//! at is being read.
+//! Restores the invariants after every message: a visible instance is selected, and the content of its tab is
+//! requested.
 
 use std::time::Duration;
 
 use crate::model::InstanceId;
 use crate::tui::layout::areas;
-use crate::tui::message::{Call, Wanted};
-use crate::tui::state::{Row, State, Tab};
+use crate::tui::message::{PageKind, UiRequest};
+use crate::tui::state::{ListRow, State, Tab};
 
-/// While an agent works, its difference and its words are read again so often.
+/// How often the diff and the conversation of a busy agent are read.
 const AGAIN: Duration = Duration::from_secs(2);
 
-pub(super) fn upkeep(state: &mut State, calls: &mut Vec<Call>) {
+pub(super) fn upkeep(state: &mut State, requests: &mut Vec<UiRequest>) {
     if state.dialog.is_none() && !state.refused.is_empty() {
         state.dialog = Some(state.refused.remove(0));
     }
     keep_selection(state);
     keep_on_screen(state);
     limit_scroll(state);
-    watch(state, calls);
-    read(state, calls);
+    watch(state, requests);
+    read(state, requests);
 }
 
 /// Moves the selection among the visible instances.
@@ -43,7 +43,7 @@ pub(super) fn select(state: &mut State, id: InstanceId) {
     }
 }
 
-/// One that is gone or filtered away hands the selection to its neighbour.
+/// Selects a neighbour of an instance that is gone or filtered out.
 fn keep_selection(state: &mut State) {
     let visible = state.visible();
     let at = visible
@@ -67,26 +67,26 @@ fn keep_on_screen(state: &mut State) {
     let areas = areas(state.columns, state.rows, rows.len());
     let height = usize::from(areas.list.height / areas.row_height.max(1)).max(1);
     let at = rows.iter().position(
-        |row| matches!(row, Row::Instance(view) if Some(&view.id) == state.selected.as_ref()),
+        |row| matches!(row, ListRow::Instance(view) if Some(&view.id) == state.selected.as_ref()),
     );
     let count = rows.len();
     let mut top = state.top.min(count.saturating_sub(height));
     if let Some(at) = at {
-        // The heading of the first one is worth a row.
+        // The heading above the first instance is shown too.
         let from = if at == 1 { 0 } else { at };
         top = top.min(from).max((at + 1).saturating_sub(height));
     }
     state.top = top;
 }
 
-/// Scrolling ends where there is no more.
+/// Limits scrolling to the content.
 fn limit_scroll(state: &mut State) {
     let Some(id) = state.selected.as_ref() else {
         state.scroll = 0;
         return;
     };
     let end = match state.tab {
-        // How many lines it makes depends on its place: the view knows.
+        // The number of lines depends on the width: the view knows it.
         Tab::Preview | Tab::Conversation => usize::MAX,
         Tab::Diff => state
             .page
@@ -104,12 +104,12 @@ fn limit_scroll(state: &mut State) {
     state.scroll = state.scroll.min(kept);
 }
 
-/// Says whose screen is wanted, and how much of its history.
-fn watch(state: &mut State, calls: &mut Vec<Call>) {
+/// Requests the screen of the selected instance with its history.
+fn watch(state: &mut State, requests: &mut Vec<UiRequest>) {
     let id = state.selected.clone().filter(|_| state.tab == Tab::Preview);
     let wanted = (id, state.lines_above());
     if state.watched.as_ref() != Some(&wanted) {
-        calls.push(Call::Watch {
+        requests.push(UiRequest::Watch {
             id: wanted.0.clone(),
             above: wanted.1,
         });
@@ -117,13 +117,13 @@ fn watch(state: &mut State, calls: &mut Vec<Call>) {
     }
 }
 
-/// Reads what the tab shows, when there may be something new in it.
-fn read(state: &mut State, calls: &mut Vec<Call>) {
+/// Requests the content of the tab if it may have changed.
+fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
     let what = match state.tab {
         Tab::Preview => return,
-        Tab::Diff => Wanted::Diff,
-        Tab::Conversation => Wanted::Conversation,
-        Tab::Runs => Wanted::Runs,
+        Tab::Diff => PageKind::Diff,
+        Tab::Conversation => PageKind::Conversation,
+        Tab::Runs => PageKind::Runs,
     };
     let Some(view) = state.current() else { return };
     let stamp = (
@@ -154,5 +154,5 @@ fn read(state: &mut State, calls: &mut Vec<Call>) {
     let id = view.id.clone();
     state.reading = Some(id.clone());
     state.read = Some((stamp, state.now));
-    calls.push(Call::Read { id, what });
+    requests.push(UiRequest::Read { id, what });
 }

@@ -1,4 +1,4 @@
-//! A paused or interrupted instance: since when and why, what it did last, what it has still to do.
+//! The card of a paused or interrupted instance: since when and why, its last action, its pending tasks.
 
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;

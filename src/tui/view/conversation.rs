@@ -1,16 +1,16 @@
-//! What was said and done.
+//! The conversation tab.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use super::paint::{lines as paint_lines, styled};
-use crate::engine::{Entry, Speaker};
+use crate::engine::{ConversationEntry, Speaker};
 use crate::model::printable;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
 
-/// Of what a tool gave back, so much.
+/// How many lines of a tool's output are shown.
 const SHOWN_OUTPUT: usize = 6;
 
 pub(super) fn conversation(state: &State, area: Rect, buffer: &mut Buffer) {
@@ -33,7 +33,7 @@ pub(super) fn conversation(state: &State, area: Rect, buffer: &mut Buffer) {
     paint_lines(all[start..end].iter().cloned(), area, buffer);
 }
 
-/// The whole conversation as lines; none where it has not been read yet.
+/// The whole conversation as lines; None where it has not been read yet.
 pub(super) fn lines(state: &State, width: u16) -> Option<Vec<Line<'static>>> {
     let id = state.selected.as_ref()?;
     let (of, entries) = state.page.conversation.as_ref()?;
@@ -50,7 +50,7 @@ pub(super) fn lines(state: &State, width: u16) -> Option<Vec<Line<'static>>> {
     Some(all)
 }
 
-fn told(state: &State, entry: &Entry, width: usize, all: &mut Vec<Line<'static>>) {
+fn told(state: &State, entry: &ConversationEntry, width: usize, all: &mut Vec<Line<'static>>) {
     let theme = &state.theme;
     let (who, style) = match entry.speaker {
         Speaker::User => ("you".to_owned(), theme.accent),

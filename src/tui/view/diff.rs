@@ -1,4 +1,4 @@
-//! What an instance has changed: the files, and below them the lines.
+//! The diff tab: the files, and below them the lines.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -27,7 +27,7 @@ pub(super) fn diff(state: &State, view: &InstanceView, area: Rect, buffer: &mut 
         lines([Line::from(styled(words, theme.dim))], area, buffer);
         return;
     }
-    // The files have a third, and the lines what they leave.
+    // The files get at most a third, the lines get the rest.
     let wanted = u16::try_from(page.files.len() + 1).unwrap_or(u16::MAX);
     let top = wanted.min((area.height / 3).max(2)).min(area.height);
     let current = page.file_at(state.scroll).unwrap_or(0);

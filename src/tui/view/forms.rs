@@ -1,4 +1,4 @@
-//! Questions, and forms that are filled in.
+//! Questions and forms.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -51,7 +51,7 @@ pub(super) fn confirm(state: &State, confirm: &Confirm, area: Rect, buffer: &mut
     ));
     let height = u16::try_from(all.len() + 2).unwrap_or(u16::MAX);
     let inside = frame(theme, "Sure?", (width, height), area, buffer);
-    // On a tiny screen the answers matter more than the details.
+    // On a small screen the answers have priority over the details.
     let excess = all.len().saturating_sub(usize::from(inside.height));
     if excess > 0 && all.len() > 2 {
         let end = all.len() - 1;
@@ -109,7 +109,7 @@ pub(super) fn new(
     let body_end = inside.bottom().saturating_sub(2).max(inside.top() + 1);
     let mut y = inside.top();
     let mut cursor = None;
-    // Where not all fit, those from the current one on are shown.
+    // Where not all fields fit, they are shown from the current one on.
     let at = fields
         .iter()
         .position(|field| *field == form.field)
@@ -144,7 +144,7 @@ pub(super) fn new(
     cursor
 }
 
-/// Why a form has come back, in the line above its keys.
+/// Why a form was refused, in the line above its keys.
 fn complaint(state: &State, trouble: Option<&str>, inside: Rect, buffer: &mut Buffer) {
     if let Some(trouble) = trouble
         && inside.height > 2
@@ -240,7 +240,7 @@ fn field(
     None
 }
 
-/// The text of an editor, scrolled so that its cursor is in sight.
+/// The text of an editor, scrolled so that its cursor is visible.
 fn edit(editor: &Editor, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if area.width == 0 || area.height == 0 {
         return None;

@@ -1,4 +1,4 @@
-//! All keys, from the table that they are read by.
+//! The help: all keys, from the table of actions.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -29,7 +29,7 @@ pub(super) fn help(state: &State, scroll: usize, area: Rect, buffer: &mut Buffer
         part.push(Line::default());
         columns.push(part);
     }
-    // Two columns where there is room: what is done to instances, and how they are looked at.
+    // Two columns where there is room: actions on instances, and navigation.
     let two = area.width >= 100;
     let (left, right) = if two {
         let rest = columns.pop().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The instances.
+//! The list of instances.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -9,10 +9,10 @@ use super::paint::{ends, styled};
 use super::words::{icon, reason, repository_name, shown_state, spinner, style};
 use crate::engine::InstanceView;
 use crate::model::{DiffStat, printable_line};
-use crate::tui::state::{Job, Kind, Row, State};
+use crate::tui::state::{Job, ListRow, State, StatusKind};
 use crate::tui::text::cut;
 
-/// The heading: how many there are, what is looked for, what is marked.
+/// The heading: the count, the filter and the marks.
 pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let theme = &state.theme;
     if area.height == 0 {
@@ -64,14 +64,14 @@ pub(super) fn rows(state: &State, area: Rect, height: u16, buffer: &mut Buffer) 
         }
         let place = Rect { y, height, ..area };
         match row {
-            Row::Repository(path) => {
+            ListRow::Repository(path) => {
                 let name = cut(&repository_name(path), usize::from(area.width) - 2);
                 let line = Line::from(styled(format!(" {name}"), state.theme.dim));
-                // With two rows each, the heading stands close to what it heads.
+                // With two rows per instance, the heading is in the lower row.
                 buffer.set_line(area.x, y + height - 1, &line, area.width);
             }
-            Row::Instance(view) => instance(state, view, place, buffer),
-            Row::Making(job) => making(state, job, place, buffer),
+            ListRow::Instance(view) => instance(state, view, place, buffer),
+            ListRow::Making(job) => making(state, job, place, buffer),
         }
         y += height;
     }
@@ -111,9 +111,9 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let mark = if marked && selected { "+" } else { " " };
     let left = Line::from(vec![
         bar,
-        // A paused or interrupted one has its sign among its words.
+        // The text of a paused or interrupted instance has its own icon.
         styled(
-            if matches!(kind, Kind::Paused | Kind::Interrupted) {
+            if matches!(kind, StatusKind::Paused | StatusKind::Interrupted) {
                 " "
             } else {
                 icon(state, kind)
@@ -149,7 +149,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     if view.autoyes {
         right.push(styled("autoyes ", theme.needs_you));
     }
-    if view.pause.is_some() && kind == Kind::Paused {
+    if view.pause.is_some() && kind == StatusKind::Paused {
         right.push(styled(format!("{} ", reason(view)), theme.dim));
     }
     right.extend(difference(state, view.diff));
@@ -163,7 +163,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     ends(left, Line::from(right), below, buffer);
 }
 
-/// What was changed, in lines; nothing where nothing was.
+/// Added and removed lines; empty where there are none.
 pub(super) fn difference(state: &State, diff: Option<DiffStat>) -> Vec<Span<'static>> {
     match diff {
         Some(DiffStat {

@@ -24,7 +24,7 @@ use super::state::{State, Tab};
 
 pub(super) use tabs::tab_at;
 
-/// Draws everything; gives back where the cursor is, if something is being typed.
+/// Draws everything; returns the cursor position while something is being typed.
 pub(super) fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
     let screen = buffer.area;
     if screen.width < 8 || screen.height < 2 {
@@ -52,7 +52,7 @@ pub(super) fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
     cursor
 }
 
-/// How far the page can be scrolled, where that depends on its width.
+/// How far the tab can be scrolled, where that depends on its width.
 pub(super) fn scroll_limit(state: &State) -> Option<usize> {
     let areas = areas(state.columns, state.rows, state.list_rows().len());
     let height = usize::from(areas.page.height);

@@ -1,4 +1,4 @@
-//! What the tab shows of the selected instance.
+//! The content of the current tab.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -40,7 +40,7 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// The lines above the screen: what is to be said of an agent that does not run.
+/// The lines above the screen of an agent that does not run.
 fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
     match state.shown(view).0 {
         InstanceState::Paused | InstanceState::Interrupted => card::card(state, view, area),
@@ -79,7 +79,7 @@ fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) 
         ..area
     };
     lines(above, area, buffer);
-    // From below: the newest is at the end.
+    // Aligned to the bottom: the newest lines are last.
     let height = usize::from(rest.height);
     let end = seen.len().saturating_sub(state.scroll);
     let start = end.saturating_sub(height);
@@ -109,11 +109,11 @@ fn seen(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
     }
 }
 
-/// How many lines the screen of the selected instance makes.
+/// The number of lines of the selected instance's screen.
 pub(super) fn preview_lines(state: &State, area: Rect) -> Option<usize> {
     let view = state.current()?;
     let seen = state.page.screen.as_ref()?;
-    // Before the history has come, nothing is known of its end.
+    // Before the history has arrived, its length is not known.
     if seen.id != view.id || seen.above < state.lines_above() {
         return None;
     }

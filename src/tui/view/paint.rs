@@ -1,4 +1,4 @@
-//! Small strokes that every part of the screen is made of.
+//! Drawing helpers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
 use crate::tui::theme::Theme;
 
-/// Writes lines from the top of an area, as many as fit.
+/// Draws lines from the top of an area, as many as fit.
 pub(super) fn lines<'a>(
     lines: impl IntoIterator<Item = Line<'a>>,
     area: Rect,
@@ -19,7 +19,7 @@ pub(super) fn lines<'a>(
     }
 }
 
-/// One line with something at either end; where both do not fit, the left one gives way.
+/// One line with text at either end. Where both do not fit, the left one is cut.
 pub(super) fn ends(left: Line<'_>, right: Line<'_>, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
         return;
@@ -34,7 +34,7 @@ pub(super) fn ends(left: Line<'_>, right: Line<'_>, area: Rect, buffer: &mut Buf
     buffer.set_line(area.right() - right_width, area.y, &right, right_width);
 }
 
-/// An empty box in the middle of an area, with a title; gives back its inside.
+/// Draws an empty box with a title in the middle of an area; returns its inside.
 pub(super) fn frame(
     theme: &Theme,
     title: &str,
@@ -50,7 +50,7 @@ pub(super) fn frame(
         width,
         height,
     );
-    // A place too small for a border does without it.
+    // An area that is too small for a border has none.
     if width < 12 || height < 4 {
         Clear.render(place, buffer);
         return place;

@@ -1,4 +1,4 @@
-//! The history of an instance: each attempt, newest first.
+//! The runs tab: the run history, newest first.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;

@@ -1,4 +1,4 @@
-//! The bar at the bottom: how many of each kind, what is under way, and the keys that help now.
+//! The status bar: the number of instances of each kind, running jobs, and key hints.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -9,10 +9,10 @@ use super::paint::{ends, hints, styled};
 use super::words::{icon, kind_name, spinner, style};
 use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
-use crate::tui::state::{Kind, State, Verb};
+use crate::tui::state::{State, StatusKind, Verb};
 use crate::tui::text::cut;
 
-/// Fewer letters than this say nothing about what is under way.
+/// A shorter text about a running job is not shown.
 const SHORTEST: usize = 12;
 
 pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
@@ -41,7 +41,7 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
         let keys: Vec<String> = state.pending.iter().map(ToString::to_string).collect();
         Line::from(styled(format!("{} … ", keys.join(" ")), theme.accent))
     } else {
-        // As many hints as there is room for; the last two are the ones that lead on.
+        // As many hints as fit; the last two have priority.
         let mut pairs = pairs(state);
         loop {
             let mut line = hints(theme, &pairs);
@@ -65,7 +65,7 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     }
 }
 
-/// What is under way, and beside it the keys: those that lead on stay longest.
+/// Running jobs with key hints. The last hints have priority.
 fn with_keys(state: &State, words: &str, width: usize) -> Line<'static> {
     let theme = &state.theme;
     let room = width.saturating_sub(counts(state, false).width() + 2);
@@ -106,7 +106,7 @@ fn counts(state: &State, named: bool) -> Line<'static> {
             spans.push(Span::raw(if named { "  " } else { " " }));
         }
         let words = match (kind, named) {
-            (Kind::Paused, true) => format!("⏸ {count} PAUSED"),
+            (StatusKind::Paused, true) => format!("⏸ {count} PAUSED"),
             (_, true) => format!("{} {count} {}", icon(state, kind), kind_name(kind)),
             (_, false) => format!("{}{count}", icon(state, kind)),
         };
@@ -122,7 +122,7 @@ fn counts(state: &State, named: bool) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The keys that help with what is selected, the general ones last.
+/// The keys for the selected instance, the general ones last.
 fn pairs(state: &State) -> Vec<(String, &'static str)> {
     let mut wanted: Vec<(Action, &'static str)> = Vec::new();
     match state.current().map(|view| state.shown(view).0) {

@@ -1,4 +1,4 @@
-//! The tabs above the page.
+//! The row of tabs.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -10,7 +10,7 @@ use crate::model::{QueueCounts, printable_line};
 use crate::tui::state::{State, Tab};
 use crate::tui::text::cut;
 
-/// Each tab with its column and its name, which is shortened where there is little room.
+/// Each tab with its column and its name, which is shortened on a narrow screen.
 fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
     let short = width < 36;
     let mut at = u16::from(!short);
@@ -29,7 +29,7 @@ fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
         .collect()
 }
 
-/// The tab at a column of the tabs.
+/// The tab at a column.
 pub(in crate::tui) fn tab_at(column: u16, width: u16) -> Option<Tab> {
     places(width)
         .into_iter()
@@ -75,7 +75,7 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
     ends(Line::from(spans), right, area, buffer);
 }
 
-/// Where a queue of prompts is: `turn #3 · ✓2 ●1 ○3`
+/// The progress of a queue: `turn #3 · ✓2 ●1 ○3`
 fn queued(queue: QueueCounts) -> String {
     let QueueCounts {
         done,

@@ -1,4 +1,4 @@
-//! A few words in the corner.
+//! Draws the toasts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -14,7 +14,7 @@ use crate::tui::text::wrap;
 const WIDEST: u16 = 64;
 const LONGEST: usize = 8;
 
-/// The newest at the bottom, the others above it as far as there is room.
+/// The newest at the bottom, the others above it as far as they fit.
 pub(super) fn toasts(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut bottom = area.bottom();
     for toast in state.toasts.iter().rev() {

@@ -1,4 +1,4 @@
-//! What is said while there is nothing to show: where one is, what there is, and how to begin.
+//! The page that is shown without instances: the repository, the installed agents, and how to begin.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -8,7 +8,7 @@ use super::paint::{lines, styled};
 use super::words::repository_name;
 use crate::model::printable_line;
 use crate::tui::keys::Action;
-use crate::tui::message::Surroundings;
+use crate::tui::message::StartContext;
 use crate::tui::state::State;
 use crate::tui::text::wrap;
 
@@ -34,9 +34,9 @@ pub(super) fn welcome(state: &State, area: Rect, buffer: &mut Buffer) {
             &mut all,
         );
         all.push(Line::default());
-        match &state.surroundings {
+        match &state.start_context {
             None => words("Looking around…", &mut all),
-            Some(surroundings) => describe(state, surroundings, width, &mut all),
+            Some(start_context) => describe(state, start_context, width, &mut all),
         }
     }
     let height = u16::try_from(all.len()).unwrap_or(u16::MAX);
@@ -52,12 +52,12 @@ pub(super) fn welcome(state: &State, area: Rect, buffer: &mut Buffer) {
 
 fn describe(
     state: &State,
-    surroundings: &Surroundings,
+    start_context: &StartContext,
     width: usize,
     all: &mut Vec<Line<'static>>,
 ) {
     let theme = &state.theme;
-    for missing in &surroundings.missing {
+    for missing in &start_context.missing {
         for line in wrap(missing, width) {
             all.push(Line::from(styled(line, theme.failed)));
         }
@@ -69,10 +69,10 @@ fn describe(
         ])
     };
     let hint = |action| state.keymap.hint(action).unwrap_or_default();
-    match &surroundings.repository {
+    match &start_context.repository {
         Ok(path) => all.push(row("repository", repository_name(path))),
         Err(_) => {
-            let place = printable_line(&surroundings.directory.display().to_string());
+            let place = printable_line(&start_context.directory.display().to_string());
             let text = format!("{place} is not inside a git repository.");
             for line in wrap(&text, width) {
                 all.push(Line::from(styled(line, theme.failed)));
@@ -82,13 +82,13 @@ fn describe(
             all.extend(wrap(text, width).into_iter().map(Line::from));
         }
     }
-    let real: Vec<_> = surroundings
+    let real: Vec<_> = start_context
         .agents
         .iter()
         .filter(|agent| agent.installed && !matches!(agent.name.as_str(), "demo" | "shell"))
         .collect();
     if real.is_empty() {
-        let known: Vec<&str> = surroundings
+        let known: Vec<&str> = start_context
             .agents
             .iter()
             .map(|agent| agent.name.as_str())
@@ -113,7 +113,7 @@ fn describe(
         all.extend(text.map(|line| row("", line)));
     }
     all.push(Line::default());
-    if surroundings.repository.is_ok() {
+    if start_context.repository.is_ok() {
         all.push(key(state, &hint(Action::New), "starts one here"));
         all.push(key(
             state,

@@ -1,4 +1,4 @@
-//! States and times, in the words that the command line has for them.
+//! States and times as text, the same as on the command line.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
 use crate::model::{Activity, State as InstanceState};
-use crate::tui::state::{Kind, State, kind};
+use crate::tui::state::{State, StatusKind, kind};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 
@@ -15,49 +15,49 @@ pub(in crate::tui) fn spinner(state: &State) -> &'static str {
     SPINNER[state.frame % SPINNER.len()]
 }
 
-pub(super) fn icon(state: &State, kind: Kind) -> &'static str {
+pub(super) fn icon(state: &State, kind: StatusKind) -> &'static str {
     match kind {
-        Kind::NeedsYou => "◆",
-        Kind::Busy | Kind::Moving => spinner(state),
-        Kind::Ready => "●",
-        Kind::Running => "○",
-        Kind::Paused => "⏸",
-        Kind::Interrupted => "⚡",
-        Kind::Failed => "✗",
-        Kind::Completed => "✓",
+        StatusKind::NeedsYou => "◆",
+        StatusKind::Busy | StatusKind::Moving => spinner(state),
+        StatusKind::Ready => "●",
+        StatusKind::Running => "○",
+        StatusKind::Paused => "⏸",
+        StatusKind::Interrupted => "⚡",
+        StatusKind::Failed => "✗",
+        StatusKind::Completed => "✓",
     }
 }
 
-pub(super) fn style(state: &State, kind: Kind) -> Style {
+pub(super) fn style(state: &State, kind: StatusKind) -> Style {
     let theme = &state.theme;
     match kind {
-        Kind::NeedsYou => theme.needs_you,
-        Kind::Busy | Kind::Moving => theme.busy,
-        Kind::Ready => theme.ready,
-        Kind::Running => theme.text,
-        Kind::Paused => theme.paused,
-        Kind::Interrupted => theme.needs_you,
-        Kind::Failed => theme.failed,
-        Kind::Completed => theme.dim,
+        StatusKind::NeedsYou => theme.needs_you,
+        StatusKind::Busy | StatusKind::Moving => theme.busy,
+        StatusKind::Ready => theme.ready,
+        StatusKind::Running => theme.text,
+        StatusKind::Paused => theme.paused,
+        StatusKind::Interrupted => theme.needs_you,
+        StatusKind::Failed => theme.failed,
+        StatusKind::Completed => theme.dim,
     }
 }
 
-pub(super) fn kind_name(kind: Kind) -> &'static str {
+pub(super) fn kind_name(kind: StatusKind) -> &'static str {
     match kind {
-        Kind::NeedsYou => "needs you",
-        Kind::Busy => "busy",
-        Kind::Ready => "ready",
-        Kind::Running => "running",
-        Kind::Moving => "under way",
-        Kind::Paused => "paused",
-        Kind::Interrupted => "interrupted",
-        Kind::Failed => "failed",
-        Kind::Completed => "completed",
+        StatusKind::NeedsYou => "needs you",
+        StatusKind::Busy => "busy",
+        StatusKind::Ready => "ready",
+        StatusKind::Running => "running",
+        StatusKind::Moving => "under way",
+        StatusKind::Paused => "paused",
+        StatusKind::Interrupted => "interrupted",
+        StatusKind::Failed => "failed",
+        StatusKind::Completed => "completed",
     }
 }
 
-/// What a person sees of state and activity together.
-pub(super) fn shown_state(state: &State, view: &InstanceView) -> (Kind, String) {
+/// State and activity as one text.
+pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, String) {
     let shown = state.shown(view);
     let words = match shown {
         (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),

@@ -158,7 +158,7 @@ fn merge_trees(git: Command, ours: &str, theirs: &str) -> Result<Merged, GitErro
         .deadline(SLOW);
     let output = command.output()?;
     if !matches!(output.status.code(), Some(0 | 1)) {
-        return Err(command.refused(&output).into());
+        return Err(command.status_failure(&output).into());
     }
     let mut parts = fields(&output.stdout);
     let tree = parts

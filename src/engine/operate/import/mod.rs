@@ -173,7 +173,7 @@ impl Core {
             name.to_string_lossy().into_owned()
         });
         match name.as_deref().and_then(|name| self.catalog.find(name)) {
-            Some(provider) if !provider.takes_its_command() => {
+            Some(provider) if !provider.runs_any_command() => {
                 words.remove(0);
                 Ok((provider, words))
             }

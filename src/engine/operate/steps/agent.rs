@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, StopBy, Strategy};
-use crate::detect::Rest;
+use crate::detect::RestKind;
 use crate::engine::base::{Error, now};
 use crate::engine::operate::first_sign::{Sign, first_sign};
 use crate::engine::operate::options::Launch;
@@ -13,8 +13,8 @@ use crate::engine::typing::delivery::type_in;
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{Resting, Seat, printable_line};
-use crate::process::workers_in;
+use crate::model::{AgentPlace, RestingState, printable_line};
+use crate::process::processes_in;
 use crate::tmux::Server;
 
 /// How long a step that nobody asked for again may wait for an agent.
@@ -29,8 +29,8 @@ impl Work<'_> {
             return Ok(Facts::none());
         }
         // Taken up after a crash. Whether "go" was said is known only by looking.
-        let seat: Option<Seat> = facts.read(fact::SEAT)?;
-        if seat.is_some_and(|seat| outlives_its_launcher(&seat)) {
+        let place: Option<AgentPlace> = facts.read(fact::SEAT)?;
+        if place.is_some_and(|place| outlives_its_launcher(&place)) {
             return Ok(Facts::none());
         }
         let reopened = self.open_session(facts)?;
@@ -51,7 +51,7 @@ impl Work<'_> {
 
     pub(super) fn send_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let prompt: Option<String> = facts.read(fact::PROMPT)?;
-        let (Some(prompt), Some(seat)) = (prompt, self.record.seat.clone()) else {
+        let (Some(prompt), Some(place)) = (prompt, self.record.place.clone()) else {
             return Ok(Facts::none());
         };
         if facts.has(fact::NOT_RESUMED) {
@@ -73,7 +73,7 @@ impl Work<'_> {
             starting: ready,
             busy: Some(ready),
         };
-        let agent = self.watched(&server, &seat)?;
+        let agent = self.watched(&server, &place)?;
         let last = || self.core.last_prompt(&self.dir, &self.record);
         let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
             let noted = self.core.note_prompt(&self.dir, &prompt);
@@ -118,14 +118,18 @@ impl Work<'_> {
         }
     }
 
-    fn watched<'a>(&'a self, server: &'a Server, seat: &'a Seat) -> Result<Watched<'a>, Error> {
+    fn watched<'a>(
+        &'a self,
+        server: &'a Server,
+        place: &'a AgentPlace,
+    ) -> Result<Watched<'a>, Error> {
         Ok(Watched {
             server,
-            pane: &seat.pane,
+            pane: &place.pane,
             provider: self.provider()?,
             dir: &self.dir,
             host: &self.core.host,
-            leader: Some(&seat.agent),
+            leader: Some(&place.agent),
             since: None,
         })
     }
@@ -146,10 +150,10 @@ impl Work<'_> {
     /// A process in the worktree that may be the agent's, and may be the user's: it is named, and left
     /// alone.
     fn name_strangers(&mut self) {
-        let Some(agent) = self.record.seat.as_ref().map(|seat| &seat.agent) else {
+        let Some(agent) = self.record.place.as_ref().map(|place| &place.agent) else {
             return;
         };
-        for (process, name) in workers_in(&self.record.worktree.path, agent) {
+        for (process, name) in processes_in(&self.record.worktree.path, agent) {
             self.progress.note(&format!(
                 "warning: process {} ({}) still works in the worktree; it is not proved to be the agent's and was left alone",
                 process.pid,
@@ -161,11 +165,11 @@ impl Work<'_> {
     /// Some agents put more in order when they are told to go than when they are ended.
     fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
         let provider = self.provider()?;
-        let Some(seat) = self
+        let Some(place) = self
             .record
-            .seat
+            .place
             .as_ref()
-            .filter(|seat| seat.agent.is_alive())
+            .filter(|place| place.agent.is_alive())
         else {
             return Ok(());
         };
@@ -174,11 +178,11 @@ impl Work<'_> {
         }
         crate::engine::operate::steps::quiesce::press(
             &self.core.server_of(&self.record),
-            &seat.pane,
+            &place.pane,
             provider.exit_keys(),
         )?;
         let deadline = Instant::now() + grace;
-        while seat.agent.is_alive() && Instant::now() < deadline {
+        while place.agent.is_alive() && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
         Ok(())
@@ -187,12 +191,12 @@ impl Work<'_> {
     /// An agent that was stopped for something that is taken back goes on where it was, by its own
     /// resume. One that was to be killed stays dead.
     pub(super) fn undo_stop_agent(&mut self) -> Result<(), Error> {
-        let was_running = self.record.state == Resting::Running;
+        let was_running = self.record.state == RestingState::Running;
         let alive = self
             .record
-            .seat
+            .place
             .as_ref()
-            .is_some_and(|seat| seat.agent.is_alive());
+            .is_some_and(|place| place.agent.is_alive());
         if self.operation == Operation::Kill || !was_running || alive {
             return Ok(());
         }
@@ -208,7 +212,7 @@ impl Work<'_> {
         if let Some(waiting) = self.waiting.take() {
             waiting.go()?;
         }
-        self.record.seat = opened.read(fact::SEAT)?;
+        self.record.place = opened.read(fact::SEAT)?;
         self.record.updated_at = now();
         Ok(self.dir.save(&mut self.record)?)
     }
@@ -217,7 +221,7 @@ impl Work<'_> {
     /// something (to be trusted, to log in) is there and needs its person; one that takes longer than
     /// `resume.ready` is there, too.
     pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(seat) = facts.read(fact::SEAT)? else {
+        let Some(place) = facts.read(fact::SEAT)? else {
             return Ok(Facts::none());
         };
         let ready = if self.recovering {
@@ -227,7 +231,7 @@ impl Work<'_> {
         };
         let server = self.core.server();
         let provider = self.provider()?;
-        let agent = self.watched(&server, &seat)?;
+        let agent = self.watched(&server, &place)?;
         match await_back(&agent, ready) {
             Ok(()) => Ok(Facts::none()),
             // A plain command may well be done by now.
@@ -255,7 +259,7 @@ fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
         (Readiness::Quiet(_), None) => false,
         (Readiness::Rules, _) => matches!(
             agent.until_shown(ready)?,
-            Found::Gone | Found::AtRest(Rest::Exited)
+            Found::Gone | Found::AtRest(RestKind::Exited)
         ),
     };
     if dead {
@@ -264,10 +268,10 @@ fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
     Ok(())
 }
 
-fn outlives_its_launcher(seat: &Seat) -> bool {
+fn outlives_its_launcher(place: &AgentPlace) -> bool {
     let deadline = Instant::now() + LAUNCHER_END;
     while Instant::now() < deadline {
-        if !seat.agent.is_alive() {
+        if !place.agent.is_alive() {
             return false;
         }
         std::thread::sleep(Duration::from_millis(20));

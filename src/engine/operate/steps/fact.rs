@@ -8,7 +8,7 @@ use crate::engine::operate::setup::Wanted;
 use crate::engine::watch::archive::SavedTerminal;
 use crate::git::{AddWorktree, MadeWorktree, Repo};
 use crate::lifecycle::Fact;
-use crate::model::{InstanceRecord, RunId, Seat};
+use crate::model::{AgentPlace, InstanceRecord, RunId};
 use crate::vault::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 
 // What was asked for, written when the operation begins.
@@ -45,7 +45,7 @@ pub(in crate::engine) const SESSION_REF: Fact<String> = Fact::new("session-ref")
 /// open-session: the command line, as it is shown.
 pub(in crate::engine) const COMMAND: Fact<Vec<String>> = Fact::new("command");
 /// open-session: where the agent is.
-pub(in crate::engine) const SEAT: Fact<Seat> = Fact::new("seat");
+pub(in crate::engine) const SEAT: Fact<AgentPlace> = Fact::new("seat");
 /// send-prompt: typing has begun, so that the prompt is never typed twice.
 pub(in crate::engine) const PROMPT_BEGUN: Fact<bool> = Fact::new("prompt-begun");
 /// send-prompt: whether it was delivered is not known.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::detect::{Key, Quiet, Rest};
+use crate::detect::{Key, Quiet, RestKind};
 use crate::engine::base::{Error, now};
 use crate::engine::operate::options::CANCEL;
 use crate::engine::operate::steps::fact::{self, Quiesced};
@@ -36,7 +36,7 @@ impl Work<'_> {
             provider,
             dir: &self.dir,
             host: &self.core.host,
-            leader: self.record.seat.as_ref().map(|seat| &seat.agent),
+            leader: self.record.place.as_ref().map(|place| &place.agent),
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
@@ -51,7 +51,7 @@ impl Work<'_> {
             let grace = self.core.settings().pause.grace;
             safe = self.wait(&agent, Some(grace))?;
         }
-        if let Some(Rest::Waiting(Activity::Approval | Activity::Question)) = safe {
+        if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
             press(&server, &pane.id, provider.cancel_keys())?;
             let grace = self.core.settings().pause.grace;
@@ -66,7 +66,11 @@ impl Work<'_> {
     }
 
     /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
-    fn wait(&self, agent: &Watched<'_>, limit: Option<Duration>) -> Result<Option<Rest>, Error> {
+    fn wait(
+        &self,
+        agent: &Watched<'_>,
+        limit: Option<Duration>,
+    ) -> Result<Option<RestKind>, Error> {
         let cancel = self.dir.path.join(CANCEL);
         let mut cancelled = false;
         let quiet = match agent.provider.readiness().quiet() {
@@ -83,14 +87,14 @@ impl Work<'_> {
         }
         Ok(match found {
             Found::AtRest(rest) => Some(rest),
-            Found::Gone => Some(Rest::Exited),
+            Found::Gone => Some(RestKind::Exited),
             Found::StillMoving(_) => None,
         })
     }
 }
 
 /// An agent that has said nothing for a while has been at rest for as long: one look is enough.
-fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Error> {
+fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<RestKind>, Error> {
     let silent = now().seconds_since_epoch() - pane.active_at;
     let Some(shot) = agent.look()?.filter(|_| silent > LONG_ENOUGH) else {
         return Ok(None);
@@ -102,11 +106,11 @@ fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<Rest>, Err
         Quiet::Ignored | Quiet::Counts => i64::MAX,
     };
     Ok(match verdict.activity {
-        Activity::Idle => Some(Rest::Idle),
+        Activity::Idle => Some(RestKind::Idle),
         Activity::Approval | Activity::Question | Activity::Blocked => {
-            Some(Rest::Waiting(verdict.activity))
+            Some(RestKind::Waiting(verdict.activity))
         }
-        Activity::Unknown if silent > window => Some(Rest::Quiet),
+        Activity::Unknown if silent > window => Some(RestKind::Quiet),
         Activity::Busy | Activity::Exited | Activity::Unknown => None,
     })
 }

@@ -10,7 +10,7 @@ use crate::engine::operate::steps::work::Work;
 use crate::engine::watch::archive::SavedTerminal;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    Branch, EventKind, Pause, PauseReason, Resting, RunRecord, RunState, Timestamp,
+    Branch, EventKind, Pause, PauseReason, RestingState, RunRecord, RunState, Timestamp,
 };
 use crate::process::stop_tree;
 use crate::vault::SnapshotFact;
@@ -39,7 +39,7 @@ impl Work<'_> {
     }
 
     fn record_created(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        self.seat(facts)?;
+        self.place(facts)?;
         self.record.session_ref = facts.read(fact::SESSION_REF)?;
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
@@ -60,7 +60,7 @@ impl Work<'_> {
     /// What was taken over rests: whether its agent goes on is for the user to say.
     fn record_imported(&mut self) -> Result<Facts, Error> {
         let at = now();
-        self.record.state = Resting::Paused;
+        self.record.state = RestingState::Paused;
         self.record.pause = Some(Pause {
             at,
             reason: PauseReason::User,
@@ -125,7 +125,7 @@ impl Work<'_> {
             forced: quiesced.forced,
         });
         self.put_away(snapshot, facts)?;
-        self.record.state = Resting::Paused;
+        self.record.state = RestingState::Paused;
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;
@@ -157,8 +157,8 @@ impl Work<'_> {
             };
             self.record.vault = Some(saved.written(&self.record)?);
             // One that was interrupted still is, so that the next `resume --all` tries it again.
-            if self.record.state != Resting::Interrupted {
-                self.record.state = Resting::Paused;
+            if self.record.state != RestingState::Interrupted {
+                self.record.state = RestingState::Paused;
             }
             self.record.updated_at = now();
             self.dir.save(&mut self.record)?;
@@ -171,7 +171,7 @@ impl Work<'_> {
             });
             return Ok(Facts::none());
         }
-        self.seat(facts)?;
+        self.place(facts)?;
         let reference = facts.read(fact::SESSION_REF)?;
         let renewed = reference.is_some() && reference != self.record.session_ref;
         self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
@@ -216,7 +216,7 @@ impl Work<'_> {
         let Some(new_run) = facts.read(fact::NEW_RUN)? else {
             return Ok(Facts::none());
         };
-        self.seat(facts)?;
+        self.place(facts)?;
         let mut old = self.dir.run(&self.record.run)?;
         // Written twice after a crash: then the record names the new run already.
         if old.run_id != new_run {
@@ -262,10 +262,10 @@ impl Work<'_> {
     }
 
     /// Where the agent is from now on.
-    fn seat(&mut self, facts: &Facts) -> Result<(), Error> {
-        self.record.seat = facts.read(fact::SEAT)?;
+    fn place(&mut self, facts: &Facts) -> Result<(), Error> {
+        self.record.place = facts.read(fact::SEAT)?;
         self.record.command = facts.read(fact::COMMAND)?.unwrap_or_default();
-        self.record.state = Resting::Running;
+        self.record.state = RestingState::Running;
         self.record.interrupted_at = None;
         self.record.updated_at = now();
         self.record.last_active_at = self.record.updated_at;
@@ -340,7 +340,7 @@ impl Work<'_> {
             };
             self.record.vault = Some(saved.written(&self.record)?);
         }
-        self.record.state = Resting::Killed;
+        self.record.state = RestingState::Killed;
         self.record.killed_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;

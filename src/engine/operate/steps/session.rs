@@ -10,7 +10,7 @@ use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{Resting, Seat, printable_line};
+use crate::model::{AgentPlace, RestingState, printable_line};
 use crate::process::Identity;
 use crate::store::{ensure_private, replace_file};
 use crate::tmux::SessionOptions;
@@ -21,7 +21,7 @@ impl Work<'_> {
         let provider = self.core.provider_of(&self.record)?;
         let launch = facts.read(fact::LAUNCH)?.unwrap_or(Launch::Fresh);
         let chosen = facts.has(fact::SESSION_REF);
-        if !provider.mints_session() || launch != Launch::Fresh || chosen {
+        if !provider.assigns_session_id() || launch != Launch::Fresh || chosen {
             return Ok(Facts::none());
         }
         Ok(Facts::none().with(fact::SESSION_REF, &uuid::Uuid::new_v4().to_string()))
@@ -32,7 +32,7 @@ impl Work<'_> {
         // One that an earlier attempt has left behind is ours to replace. A pause has closed the session and
         // seen the last process of its agent end: nothing is left of those to look for.
         let put_to_rest =
-            self.record.state == Resting::Paused || self.operation == Operation::Create;
+            self.record.state == RestingState::Paused || self.operation == Operation::Create;
         if self.recovering || !put_to_rest {
             server.close_session(&self.record.id)?;
             self.stop_survivors()?;
@@ -63,7 +63,7 @@ impl Work<'_> {
             provide(path, text)?;
         }
         let stage = self.stage()?;
-        self.dir.forget_heard();
+        self.dir.forget_hook_report();
         let gate = Gate::open(&self.core.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {
@@ -86,7 +86,7 @@ impl Work<'_> {
         };
         let agent = Identity::of_pid(session.pane_pid);
         self.waiting = Some(gate.admit(session.pane_pid, &orders)?);
-        let seat = agent.map(|agent| Seat {
+        let place = agent.map(|agent| AgentPlace {
             socket: server.socket().to_owned(),
             server: session.server,
             session: self.record.session_name().as_str().to_owned(),
@@ -95,7 +95,7 @@ impl Work<'_> {
             guarded: plan.guarded,
         });
         Ok(Facts::none()
-            .with_option(fact::SEAT, &seat)
+            .with_option(fact::SEAT, &place)
             .with(fact::COMMAND, &plan.shown))
     }
 

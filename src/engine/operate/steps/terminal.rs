@@ -10,7 +10,7 @@ use crate::engine::watch::archive::{
     BANNER, SavedTerminal, archive, forget_live, line_below, remember, scrollback,
 };
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{InstanceRecord, Resting};
+use crate::model::{InstanceRecord, RestingState};
 use crate::store::replace_file;
 
 /// What a new session is opened with.
@@ -89,9 +89,11 @@ impl Work<'_> {
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let at = now();
     let (what, since) = match record.state {
-        Resting::Interrupted => ("interrupted", record.interrupted_at),
-        Resting::Completed | Resting::Failed => ("ended", None),
-        Resting::Running | Resting::Paused | Resting::Killed => ("paused", record.paused_at),
+        RestingState::Interrupted => ("interrupted", record.interrupted_at),
+        RestingState::Completed | RestingState::Failed => ("ended", None),
+        RestingState::Running | RestingState::Paused | RestingState::Killed => {
+            ("paused", record.paused_at)
+        }
     };
     let since = since.unwrap_or(record.updated_at);
     let kind = if operation == Operation::Restart {

@@ -121,9 +121,9 @@ impl Work<'_> {
 
 /// Looks at the agent's processes while the agent still runs: with it goes what ties its children to it.
 pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
-    let leader = record.seat.as_ref().map(|seat| &seat.agent);
+    let leader = record.place.as_ref().map(|place| &place.agent);
     match known {
-        Some(tree) => tree.look_again(leader),
+        Some(tree) => tree.refresh(leader),
         None => *known = Some(Tree::of(leader, &record.marker())),
     }
 }

@@ -3,7 +3,7 @@
 use crate::engine::base::{Error, pace};
 use crate::engine::operate::crash;
 use crate::engine::operate::steps::work::Work;
-use crate::lifecycle::{Entry, Facts, Step, World};
+use crate::lifecycle::{Facts, JournalEntry, Step, World};
 
 impl World for Work<'_> {
     type Error = Error;
@@ -58,7 +58,7 @@ impl World for Work<'_> {
         Ok(())
     }
 
-    fn append(&mut self, entry: &Entry) -> Result<(), Error> {
+    fn append(&mut self, entry: &JournalEntry) -> Result<(), Error> {
         Ok(self.dir.journal().append(entry)?)
     }
 }

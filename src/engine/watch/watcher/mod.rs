@@ -23,7 +23,7 @@ use alarm::Waker;
 
 use crate::engine::base::{Core, Error};
 use crate::model::{Activity, InstanceId};
-use crate::tmux::{Shot, hand_over};
+use crate::tmux::{Screenshot, send_pipe};
 
 /// How long somebody who wants a picture waits for it.
 const PICTURE: Duration = Duration::from_secs(2);
@@ -89,7 +89,7 @@ enum Wish {
     Picture {
         instance: InstanceId,
         colours: bool,
-        answer: Sender<Option<Shot>>,
+        answer: Sender<Option<Screenshot>>,
     },
     /// The settings or the agents have changed.
     GoBy(Arc<Core>),
@@ -98,7 +98,7 @@ enum Wish {
 
 /// The helper that tmux starts for each pane: it passes its end of the pipe on, and ends.
 pub(crate) fn run_pipe(socket: &OsStr, pane: &str) -> ExitCode {
-    match hand_over(Path::new(socket), pane) {
+    match send_pipe(Path::new(socket), pane) {
         Ok(()) => ExitCode::SUCCESS,
         // The watcher is gone; the pane is none the worse for it.
         Err(_) => ExitCode::FAILURE,
@@ -143,7 +143,7 @@ impl Watcher {
     }
 
     /// The screen of an instance as it is now; None where it has none.
-    pub(crate) fn picture(&self, instance: &InstanceId, colours: bool) -> Option<Shot> {
+    pub(crate) fn picture(&self, instance: &InstanceId, colours: bool) -> Option<Screenshot> {
         let (answer, picture) = channel();
         self.wish(Wish::Picture {
             instance: instance.clone(),

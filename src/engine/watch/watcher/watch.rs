@@ -17,7 +17,10 @@ use crate::engine::watch::watcher::pane::{Heard, Watched};
 use crate::engine::watch::watcher::{Doorbell, Present, Seen, Sight, Wish};
 use crate::model::{InstanceId, printable_line};
 use crate::process::{Identity, Signal};
-use crate::tmux::{Client, Doorbells, Notice, Pane, Said, Server, Shot, raise_file_limit};
+use crate::tmux::{
+    ControlClient, ControlEvent, Notification, Pane, PipeReceiver, Screenshot, Server,
+    raise_file_limit,
+};
 
 /// Behind the events: who sits where is asked now and then all the same.
 const SCAN: Duration = Duration::from_secs(30);
@@ -49,16 +52,16 @@ pub(super) struct Watch {
     core: Arc<Core>,
     server: Server,
     doorbell: Doorbell,
-    doorbells: Doorbells,
+    doorbells: PipeReceiver,
     wishes: Receiver<Wish>,
     alarm: Alarm,
     ears: Ears,
     sights: Sender<Sight>,
-    client: Option<Client>,
+    client: Option<ControlClient>,
     panes: BTreeMap<String, Watched>,
     /// Who waits for a picture, in the order in which the looks were asked for; None where the look
     /// is our own.
-    looks: VecDeque<Option<Sender<Option<Shot>>>>,
+    looks: VecDeque<Option<Sender<Option<Screenshot>>>>,
     roll: Vec<Present>,
     started: Instant,
     scan: Option<Duration>,
@@ -81,7 +84,7 @@ impl Watch {
         // Each pane costs us two descriptors.
         raise_file_limit();
         let doorbells = socket::bind_datagram(&path)
-            .and_then(|socket| Doorbells::open(socket, &path))
+            .and_then(|socket| PipeReceiver::open(socket, &path))
             .map_err(Error::files("open", &path))?;
         Ok(Self {
             ears: Ears::open().map_err(Error::files("open", &path))?,
@@ -129,7 +132,7 @@ impl Watch {
             .filter_map(Watched::due)
             .chain(self.scan);
         let mut limit = due.min().map_or(SCAN, |due| due.saturating_sub(now));
-        if self.client.as_ref().is_some_and(Client::is_waiting) {
+        if self.client.as_ref().is_some_and(ControlClient::is_waiting) {
             limit = limit.min(Duration::from_secs(1));
         }
         let ears = self
@@ -137,10 +140,10 @@ impl Watch {
             .values()
             .flat_map(|pane| [pane.pipe.as_ref(), pane.process.as_ref()])
             .flatten();
-        let client = self.client.as_ref().and_then(Client::readable);
+        let client = self.client.as_ref().and_then(ControlClient::readable);
         let others = [self.alarm.fd(), self.doorbells.readable()];
         let others = others.into_iter().chain(client);
-        let writable = self.client.as_ref().and_then(Client::writable);
+        let writable = self.client.as_ref().and_then(ControlClient::writable);
         let heard = self.ears.wait(ears, others, writable, limit);
 
         let now = self.now();
@@ -202,7 +205,7 @@ impl Watch {
                         .map(|(id, _)| id);
                     match (pane, &mut self.client) {
                         (Some(pane), Some(client)) => {
-                            client.ask_look(pane, colours);
+                            client.request_screenshot(pane, colours);
                             self.looks.push_back(Some(answer));
                         }
                         _ => drop(answer.send(None)),
@@ -229,7 +232,7 @@ impl Watch {
         let Some(client) = &mut self.client else {
             return;
         };
-        let said = match client.flush().and_then(|()| client.hear()) {
+        let said = match client.flush().and_then(|()| client.read_events()) {
             Ok(said) if !client.is_stuck() => said,
             Ok(_) | Err(_) => {
                 self.lose_server();
@@ -238,18 +241,18 @@ impl Watch {
         };
         for said in said {
             match said {
-                Said::Panes(panes) => self.reconcile(panes),
-                Said::Look { pane, shot } => self.looked(&pane, shot),
-                Said::Piped { pane, ok } => {
+                ControlEvent::Panes(panes) => self.reconcile(panes),
+                ControlEvent::Screenshot { pane, shot } => self.looked(&pane, shot),
+                ControlEvent::Piped { pane, ok } => {
                     if let Some(pane) = self.panes.get_mut(&pane).filter(|_| !ok) {
                         pane.repair_later(self.started.elapsed());
                     }
                 }
-                Said::Notice(Notice::Sessions | Notice::Clients) => {
+                ControlEvent::Notification(Notification::Sessions | Notification::Clients) => {
                     let soon = self.now() + GATHER;
                     self.scan = Some(self.scan.map_or(soon, |scan| scan.min(soon)));
                 }
-                Said::Notice(Notice::Other) => {}
+                ControlEvent::Notification(Notification::Other) => {}
             }
         }
     }
@@ -267,7 +270,7 @@ impl Watch {
         };
         self.scan = Some(now + usual);
         if self.client.is_none() && self.server.identity().is_some() {
-            match Client::connect(&self.server, &self.core.host.biv) {
+            match ControlClient::connect(&self.server, &self.core.host.biv) {
                 Ok(client) => {
                     self.remember(&client);
                     self.client = Some(client);
@@ -280,13 +283,13 @@ impl Watch {
             }
         }
         if let Some(client) = &mut self.client {
-            client.ask_panes();
+            client.request_panes();
         }
     }
 
     /// Should this process be killed where the kernel does not end its client with it, the next
     /// watcher does: a client that nobody listens to any more keeps a server from ending.
-    fn remember(&self, client: &Client) {
+    fn remember(&self, client: &ControlClient) {
         let path = leash_path(&self.core.home.run, std::process::id());
         if let Some(text) = client
             .process()
@@ -382,7 +385,7 @@ impl Watch {
             if !pane.looking && pane.bell.due().is_some_and(|due| due <= now) {
                 pane.bell.looked(now);
                 pane.looking = true;
-                client.ask_look(id, false);
+                client.request_screenshot(id, false);
                 self.looks.push_back(None);
             }
             if pane.repair.is_some_and(|due| due <= now) && !pane.ended {
@@ -393,13 +396,13 @@ impl Watch {
                 room -= 1;
                 pane.repair = Some(now + PIPE);
                 if let Some(command) = self.doorbells.command(&self.core.host.biv, id) {
-                    client.ask_pipe(id, &command);
+                    client.request_pipe(id, &command);
                 }
             }
         }
     }
 
-    fn looked(&mut self, pane: &str, shot: Option<Shot>) {
+    fn looked(&mut self, pane: &str, shot: Option<Screenshot>) {
         if let Some(answer) = self.looks.pop_front().flatten() {
             drop(answer.send(shot));
             return;
@@ -458,7 +461,7 @@ fn leash_path(directory: &Path, watcher: u32) -> PathBuf {
 }
 
 /// What a look means.
-fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Shot) -> Option<Seen> {
+fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screenshot) -> Option<Seen> {
     let record = core.store.instance(instance).record().ok()?;
     let verdict = core.verdict(&record, Some(shot), None);
     let mut hasher = DefaultHasher::new();

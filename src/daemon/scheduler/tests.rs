@@ -1,4 +1,4 @@
-//! What a keeper decides, by tables: time goes only where a test says so.
+//! The decisions of a scheduler, as tables. The test sets the time.
 
 use std::time::Duration;
 
@@ -34,48 +34,48 @@ fn at(seconds: u64) -> Duration {
 }
 
 struct Scene {
-    keeper: Keeper,
+    scheduler: InstanceScheduler,
     face: u64,
 }
 
 impl Scene {
     fn new(standing: Standing) -> Self {
         Self {
-            keeper: Keeper::new(standing, at(0), false),
+            scheduler: InstanceScheduler::new(standing, at(0), false),
             face: 0,
         }
     }
 
     /// A look that finds another screen than the one before.
-    fn shows(&mut self, seconds: u64, activity: Activity) -> Vec<Told> {
+    fn shows(&mut self, seconds: u64, activity: Activity) -> Vec<Announcement> {
         self.face += 1;
         self.looks(seconds, activity, true)
     }
 
     /// A look that finds the same screen.
-    fn still(&mut self, seconds: u64, activity: Activity) -> Vec<Told> {
+    fn still(&mut self, seconds: u64, activity: Activity) -> Vec<Announcement> {
         self.looks(seconds, activity, false)
     }
 
-    fn looks(&mut self, seconds: u64, activity: Activity, changed: bool) -> Vec<Told> {
+    fn looks(&mut self, seconds: u64, activity: Activity, changed: bool) -> Vec<Announcement> {
         let seen = Seen {
-            instance: self.keeper.standing.id.clone(),
+            instance: self.scheduler.standing.id.clone(),
             activity,
             changed,
             face: self.face,
             last_line: Some("a line".to_owned()),
         };
-        self.keeper.seen(at(seconds), &seen, TURN)
+        self.scheduler.observe(at(seconds), &seen, TURN)
     }
 
     fn job(&mut self, seconds: u64) -> Option<Job> {
-        self.keeper.next_job(at(seconds), false)
+        self.scheduler.next_job(at(seconds), false)
     }
 
-    fn stands(&mut self, seconds: u64, change: impl FnOnce(&mut Standing)) -> Vec<Told> {
-        let mut standing = self.keeper.standing.clone();
+    fn stands(&mut self, seconds: u64, change: impl FnOnce(&mut Standing)) -> Vec<Announcement> {
+        let mut standing = self.scheduler.standing.clone();
         change(&mut standing);
-        self.keeper.stand(at(seconds), standing)
+        self.scheduler.record_changed(at(seconds), standing)
     }
 }
 
@@ -87,7 +87,7 @@ fn one_that_was_idle_for_its_timeout_is_suspended() {
     scene.shows(10, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(699), None);
-    assert_eq!(scene.keeper.due(at(150)), Some(at(700)));
+    assert_eq!(scene.scheduler.due(at(150)), Some(at(700)));
     assert_eq!(scene.job(700), SUSPEND);
     assert_eq!(scene.job(701), None, "one job at a time");
 }
@@ -98,7 +98,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
         ("output", 400),
         ("redrawn as it was", 100),
         ("a visit", 500),
-        ("somebody was there", 702),
+        ("the user was attached", 702),
     ] {
         let mut scene = Scene::new(standing());
         scene.shows(100, Activity::Idle);
@@ -106,14 +106,14 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
             "output" => drop(scene.shows(400, Activity::Idle)),
             "redrawn as it was" => drop(scene.still(400, Activity::Idle)),
             "a visit" => {
-                scene.keeper.attend(at(300), 1);
-                assert_eq!(scene.job(5000), None, "somebody looks at it");
-                scene.keeper.attend(at(500), 0);
+                scene.scheduler.set_clients(at(300), 1);
+                assert_eq!(scene.job(5000), None, "a client is attached");
+                scene.scheduler.set_clients(at(500), 0);
             }
             _ => {
                 assert_eq!(scene.job(700), SUSPEND);
                 let done = Done::Suspended(Suspended::NotNow);
-                scene.keeper.done(at(702), &done);
+                scene.scheduler.done(at(702), &done);
             }
         }
         assert_eq!(scene.job(begins + 599), None, "{what}");
@@ -122,7 +122,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
 }
 
 #[test]
-fn nobody_who_works_asks_or_has_something_queued_is_suspended() {
+fn an_instance_that_is_busy_asks_or_has_a_queue_is_not_suspended() {
     for activity in [
         Activity::Busy,
         Activity::Approval,
@@ -148,7 +148,7 @@ fn nobody_who_works_asks_or_has_something_queued_is_suspended() {
     });
     scene.shows(0, Activity::Idle);
     assert_eq!(scene.job(100_000), None);
-    assert_eq!(scene.keeper.due(at(1)), None, "nothing to wake up for");
+    assert_eq!(scene.scheduler.due(at(1)), None, "nothing to wake up for");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_queue_goes_on_turn_by_turn() {
     assert_eq!(scene.job(12), None, "it has not settled");
     assert_eq!(scene.job(13), Some(Job::Feed));
     scene.stands(14, |standing| standing.queue = queue(1, 1));
-    scene.keeper.done(at(14), &Done::Fed(Fed::Sent));
+    scene.scheduler.done(at(14), &Done::Fed(Fed::Sent));
     assert_eq!(scene.job(15), None, "its turn may not have begun");
     scene.shows(15, Activity::Busy);
     assert_eq!(scene.job(60), None);
@@ -173,19 +173,19 @@ fn a_queue_goes_on_turn_by_turn() {
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(101), Some(Job::Finish(TurnEnd::Done)));
     scene.stands(102, |standing| standing.queue = queue(0, 1));
-    scene.keeper.done(at(102), &Done::Finished);
+    scene.scheduler.done(at(102), &Done::Finished);
     assert_eq!(scene.job(102), Some(Job::Feed));
 }
 
 #[test]
-fn a_turn_that_nobody_saw_ends_all_the_same() {
+fn a_turn_that_was_not_observed_ends_all_the_same() {
     let mut scene = Scene::new(Standing {
         queue: queue(1, 0),
         ..standing()
     });
     scene.shows(1, Activity::Idle);
     assert_eq!(scene.job(2), None);
-    assert_eq!(scene.keeper.due(at(2)), Some(at(3)));
+    assert_eq!(scene.scheduler.due(at(2)), Some(at(3)));
     assert_eq!(scene.job(3), Some(Job::Finish(TurnEnd::Done)));
 }
 
@@ -206,21 +206,21 @@ fn a_blocked_or_failed_turn_stops_the_queue() {
         Some(Job::Finish(TurnEnd::Failed(_)))
     ));
     let mut scene = started();
-    scene.keeper.leave();
+    scene.scheduler.agent_ended();
     assert_eq!(scene.job(3), Some(Job::Settle));
-    let told = scene.stands(4, |standing| standing.state = State::Failed);
-    assert_eq!(told, [Told::Notice(Notice::Failed)]);
-    scene.keeper.done(at(4), &Done::Settled);
+    let announcements = scene.stands(4, |standing| standing.state = State::Failed);
+    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
+    scene.scheduler.done(at(4), &Done::Settled);
     assert!(matches!(
         scene.job(4),
         Some(Job::Finish(TurnEnd::Failed(_)))
     ));
-    let told = scene.stands(5, |standing| {
+    let announcements = scene.stands(5, |standing| {
         standing.queue = queue(0, 1);
         standing.queue_stopped = Some("the agent has ended".to_owned());
     });
-    assert_eq!(told, [Told::Notice(Notice::Failed)]);
-    scene.keeper.done(at(5), &Done::Finished);
+    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
+    scene.scheduler.done(at(5), &Done::Finished);
     assert_eq!(scene.job(1000), None);
 }
 
@@ -242,7 +242,7 @@ fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
             queue: queue(0, 1),
             ..standing()
         });
-        let job = scene.keeper.next_job(at(10), camp_paused);
+        let job = scene.scheduler.next_job(at(10), camp_paused);
         assert_eq!(job, fed.then_some(Job::Feed), "{state:?} {reason:?}");
     }
 }
@@ -257,14 +257,14 @@ fn what_cannot_be_done_now_is_tried_later_and_less_often() {
     let mut now = 1;
     for pause in [2, 4, 8, 16, 32, 60, 60] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.keeper.done(at(now), &Done::Fed(Fed::NotNow));
+        scene.scheduler.done(at(now), &Done::Fed(Fed::NotNow));
         assert_eq!(scene.job(now + pause - 1), None);
-        assert_eq!(scene.keeper.due(at(now)), Some(at(now + pause)));
+        assert_eq!(scene.scheduler.due(at(now)), Some(at(now + pause)));
         now += pause;
     }
-    // Whoever adds something need not wait.
+    // An added prompt is tried at once.
     assert_eq!(scene.job(now), Some(Job::Feed));
-    scene.keeper.done(at(now), &Done::Fed(Fed::NotNow));
+    scene.scheduler.done(at(now), &Done::Fed(Fed::NotNow));
     scene.stands(now + 1, |standing| standing.queue = queue(0, 2));
     assert_eq!(scene.job(now + 1), Some(Job::Feed));
 }
@@ -278,17 +278,18 @@ fn an_agent_without_rules_is_fed_when_it_is_silent() {
     });
     scene.shows(0, Activity::Unknown);
     assert_eq!(scene.job(4), None);
-    assert_eq!(scene.keeper.due(at(4)), Some(at(5)));
+    assert_eq!(scene.scheduler.due(at(4)), Some(at(5)));
     assert_eq!(scene.job(5), Some(Job::Feed));
 }
 
 #[test]
 fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
-    let activity = |told: Vec<Told>| {
-        told.into_iter()
-            .filter_map(|told| match told {
-                Told::Activity { activity, .. } => Some(activity),
-                Told::Notice(_) => None,
+    let activity = |announcements: Vec<Announcement>| {
+        announcements
+            .into_iter()
+            .filter_map(|announcement| match announcement {
+                Announcement::Activity { activity, .. } => Some(activity),
+                Announcement::Notice(_) => None,
             })
             .collect::<Vec<_>>()
     };
@@ -298,21 +299,23 @@ fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
     assert_eq!(activity(scene.shows(2, Activity::Unknown)), []);
     assert_eq!(activity(scene.shows(2, Activity::Busy)), []);
     assert_eq!(activity(scene.shows(3, Activity::Unknown)), []);
-    assert_eq!(scene.keeper.due(at(3)), Some(at(4)));
-    assert_eq!(activity(scene.keeper.tick(at(4))), [Activity::Unknown]);
-    assert_eq!(activity(scene.keeper.tick(at(5))), []);
+    assert_eq!(scene.scheduler.due(at(3)), Some(at(4)));
+    assert_eq!(activity(scene.scheduler.tick(at(4))), [Activity::Unknown]);
+    assert_eq!(activity(scene.scheduler.tick(at(5))), []);
 }
 
 #[test]
 fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
-    for (began, ended, clients, told) in [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)] {
+    for (began, ended, clients, notified) in
+        [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)]
+    {
         let mut scene = Scene::new(standing());
-        scene.keeper.attend(at(0), clients);
+        scene.scheduler.set_clients(at(0), clients);
         scene.shows(began, Activity::Busy);
         let heard = scene.shows(ended, Activity::Idle);
         assert_eq!(
-            heard.contains(&Told::Notice(Notice::Finished)),
-            told,
+            heard.contains(&Announcement::Notice(Notice::Finished)),
+            notified,
             "{ended} {clients}"
         );
     }
@@ -321,12 +324,12 @@ fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
 #[test]
 fn what_was_there_before_the_daemon_is_no_news() {
     let mut scene = Scene::new(standing());
-    scene.keeper = Keeper::new(standing(), at(0), true);
-    let told = scene.shows(1, Activity::Approval);
-    assert!(!told.contains(&Told::Notice(Notice::NeedsYou)));
+    scene.scheduler = InstanceScheduler::new(standing(), at(0), true);
+    let announcements = scene.shows(1, Activity::Approval);
+    assert!(!announcements.contains(&Announcement::Notice(Notice::NeedsYou)));
     scene.shows(10, Activity::Busy);
-    let told = scene.shows(20, Activity::Approval);
-    assert!(told.contains(&Told::Notice(Notice::NeedsYou)));
+    let announcements = scene.shows(20, Activity::Approval);
+    assert!(announcements.contains(&Announcement::Notice(Notice::NeedsYou)));
 }
 
 #[test]
@@ -338,28 +341,28 @@ fn a_dialog_is_answered_once_it_is_drawn_and_considered_once() {
     });
     scene.shows(10, Activity::Approval);
     assert_eq!(scene.job(10), None, "it is being drawn");
-    assert_eq!(scene.keeper.due(at(10)), Some(at(10) + DRAWN));
+    assert_eq!(scene.scheduler.due(at(10)), Some(at(10) + DRAWN));
     assert_eq!(scene.job(11), Some(Job::Answer));
     scene
-        .keeper
+        .scheduler
         .done(at(12), &Done::Answered(AutoyesOutcome::Manual));
     assert_eq!(scene.job(13), None, "it is the user's now");
     scene.shows(14, Activity::Approval);
     assert_eq!(scene.job(15), Some(Job::Answer), "another one");
     scene
-        .keeper
+        .scheduler
         .done(at(16), &Done::Answered(AutoyesOutcome::PersonHere));
     assert_eq!(scene.job(17), None, "not at once");
     assert_eq!(scene.job(18), Some(Job::Answer), "but later");
     scene
-        .keeper
+        .scheduler
         .done(at(19), &Done::Answered(AutoyesOutcome::Accepted));
     assert_eq!(scene.job(20), Some(Job::Answer), "the same may come again");
     scene
-        .keeper
+        .scheduler
         .done(at(21), &Done::Answered(AutoyesOutcome::AnsweredAlready));
     assert_eq!(scene.job(22), None);
-    assert_eq!(scene.keeper.due(at(22)), None);
+    assert_eq!(scene.scheduler.due(at(22)), None);
 }
 
 #[test]
@@ -385,17 +388,17 @@ fn three_failing_starts_within_a_minute_stop_a_loop() {
     let mut scene = asleep();
     for now in [0, 10, 20] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.keeper.done(at(now + 1), &Done::Fed(Fed::NotNow));
+        scene.scheduler.done(at(now + 1), &Done::Fed(Fed::NotNow));
     }
     assert_eq!(scene.job(10_000), None);
-    // Somebody cares.
+    // The user adds a prompt.
     scene.stands(10_001, |standing| standing.queue = queue(0, 2));
     assert_eq!(scene.job(10_001), Some(Job::Feed));
-    // Spread over more than a minute they are bad luck.
+    // Failures over more than a minute do not count as a loop.
     let mut scene = asleep();
     for now in [0, 50, 100, 150] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.keeper.done(at(now + 1), &Done::Fed(Fed::NotNow));
+        scene.scheduler.done(at(now + 1), &Done::Fed(Fed::NotNow));
     }
 }
 
@@ -405,10 +408,10 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     scene.shows(10, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(700), SUSPEND);
-    scene.keeper.not_begun(at(700));
+    scene.scheduler.not_started(at(700));
     assert_eq!(scene.job(701), None, "the system is given a moment");
     assert_eq!(scene.job(702), SUSPEND);
-    // However often: it is not what the instance does wrong.
+    // However often: it is not a failure of the instance.
     let mut asleep = standing();
     asleep.state = State::Paused;
     asleep.pause_reason = Some(PauseReason::Idle);
@@ -416,29 +419,33 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     let mut scene = Scene::new(asleep);
     for turn in 0..10 {
         assert_eq!(scene.job(turn * 2), Some(Job::Feed));
-        scene.keeper.not_begun(at(turn * 2));
+        scene.scheduler.not_started(at(turn * 2));
     }
 }
 
 #[test]
 fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
     let mut scene = Scene::new(standing());
-    assert_eq!(scene.keeper.save_due(), None, "nothing was seen");
+    assert_eq!(scene.scheduler.save_due(), None, "nothing was seen");
     scene.shows(1, Activity::Busy);
-    assert_eq!(scene.keeper.save_due(), Some(at(3)));
-    // One that goes on is not waited for for ever.
+    assert_eq!(scene.scheduler.save_due(), Some(at(3)));
+    // A screen that keeps changing is saved too.
     for second in 2..40 {
         scene.shows(second, Activity::Busy);
     }
-    assert_eq!(scene.keeper.save_due(), Some(at(31)));
-    assert!(!scene.keeper.save(at(40)), "it is busy");
-    assert_eq!(scene.keeper.save_due(), None, "nothing is new");
+    assert_eq!(scene.scheduler.save_due(), Some(at(31)));
+    assert!(!scene.scheduler.save(at(40)), "it is busy");
+    assert_eq!(scene.scheduler.save_due(), None, "nothing is new");
     scene.shows(41, Activity::Idle);
-    assert_eq!(scene.keeper.save_due(), Some(at(50)), "not at once again");
-    assert!(scene.keeper.save(at(50)));
+    assert_eq!(
+        scene.scheduler.save_due(),
+        Some(at(50)),
+        "not at once again"
+    );
+    assert!(scene.scheduler.save(at(50)));
     scene.still(60, Activity::Idle);
-    assert_eq!(scene.keeper.save_due(), None, "nothing has changed");
+    assert_eq!(scene.scheduler.save_due(), None, "nothing has changed");
     scene.shows(70, Activity::Idle);
     scene.stands(71, |standing| standing.state = State::Paused);
-    assert_eq!(scene.keeper.save_due(), None, "it is saved whole");
+    assert_eq!(scene.scheduler.save_due(), None, "it is saved whole");
 }

@@ -1,4 +1,4 @@
-//! The last word of an agent's hooks: one small file per instance, replaced by each.
+//! The last report of an agent's hooks: one small file per instance, replaced by each report.
 
 use std::path::PathBuf;
 
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 use super::{InstanceDir, StoreError};
 use crate::model::Timestamp;
 
-/// What a hook told.
+/// What a hook reported.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Heard {
+pub(crate) struct HookReport {
     pub format: u32,
-    /// As the agent names it.
+    /// The event, as the agent names it.
     pub event: String,
-    /// What it is about: a tool, a kind of notification, a reason.
+    /// A detail of the event: a tool, a kind of notification, a reason.
     pub detail: Option<String>,
-    /// The conversation that the agent names.
+    /// The session id that the agent gives.
     pub session: Option<String>,
-    /// Those that this process was in before: `/clear` may change them while nobody looks.
+    /// Earlier session ids of this process. `/clear` may change the id several times between two looks.
     #[serde(default)]
     pub earlier: Vec<String>,
-    /// Work goes on behind the prompt.
+    /// Work continues in the background while the prompt is shown.
     pub background: bool,
     pub at: Timestamp,
 }
 
-/// So many conversations of one process are remembered.
+/// How many session ids of one process are kept.
 const EARLIER: usize = 100;
 
-impl Heard {
+impl HookReport {
     pub(crate) const FORMAT: u32 = 1;
 
-    /// The same word by someone who knows what was told before it.
+    /// This report with the session ids of the one before it.
     fn after(mut self, known: Self) -> Self {
         self.earlier = known.earlier;
         if self.session.is_none() {
@@ -47,21 +47,22 @@ impl Heard {
 }
 
 impl InstanceDir {
-    /// What was heard last, if it can be understood: it is a hint, and others come.
-    pub(crate) fn heard(&self) -> Option<Heard> {
-        let heard: Heard = serde_json::from_slice(&std::fs::read(self.heard_path()).ok()?).ok()?;
-        (heard.format == Heard::FORMAT).then_some(heard)
+    /// The last report; None where it cannot be read. It is a hint, and others follow.
+    pub(crate) fn hook_report(&self) -> Option<HookReport> {
+        let heard: HookReport =
+            serde_json::from_slice(&std::fs::read(self.hook_report_path()).ok()?).ok()?;
+        (heard.format == HookReport::FORMAT).then_some(heard)
     }
 
-    /// Keeps the word, unless a later one is there already. Not synced: after a power cut no agent runs
-    /// that it could be about.
-    pub(crate) fn hear(&self, heard: Heard) -> Result<(), StoreError> {
-        let heard = match self.heard() {
+    /// Stores the report, unless a later one is stored already. Not synced: after a power cut its agent
+    /// does not run.
+    pub(crate) fn save_hook_report(&self, heard: HookReport) -> Result<(), StoreError> {
+        let heard = match self.hook_report() {
             Some(known) if known.at > heard.at => return Ok(()),
             Some(known) => heard.after(known),
             None => heard,
         };
-        let path = self.heard_path();
+        let path = self.hook_report_path();
         let text = serde_json::to_vec(&heard).map_err(|error| StoreError::Corrupt {
             path: path.clone(),
             message: error.to_string(),
@@ -75,13 +76,16 @@ impl InstanceDir {
         Ok(())
     }
 
-    /// What an earlier process said is not about the next one.
-    pub(crate) fn forget_heard(&self) {
-        // Usually there is none.
-        drop(std::fs::remove_file(self.heard_path()));
+    /// Removes the report of an earlier process, which is not about the next one.
+    pub(crate) fn forget_hook_report(&self) {
+        if let Err(error) = std::fs::remove_file(self.hook_report_path())
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "the last hook report was not removed");
+        }
     }
 
-    fn heard_path(&self) -> PathBuf {
+    fn hook_report_path(&self) -> PathBuf {
         self.path.join("hook.json")
     }
 }
@@ -90,9 +94,9 @@ impl InstanceDir {
 mod tests {
     use super::*;
 
-    fn heard(event: &str, at: &str) -> Heard {
-        Heard {
-            format: Heard::FORMAT,
+    fn heard(event: &str, at: &str) -> HookReport {
+        HookReport {
+            format: HookReport::FORMAT,
             event: event.to_owned(),
             detail: None,
             session: None,
@@ -103,24 +107,24 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_word_stands_whoever_writes_last() {
+    fn the_latest_report_is_kept_in_any_order_of_writing() {
         let folder = tempfile::tempdir().unwrap();
         let dir = InstanceDir {
             path: folder.path().to_owned(),
         };
-        assert_eq!(dir.heard(), None);
+        assert_eq!(dir.hook_report(), None);
         let stop = heard("Stop", "2026-11-15T10:00:02Z");
-        dir.hear(stop.clone()).unwrap();
-        dir.hear(heard("PostToolUse", "2026-11-15T10:00:01Z"))
+        dir.save_hook_report(stop.clone()).unwrap();
+        dir.save_hook_report(heard("PostToolUse", "2026-11-15T10:00:01Z"))
             .unwrap();
-        assert_eq!(dir.heard(), Some(stop));
+        assert_eq!(dir.hook_report(), Some(stop));
         std::fs::write(folder.path().join("hook.json"), "{\"format\":1,\"ev").unwrap();
-        assert_eq!(dir.heard(), None, "a torn file is no word");
+        assert_eq!(dir.hook_report(), None, "a torn file is no word");
         let next = heard("UserPromptSubmit", "2026-11-15T10:00:03Z");
-        dir.hear(next.clone()).unwrap();
-        assert_eq!(dir.heard(), Some(next));
-        dir.forget_heard();
-        assert_eq!(dir.heard(), None);
+        dir.save_hook_report(next.clone()).unwrap();
+        assert_eq!(dir.hook_report(), Some(next));
+        dir.forget_hook_report();
+        assert_eq!(dir.hook_report(), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
@@ -133,9 +137,9 @@ mod tests {
         for (second, session) in [(1, "a"), (2, "b"), (3, "b"), (4, "c"), (5, "a"), (6, "d")] {
             let mut word = heard("SessionStart", &format!("2026-11-15T10:00:0{second}Z"));
             word.session = Some(session.to_owned());
-            dir.hear(word).unwrap();
+            dir.save_hook_report(word).unwrap();
         }
-        let known = dir.heard().unwrap();
+        let known = dir.hook_report().unwrap();
         assert_eq!(known.session.as_deref(), Some("d"));
         assert_eq!(known.earlier, ["b", "c", "a"]);
     }

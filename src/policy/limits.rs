@@ -1,4 +1,4 @@
-//! What was answered before, and whether one more answer may be given. Time is handed in.
+//! Limits on automatic answers, from past decisions. The caller passes the time.
 
 use std::time::Duration;
 
@@ -12,60 +12,60 @@ const REJECTIONS: Duration = Duration::from_secs(600);
 
 /// A decision of the past on the same instance, newest last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Past {
+pub(crate) struct PastDecision {
     pub at: Timestamp,
     pub fingerprint: String,
     pub decision: Decision,
-    /// Whether something was, or may have been, answered.
+    /// Whether an answer was given, or may have been.
     pub answered: bool,
-    /// Whether its dialog was seen to go.
+    /// Whether its dialog was seen to disappear.
     pub gone: bool,
 }
 
 /// Why no answer is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Halt {
-    /// This very dialog was answered and still stands, or nobody knows whether it was: never twice.
+pub(crate) enum NoAnswer {
+    /// This dialog was answered, or may have been, and is still open. It is never answered twice.
     AnsweredAlready,
-    /// Not now; later perhaps.
+    /// A limit is reached for now.
     TooMany(&'static str),
-    /// Something goes round in circles: autoyes ends here.
+    /// The agent is in a loop: autoyes turns off.
     Stop(&'static str),
 }
 
 /// Whether this dialog may be answered now.
 pub(crate) fn allowed(
-    past: &[Past],
+    past: &[PastDecision],
     now: Timestamp,
     fingerprint: &str,
     decision: Decision,
     options: &Options,
-) -> Result<(), Halt> {
-    let answers: Vec<&Past> = past.iter().filter(|past| past.answered).collect();
+) -> Result<(), NoAnswer> {
+    let answers: Vec<&PastDecision> = past.iter().filter(|past| past.answered).collect();
     if let Some(last) = answers.last()
         && last.fingerprint == fingerprint
         && !last.gone
     {
-        return Err(Halt::AnsweredAlready);
+        return Err(NoAnswer::AnsweredAlready);
     }
-    let within = |past: &&&Past, span: Duration| past.at.until(now) < span;
-    let count = |span: Duration, which: &dyn Fn(&Past) -> bool| {
+    let within = |past: &&&PastDecision, span: Duration| past.at.until(now) < span;
+    let count = |span: Duration, which: &dyn Fn(&PastDecision) -> bool| {
         let recent = answers.iter().filter(|past| within(past, span));
         recent.filter(|past| which(past)).count()
     };
-    // The one that is about to be given counts too.
+    // The answer that is about to be given counts too.
     if count(MINUTE, &|past| past.fingerprint == fingerprint) + 1 >= options.same_per_minute {
-        return Err(Halt::Stop("the same dialog comes again and again"));
+        return Err(NoAnswer::Stop("the same dialog comes again and again"));
     }
-    let rejected = |past: &Past| past.decision == Decision::Reject;
+    let rejected = |past: &PastDecision| past.decision == Decision::Reject;
     if decision == Decision::Reject && count(REJECTIONS, &rejected) + 1 >= options.rejections {
-        return Err(Halt::Stop("too much had to be rejected"));
+        return Err(NoAnswer::Stop("too much had to be rejected"));
     }
     if count(HOUR, &|_| true) >= options.per_hour {
-        return Err(Halt::TooMany("the limit for an hour is reached"));
+        return Err(NoAnswer::TooMany("the limit for an hour is reached"));
     }
     if count(MINUTE, &|_| true) >= options.per_minute {
-        return Err(Halt::TooMany("the limit for a minute is reached"));
+        return Err(NoAnswer::TooMany("the limit for a minute is reached"));
     }
     Ok(())
 }
@@ -78,8 +78,8 @@ mod tests {
         Timestamp::from_epoch(1_800_000_000 + second).unwrap()
     }
 
-    fn past(second: i64, name: &str, gone: bool) -> Past {
-        Past {
+    fn past(second: i64, name: &str, gone: bool) -> PastDecision {
+        PastDecision {
             at: at(second),
             fingerprint: name.to_owned(),
             decision: Decision::Accept,
@@ -88,7 +88,7 @@ mod tests {
         }
     }
 
-    fn ask(past: &[Past], second: i64, name: &str) -> Result<(), Halt> {
+    fn ask(past: &[PastDecision], second: i64, name: &str) -> Result<(), NoAnswer> {
         allowed(
             past,
             at(second),
@@ -103,11 +103,11 @@ mod tests {
         assert_eq!(ask(&[], 0, "a"), Ok(()));
         assert_eq!(
             ask(&[past(0, "a", false)], 900, "a"),
-            Err(Halt::AnsweredAlready)
+            Err(NoAnswer::AnsweredAlready)
         );
         assert_eq!(ask(&[past(0, "a", true)], 1, "a"), Ok(()));
         assert_eq!(ask(&[past(0, "a", false)], 1, "b"), Ok(()));
-        let undecided = Past {
+        let undecided = PastDecision {
             answered: false,
             ..past(0, "a", false)
         };
@@ -116,33 +116,36 @@ mod tests {
 
     #[test]
     fn the_fifth_of_the_same_within_a_minute_stops() {
-        let four: Vec<Past> = (0..4).map(|n| past(n, "a", true)).collect();
+        let four: Vec<PastDecision> = (0..4).map(|n| past(n, "a", true)).collect();
         assert_eq!(ask(&four[..3], 10, "a"), Ok(()));
-        assert!(matches!(ask(&four, 10, "a"), Err(Halt::Stop(_))));
+        assert!(matches!(ask(&four, 10, "a"), Err(NoAnswer::Stop(_))));
         assert_eq!(ask(&four, 70, "a"), Ok(()));
         assert_eq!(ask(&four, 10, "b"), Ok(()));
     }
 
     #[test]
     fn there_are_limits_for_a_minute_and_for_an_hour() {
-        let many = |count: i64, step: i64| -> Vec<Past> {
+        let many = |count: i64, step: i64| -> Vec<PastDecision> {
             (0..count)
                 .map(|n| past(n * step, &n.to_string(), true))
                 .collect()
         };
         assert_eq!(ask(&many(19, 1), 20, "x"), Ok(()));
-        assert!(matches!(ask(&many(20, 1), 20, "x"), Err(Halt::TooMany(_))));
+        assert!(matches!(
+            ask(&many(20, 1), 20, "x"),
+            Err(NoAnswer::TooMany(_))
+        ));
         assert!(matches!(
             ask(&many(300, 10), 3000, "x"),
-            Err(Halt::TooMany(_))
+            Err(NoAnswer::TooMany(_))
         ));
         assert_eq!(ask(&many(300, 10), 7000, "x"), Ok(()));
     }
 
     #[test]
     fn many_rejections_stop() {
-        let rejected: Vec<Past> = (0..4)
-            .map(|n| Past {
+        let rejected: Vec<PastDecision> = (0..4)
+            .map(|n| PastDecision {
                 decision: Decision::Reject,
                 ..past(n * 100, &n.to_string(), true)
             })
@@ -156,7 +159,7 @@ mod tests {
                 &Options::default(),
             )
         };
-        assert!(matches!(ask(400), Err(Halt::Stop(_))));
+        assert!(matches!(ask(400), Err(NoAnswer::Stop(_))));
         assert_eq!(ask(2000), Ok(()));
         assert_eq!(
             allowed(

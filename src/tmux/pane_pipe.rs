@@ -1,5 +1,5 @@
-//! The output of a pane as a doorbell: tmux pipes it into a helper, which hands its end of the pipe
-//! over to the watcher and ends. No process stays, and a silent pane costs nothing.
+//! Pipes the output of a pane to the watcher: tmux pipes it into a helper process, which sends the pipe's
+//! file descriptor to the watcher and ends. No process stays, and a silent pane costs nothing.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -13,18 +13,18 @@ use rustix::net::{
     SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 
-/// The longest name of a pane that is worth reading.
+/// The longest name of a pane.
 const LONGEST_NAME: usize = 32;
 
-/// Where helpers hand over what they were given.
+/// The socket on which the watcher receives the pipes.
 #[derive(Debug)]
-pub(crate) struct Doorbells {
+pub(crate) struct PipeReceiver {
     socket: UnixDatagram,
     path: PathBuf,
 }
 
-impl Doorbells {
-    /// Takes the place over: whatever stood there before belongs to nobody any more.
+impl PipeReceiver {
+    /// Uses a socket that is bound to this path.
     pub(crate) fn open(socket: UnixDatagram, path: &Path) -> std::io::Result<Self> {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
         socket.set_nonblocking(true)?;
@@ -38,8 +38,8 @@ impl Doorbells {
         self.socket.as_fd()
     }
 
-    /// The shell command for tmux that hands the output of a pane over to us. The helper finds the
-    /// socket by its name: it starts in the server's directory.
+    /// The shell command for tmux that sends the output of a pane to this process. The helper finds the
+    /// socket by its file name, because it starts in the server's directory.
     pub(crate) fn command(&self, biv: &Path, pane: &str) -> Option<String> {
         let biv = shlex::try_quote(biv.to_str()?).ok()?.into_owned();
         let socket = self.path.file_name()?.to_str()?;
@@ -49,7 +49,7 @@ impl Doorbells {
         Some(format!("exec {biv} __pipe {socket} {number}"))
     }
 
-    /// The next pipe that was handed over, with the name of its pane.
+    /// The next pipe that was sent, with the id of its pane.
     pub(crate) fn receive(&self) -> Option<(String, OwnedFd)> {
         loop {
             let mut name = [0; LONGEST_NAME];
@@ -77,14 +77,16 @@ impl Doorbells {
     }
 }
 
-impl Drop for Doorbells {
+impl Drop for PipeReceiver {
     fn drop(&mut self) {
-        drop(std::fs::remove_file(&self.path));
+        if let Err(error) = std::fs::remove_file(&self.path) {
+            tracing::debug!(%error, "the socket for pane output was not removed");
+        }
     }
 }
 
-/// The helper: hands its standard input over and is done.
-pub(crate) fn hand_over(socket: &Path, pane: &str) -> std::io::Result<()> {
+/// The helper: sends the descriptor of its standard input to the watcher.
+pub(crate) fn send_pipe(socket: &Path, pane: &str) -> std::io::Result<()> {
     let watcher = UnixDatagram::unbound()?;
     watcher.connect(socket)?;
     let stdin = std::io::stdin();

@@ -16,7 +16,7 @@ const LARGE_LOG: u64 = 1024 * 1024;
 
 /// Proves, as long as it is held, that no other daemon serves this home.
 #[derive(Debug)]
-pub(crate) struct Seat {
+pub(crate) struct DaemonLock {
     _lock: Lock,
 }
 
@@ -32,15 +32,15 @@ pub(crate) enum Peer {
 }
 
 impl Core {
-    /// Takes the seat of the daemon; an error says who has it.
-    pub(crate) fn take_seat(&self) -> Result<Seat, Error> {
+    /// Takes the lock of the daemon; an error says who has it.
+    pub(crate) fn lock_daemon(&self) -> Result<DaemonLock, Error> {
         self.prepare()?;
         // One that was just killed may hold it for a moment more, and so does whoever looks; one that
         // answers has it for good.
         let deadline = Instant::now() + Duration::from_secs(1);
         loop {
             match self.store.lock("daemon", Duration::ZERO, "daemon") {
-                Ok(lock) => return Ok(Seat { _lock: lock }),
+                Ok(lock) => return Ok(DaemonLock { _lock: lock }),
                 Err(StoreError::Busy { .. })
                     if Instant::now() < deadline && self.connect_to_daemon().is_err() =>
                 {
@@ -52,13 +52,13 @@ impl Core {
     }
 
     /// Whether somebody has it.
-    pub(crate) fn seat_is_taken(&self) -> bool {
+    pub(crate) fn daemon_lock_is_held(&self) -> bool {
         self.store.root().join("lock").is_dir()
             && self.store.lock("daemon", Duration::ZERO, "look").is_err()
     }
 
     /// The process that has it, as far as it has said so; None where nobody has it.
-    pub(crate) fn seat_holder(&self) -> Option<Option<u32>> {
+    pub(crate) fn daemon_lock_holder(&self) -> Option<Option<u32>> {
         if !self.store.root().join("lock").is_dir() {
             return None;
         }
@@ -79,8 +79,8 @@ impl Core {
         self.home.state.join("daemon.log")
     }
 
-    /// Opens the socket for requests. Whoever has the seat owns the place.
-    pub(crate) fn open_daemon_socket(&self, _seat: &Seat) -> Result<UnixListener, Error> {
+    /// Opens the socket for requests. Whoever has the lock owns the place.
+    pub(crate) fn open_daemon_socket(&self, _lock: &DaemonLock) -> Result<UnixListener, Error> {
         let path = self.daemon_socket();
         drop(std::fs::remove_file(&path));
         let listener = socket::bind(&path).map_err(Error::files("open", &path))?;
@@ -136,6 +136,6 @@ impl Core {
         {
             command = command.env("BIV_HOME", current.join(home));
         }
-        Ok(command.leave_running(log)?)
+        Ok(command.spawn_detached(log)?)
     }
 }

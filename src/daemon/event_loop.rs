@@ -1,99 +1,100 @@
-//! The daemon's loop: mail in, keepers decide, engine verbs out.
+//! The daemon's event loop: it takes messages, lets the schedulers decide, and starts engine verbs.
 
-mod errands;
+mod maintenance;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use super::awake_clock::AwakeClock;
 use super::jobs;
-use super::keeper::{Keeper, Told};
-use super::lived::Lived;
-use super::mail::Mail;
+use super::message::DaemonMessage;
 use super::notices::Notice;
+use super::scheduler::{Announcement, InstanceScheduler};
 use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
-use super::wire::{Answer, Doing, Hello, Request, Status};
+use super::wire::{Answer, Hello, InstanceActivity, Request, Status};
 use crate::engine::{
     Engine, Error, Events, Notification, Present, Roster, Sight, Sources, Watcher, hurried,
 };
 use crate::model::{InstanceId, State};
 
-/// Behind the bells: what was missed is found by looking at the files now and then.
+/// How often the files are scanned, in case a notification was missed.
 const SCAN: Duration = Duration::from_secs(30);
 const COMPACT: Duration = Duration::from_secs(300);
 const MEASURE: Duration = Duration::from_secs(30);
-/// What could not be begun is tried again after this long.
+/// When a thread could not be started, it is tried again after this long.
 const RETRY: Duration = Duration::from_secs(2);
-/// Engine verbs at the same time.
+/// The most jobs at the same time.
 const JOBS: usize = 6;
-/// What is under way when the daemon is told to stop has this long; its journal knows the rest.
-const LAST_WORK: Duration = Duration::from_secs(8);
+/// How long running jobs may take after a request to stop. Later, recovery completes them from their
+/// journals.
+const STOP_GRACE: Duration = Duration::from_secs(8);
 
-pub(super) struct Desk {
+pub(super) struct EventLoop {
     engine: Arc<Engine>,
     watcher: Option<Watcher>,
-    keepers: BTreeMap<InstanceId, Keeper>,
+    schedulers: BTreeMap<InstanceId, InstanceScheduler>,
     roster: Roster,
     events: Events,
-    /// The files that the engine was made of, as they were then.
+    /// The files from which the engine was created, with their states.
     sources: Sources,
     hello: Hello,
-    mail: Sender<Mail>,
+    messages: Sender<DaemonMessage>,
     subscribers: Arc<Subscribers>,
-    lived: Lived,
+    clock: AwakeClock,
     watching: usize,
     jobs: usize,
     camp_paused: bool,
     crowded: bool,
-    round: Errand,
+    round: RoundState,
     scan: Duration,
     compact: Duration,
     compacting: bool,
     measure: Duration,
     measuring: bool,
-    /// A screen is being saved, and before when no other one is.
+    /// Whether a screen is being saved, and the earliest time for the next one.
     saving: bool,
     save_after: Duration,
     stopping: Option<Duration>,
 }
 
-/// Something that is done for all at once, in a thread of its own.
+/// The state of a round: a thread that brings every instance to rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Errand {
+enum RoundState {
     None,
     UnderWay,
-    /// And asked for again meanwhile.
+    /// Under way, and requested again.
     Again,
-    /// It could not be begun, and is tried again.
+    /// It could not be started and is tried again.
     Wanted,
 }
 
-impl Desk {
+impl EventLoop {
     pub(super) fn new(
         engine: Arc<Engine>,
         watcher: Watcher,
         hello: Hello,
-        mail: Sender<Mail>,
+        messages: Sender<DaemonMessage>,
         subscribers: Arc<Subscribers>,
     ) -> Result<Self, Error> {
-        let mut desk = Self {
+        let mut event_loop = Self {
             events: engine.events_from_now()?,
             sources: engine.sources(),
             engine,
             watcher: Some(watcher),
-            keepers: BTreeMap::new(),
+            schedulers: BTreeMap::new(),
             roster: Roster::default(),
             hello,
-            mail,
+            messages,
             subscribers,
-            lived: Lived::new(),
+            clock: AwakeClock::new(),
             watching: 0,
             jobs: 0,
             camp_paused: false,
             crowded: false,
-            round: Errand::None,
+            round: RoundState::None,
             scan: SCAN,
             compact: hurried(COMPACT),
             compacting: false,
@@ -103,22 +104,22 @@ impl Desk {
             save_after: Duration::ZERO,
             stopping: None,
         };
-        for id in desk.engine.changed(&mut desk.roster) {
-            desk.load(&id, true);
+        for id in event_loop.engine.changed(&mut event_loop.roster) {
+            event_loop.load(&id, true);
         }
-        desk.read_camp();
-        // What a crash has left is taken up, and who has ended meanwhile is written down.
-        desk.make_round();
-        Ok(desk)
+        event_loop.read_camp();
+        // Continues operations after a crash, and records agents that have ended.
+        event_loop.start_round();
+        Ok(event_loop)
     }
 
     pub(super) fn is_finished(&self) -> bool {
         self.stopping
-            .is_some_and(|since| self.jobs == 0 || self.now() > since + LAST_WORK)
+            .is_some_and(|since| self.jobs == 0 || self.now() > since + STOP_GRACE)
     }
 
-    /// How long nothing need be done.
-    pub(super) fn patience(&self) -> Duration {
+    /// How long the loop may wait for a message.
+    pub(super) fn wait_time(&self) -> Duration {
         let now = self.now();
         let mut due = self.scan.min(self.compact);
         if self.engine.config().settings.limits.memory > 0 {
@@ -127,217 +128,220 @@ impl Desk {
         if let Some(save) = self.next_save() {
             due = due.min(save);
         }
-        let keepers = self.keepers.values().filter_map(|keeper| keeper.due(now));
-        let due = keepers.chain([due]).min().unwrap_or(due);
+        let schedulers = self
+            .schedulers
+            .values()
+            .filter_map(|scheduler| scheduler.due(now));
+        let due = schedulers.chain([due]).min().unwrap_or(due);
         let due = match self.stopping {
-            None if self.round == Errand::Wanted => RETRY,
+            None if self.round == RoundState::Wanted => RETRY,
             Some(_) => Duration::from_millis(100),
             None => due.saturating_sub(now),
         };
-        // A moment later than exactly then, so that it is then.
-        self.lived.at_most(due + Duration::from_millis(1))
+        // One millisecond more, so that the time is really reached.
+        self.clock.at_most(due + Duration::from_millis(1))
     }
 
-    /// A wait is over.
-    pub(super) fn wake(&mut self) {
-        self.lived.go_on();
+    /// Called after each wait: advances the clock.
+    pub(super) fn end_wait(&mut self) {
+        self.clock.advance();
     }
 
-    pub(super) fn handle(&mut self, mail: Mail) {
-        match mail {
-            Mail::Sight(sight) => self.see(sight),
-            Mail::Bell(Some(id)) => {
-                // A new agent, or a new version of one, comes with a new instance.
+    pub(super) fn handle(&mut self, message: DaemonMessage) {
+        match message {
+            DaemonMessage::Sight(sight) => self.handle_sight(sight),
+            DaemonMessage::Bell(Some(id)) => {
+                // A new instance may need a new agent file, or a new version of it.
                 self.read_settings();
                 self.reload(&id);
                 self.knock(Some(&id));
             }
-            Mail::Bell(None) => self.read_camp(),
-            Mail::Request(request, answer) => {
-                // Whoever asked may have gone.
+            DaemonMessage::Bell(None) => self.read_camp(),
+            DaemonMessage::Request(request, answer) => {
+                // The client may have disconnected: then the answer has no use.
                 drop(answer.send(self.answer(&request)));
             }
-            Mail::Done(id, done, trouble) => {
+            DaemonMessage::Done(id, done, trouble) => {
                 self.jobs -= 1;
                 if let Some(trouble) = trouble {
                     log(&format!("{id}: {trouble}"));
                 }
                 self.reload(&id);
                 let now = self.now();
-                if let Some(keeper) = self.keepers.get_mut(&id) {
-                    keeper.done(now, &done);
+                if let Some(scheduler) = self.schedulers.get_mut(&id) {
+                    scheduler.done(now, &done);
                 }
                 self.knock(Some(&id));
             }
-            Mail::Rounded(troubles) => {
+            DaemonMessage::RoundDone(troubles) => {
                 for trouble in troubles {
                     log(&trouble);
                 }
-                let again = self.round == Errand::Again;
-                self.round = Errand::None;
+                let again = self.round == RoundState::Again;
+                self.round = RoundState::None;
                 self.scan_files();
                 if again {
-                    self.make_round();
+                    self.start_round();
                 }
             }
-            Mail::Measured(bytes) => {
+            DaemonMessage::Measured(bytes) => {
                 self.measuring = false;
-                self.relieve(bytes);
+                self.free_memory(bytes);
             }
-            Mail::Compacted(troubles) => {
+            DaemonMessage::Compacted(troubles) => {
                 self.compacting = false;
                 for trouble in troubles {
                     log(&trouble);
                 }
             }
-            Mail::Saved(id, took, trouble) => self.saved(&id, took, trouble),
-            Mail::Stop => {
+            DaemonMessage::Saved(id, took, trouble) => self.saved(&id, took, trouble),
+            DaemonMessage::Stop => {
                 let now = self.now();
                 self.stopping.get_or_insert(now);
             }
         }
     }
 
-    /// After the mail: what time it is, what is to be done, and what everyone is to be told.
+    /// After the messages: timers, jobs and announcements that are due.
     pub(super) fn step(&mut self) {
         let now = self.now();
         if now >= self.scan {
             self.scan = now + SCAN;
             if !self.engine.daemon_socket().exists() {
-                // The home was taken away; nobody can ever reach us again.
+                // The home was deleted, so no client can connect any more.
                 log("the socket is gone");
                 self.stopping.get_or_insert(now);
             }
             self.read_settings();
             self.scan_files();
             if self
-                .keepers
+                .schedulers
                 .values()
-                .any(|keeper| is_between(keeper.standing().state))
+                .any(|scheduler| is_between(scheduler.standing().state))
             {
-                // Under way, or abandoned by someone who died.
-                self.make_round();
+                // Under way in another process, or abandoned by one that was killed.
+                self.start_round();
             }
         }
-        let mut told = Vec::new();
-        for (id, keeper) in &mut self.keepers {
-            let news = keeper.tick(now);
+        let mut announcements = Vec::new();
+        for (id, scheduler) in &mut self.schedulers {
+            let news = scheduler.tick(now);
             if !news.is_empty() {
-                told.push((id.clone(), news));
+                announcements.push((id.clone(), news));
             }
             if self.stopping.is_none()
                 && self.jobs < JOBS
-                && let Some(job) = keeper.next_job(now, self.camp_paused)
+                && let Some(job) = scheduler.next_job(now, self.camp_paused)
             {
-                if jobs::start(&self.engine, &self.mail, id, job) {
+                if jobs::start(&self.engine, &self.messages, id, job) {
                     self.jobs += 1;
                 } else {
-                    keeper.not_begun(now);
+                    scheduler.not_started(now);
                 }
             }
         }
-        for (id, news) in told {
-            self.tell(&id, news);
+        for (id, news) in announcements {
+            self.announce(&id, news);
         }
-        if self.round == Errand::Wanted && self.stopping.is_none() {
-            self.make_round();
+        if self.round == RoundState::Wanted && self.stopping.is_none() {
+            self.start_round();
         }
-        self.errands(now);
-        self.pass_events_on();
+        self.run_maintenance(now);
+        self.forward_events();
     }
 
-    /// Sends everyone home, and lets go of the terminals.
+    /// Closes all subscriptions and stops the watcher.
     pub(super) fn close(&mut self) {
-        self.pass_events_on();
+        self.forward_events();
         self.subscribers.close();
         self.watcher = None;
     }
 
     fn now(&self) -> Duration {
-        self.lived.now()
+        self.clock.now()
     }
 
-    fn see(&mut self, sight: Sight) {
+    fn handle_sight(&mut self, sight: Sight) {
         let now = self.now();
         match sight {
-            Sight::Roll(roll) => self.call(&roll),
+            Sight::Roll(roll) => self.handle_roll(&roll),
             Sight::Rang(_) => {}
             Sight::Seen(seen) => {
                 let id = seen.instance.clone();
-                if !self.keepers.contains_key(&id) {
+                if !self.schedulers.contains_key(&id) {
                     self.load(&id, false);
                 }
                 let worth = self.engine.config().settings.notify.turn;
-                if let Some(keeper) = self.keepers.get_mut(&id) {
-                    let told = keeper.seen(now, &seen, worth);
-                    self.tell(&id, told);
+                if let Some(scheduler) = self.schedulers.get_mut(&id) {
+                    let announcements = scheduler.observe(now, &seen, worth);
+                    self.announce(&id, announcements);
                 }
             }
             Sight::Left(id) => {
-                if let Some(keeper) = self.keepers.get_mut(&id) {
-                    keeper.leave();
+                if let Some(scheduler) = self.schedulers.get_mut(&id) {
+                    scheduler.agent_ended();
                 }
             }
             Sight::Lost => {
                 self.watching = 0;
-                self.make_round();
+                self.start_round();
             }
         }
     }
 
-    /// Who sits at a terminal now, and who looks at them.
-    fn call(&mut self, roll: &[Present]) {
+    /// Takes the list of running agents and their attached clients.
+    fn handle_roll(&mut self, roll: &[Present]) {
         let now = self.now();
         self.watching = roll.iter().filter(|present| !present.ended).count();
         for present in roll {
-            if !self.keepers.contains_key(&present.instance) {
+            if !self.schedulers.contains_key(&present.instance) {
                 self.load(&present.instance, false);
             }
-            if let Some(keeper) = self.keepers.get_mut(&present.instance) {
-                keeper.attend(now, present.clients);
+            if let Some(scheduler) = self.schedulers.get_mut(&present.instance) {
+                scheduler.set_clients(now, present.clients);
             }
         }
         let is_there = |id: &InstanceId| roll.iter().any(|present| present.instance == *id);
         if self
-            .keepers
+            .schedulers
             .iter()
-            .any(|(id, keeper)| keeper.is_running() && !is_there(id))
+            .any(|(id, scheduler)| scheduler.is_running() && !is_there(id))
         {
-            self.make_round();
+            self.start_round();
         }
     }
 
     fn load(&mut self, id: &InstanceId, found: bool) {
         let now = self.now();
         let Some(standing) = self.engine.standing(id) else {
-            self.keepers.remove(id);
+            self.schedulers.remove(id);
             return;
         };
         if standing.queue.running > 0 {
             match self.engine.recover_queue(id) {
                 Ok(true) => {
-                    self.keepers.remove(id);
+                    self.schedulers.remove(id);
                     return self.load(id, found);
                 }
                 Ok(false) => {}
                 Err(error) => log(&format!("{id}: {error}")),
             }
         }
-        self.keepers
-            .insert(id.clone(), Keeper::new(standing, now, found));
+        self.schedulers
+            .insert(id.clone(), InstanceScheduler::new(standing, now, found));
     }
 
     fn reload(&mut self, id: &InstanceId) {
-        // Read whatever its files look like: a clock of whole ticks can miss a change.
+        // Read without comparing file times: these may be too coarse to show a change.
         self.engine.has_changed(&mut self.roster, id);
         let now = self.now();
-        match (self.engine.standing(id), self.keepers.get_mut(id)) {
-            (Some(standing), Some(keeper)) => {
-                let told = keeper.stand(now, standing);
-                self.tell(id, told);
+        match (self.engine.standing(id), self.schedulers.get_mut(id)) {
+            (Some(standing), Some(scheduler)) => {
+                let announcements = scheduler.record_changed(now, standing);
+                self.announce(id, announcements);
             }
             (Some(_), None) => self.load(id, false),
-            (None, _) => drop(self.keepers.remove(id)),
+            (None, _) => drop(self.schedulers.remove(id)),
         }
     }
 
@@ -348,8 +352,8 @@ impl Desk {
         self.read_camp();
     }
 
-    /// Settings, agents and versions of them that were changed meanwhile; those that cannot be read
-    /// change nothing. The files are read only where they are not the same any more.
+    /// Reads settings and agent files again if they have changed. Files that cannot be read change
+    /// nothing.
     fn read_settings(&mut self) {
         let sources = self.engine.sources();
         if sources == self.sources {
@@ -361,18 +365,18 @@ impl Desk {
                     log("the settings were read again");
                 }
                 self.engine = Arc::new(engine);
-                // Which programs are looked at depends on what was read.
+                // The set of source files depends on the new settings.
                 self.sources = self.engine.sources();
                 if let Some(watcher) = &self.watcher {
                     self.engine.guide(watcher);
                 }
-                let ids: Vec<InstanceId> = self.keepers.keys().cloned().collect();
+                let ids: Vec<InstanceId> = self.schedulers.keys().cloned().collect();
                 for id in ids {
                     self.reload(&id);
                 }
             }
             Err(error) => {
-                // Told once for each change.
+                // Logged once for each change.
                 self.sources = sources;
                 log(&error.to_string());
             }
@@ -382,7 +386,7 @@ impl Desk {
     fn read_camp(&mut self) {
         match self.engine.camp_is_paused() {
             Ok(paused) => self.camp_paused = paused,
-            // What cannot be read is taken for what is harmless.
+            // If it cannot be read, the camp counts as paused: then nothing is started.
             Err(error) => {
                 self.camp_paused = true;
                 log(&error.to_string());
@@ -390,27 +394,27 @@ impl Desk {
         }
     }
 
-    fn tell(&self, id: &InstanceId, told: Vec<Told>) {
-        for told in told {
-            match told {
-                Told::Activity { activity, previous } => {
+    fn announce(&self, id: &InstanceId, announcements: Vec<Announcement>) {
+        for announcement in announcements {
+            match announcement {
+                Announcement::Activity { activity, previous } => {
                     self.engine.tell_activity(id, activity, previous);
                 }
-                Told::Notice(notice) => self.notify(id, notice),
+                Announcement::Notice(notice) => self.notify(id, notice),
             }
         }
     }
 
     fn notify(&self, id: &InstanceId, notice: Notice) {
-        let Some(keeper) = self.keepers.get(id) else {
+        let Some(scheduler) = self.schedulers.get(id) else {
             return;
         };
         let message = match notice {
             Notice::NeedsYou => "needs you".to_owned(),
             Notice::Finished => "has finished".to_owned(),
-            Notice::Failed => match &keeper.standing().queue_stopped {
+            Notice::Failed => match &scheduler.standing().queue_stopped {
                 Some(reason) => format!("its queue has stopped: {reason}"),
-                None if keeper.standing().state == State::Interrupted => {
+                None if scheduler.standing().state == State::Interrupted => {
                     "was interrupted: its tmux server is gone".to_owned()
                 }
                 None => "has failed".to_owned(),
@@ -419,7 +423,7 @@ impl Desk {
         let notification = Notification {
             name: notice.name(),
             instance: id.clone(),
-            title: keeper.standing().title.clone(),
+            title: scheduler.standing().title.clone(),
             message,
         };
         let engine = Arc::clone(&self.engine);
@@ -430,13 +434,13 @@ impl Desk {
         });
     }
 
-    fn pass_events_on(&mut self) {
+    fn forward_events(&mut self) {
         loop {
             match self.events.next() {
                 Ok(lines) if lines.is_empty() => return,
                 Ok(lines) => {
                     for line in lines {
-                        self.subscribers.tell(&line);
+                        self.subscribers.announce(&line);
                     }
                 }
                 Err(error) => return log(&error.to_string()),
@@ -454,13 +458,13 @@ impl Desk {
                 watching: self.watching,
             }),
             Request::Activities => Answer::Activities(
-                self.keepers
+                self.schedulers
                     .iter()
-                    .filter(|(_, keeper)| keeper.is_running())
-                    .map(|(id, keeper)| Doing {
+                    .filter(|(_, scheduler)| scheduler.is_running())
+                    .map(|(id, scheduler)| InstanceActivity {
                         instance: id.clone(),
-                        activity: keeper.activity(),
-                        last_line: keeper.last_line().map(str::to_owned),
+                        activity: scheduler.activity(),
+                        last_line: scheduler.last_line().map(str::to_owned),
                     })
                     .collect(),
             ),

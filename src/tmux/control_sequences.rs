@@ -1,8 +1,8 @@
-//! A capture that can be printed again without steering the terminal.
+//! Makes a capture safe to print on a terminal.
 
-/// Keeps text, newlines, tabs and colours (SGR); drops every other control sequence, control
-/// characters in either encoding, and marks that turn the direction of text.
-pub(crate) fn harmless(capture: &str) -> String {
+/// Keeps text, newlines, tabs and colours (SGR). Removes all other control sequences, control characters in
+/// either encoding, and characters that change the direction of text.
+pub(crate) fn without_control_sequences(capture: &str) -> String {
     let mut kept = String::with_capacity(capture.len());
     let mut rest = capture.chars().peekable();
     while let Some(character) = rest.next() {
@@ -68,15 +68,15 @@ mod tests {
             ("\x1b[?1049hx\x1b[>4;1mx", "xx"),
             ("\x1bcx\x1b", "x"),
         ] {
-            assert_eq!(harmless(capture), expected, "{capture:?}");
+            assert_eq!(without_control_sequences(capture), expected, "{capture:?}");
         }
     }
 
     proptest! {
         #[test]
         fn nothing_but_colours_is_ever_left(capture in "(\\PC|[\\x00-\\x9f]|\u{1b}\\[[0-9;]*[a-zA-Z])*") {
-            let kept = harmless(&capture);
-            prop_assert_eq!(harmless(&kept), kept.clone());
+            let kept = without_control_sequences(&capture);
+            prop_assert_eq!(without_control_sequences(&kept), kept.clone());
             for part in kept.split('\u{1b}').skip(1) {
                 prop_assert!(part.starts_with('[') && part.contains('m'));
             }

@@ -1,4 +1,4 @@
-//! A program that runs beside this process for as long as it is wanted.
+//! A child process that this process talks to over pipes until it drops it.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -6,30 +6,30 @@ use std::time::{Duration, Instant};
 
 use super::{Command, Failure, Identity, Signal};
 
-/// How long it may take to end by itself.
-const FAREWELL: Duration = Duration::from_secs(2);
+/// How long it may take to end after SIGTERM.
+const GRACE: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(1);
 
-/// Its standard input and output are ours, both without waiting: whoever talks to it polls.
+/// A running program whose standard input and output are non-blocking pipes. The caller polls them.
 ///
-/// It is told to end when it is dropped, and killed only where it does not: a tmux server falls over
-/// when a control client is killed before it has identified itself (tmux pull request 5004). Should this
-/// process be killed, its input closes, which programs that are led by it take for their end.
+/// When dropped it gets SIGTERM first, and SIGKILL only if it does not end: a tmux server crashes when a
+/// control client is killed before it has identified itself (tmux pull request 5004). If this process is
+/// killed, the pipe to its input closes, and most programs end then.
 #[derive(Debug)]
-pub(crate) struct Companion {
+pub(crate) struct Coprocess {
     child: Child,
     stdin: ChildStdin,
     stdout: ChildStdout,
 }
 
 impl Command {
-    /// Starts the program to run beside this process; see [`Companion`].
-    pub(crate) fn companion(&self) -> Result<Companion, Failure> {
-        Companion::start(self)
+    /// Starts the program to run beside this process; see [`Coprocess`].
+    pub(crate) fn coprocess(&self) -> Result<Coprocess, Failure> {
+        Coprocess::start(self)
     }
 }
 
-impl Companion {
+impl Coprocess {
     pub(super) fn start(command: &Command) -> Result<Self, Failure> {
         let mut child = command
             .prepared()
@@ -41,15 +41,15 @@ impl Companion {
         let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(command.not_started(std::io::Error::other("no pipes")));
         };
-        let companion = Self {
+        let coprocess = Self {
             child,
             stdin,
             stdout,
         };
-        unblock(&companion.stdin)
-            .and_then(|()| unblock(&companion.stdout))
+        unblock(&coprocess.stdin)
+            .and_then(|()| unblock(&coprocess.stdout))
             .map_err(|source| command.not_started(source))?;
-        Ok(companion)
+        Ok(coprocess)
     }
 
     pub(crate) fn identity(&self) -> Option<Identity> {
@@ -73,18 +73,21 @@ impl Companion {
     }
 }
 
-impl Drop for Companion {
+impl Drop for Coprocess {
     fn drop(&mut self) {
         if let Some(identity) = self.identity() {
             identity.signal(Signal::TERM);
         }
-        let deadline = Instant::now() + FAREWELL;
+        let deadline = Instant::now() + GRACE;
         while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < deadline {
             std::thread::sleep(PROBE);
         }
-        // Gone already is as good; it is waited for either way, so that no zombie is left.
+        // `kill` fails where it has ended already. `wait` follows in either case, so that no zombie is
+        // left.
         drop(self.child.kill());
-        drop(self.child.wait());
+        if let Err(error) = self.child.wait() {
+            tracing::warn!(%error, "a coprocess could not be waited for");
+        }
     }
 }
 
@@ -102,7 +105,7 @@ mod tests {
 
     #[test]
     fn it_answers_and_ends_with_us() {
-        let mut cat = Command::new("cat").companion().unwrap();
+        let mut cat = Command::new("cat").coprocess().unwrap();
         cat.stdin().write_all(b"hello\n").unwrap();
         let mut answer = Vec::new();
         let mut buffer = [0; 64];

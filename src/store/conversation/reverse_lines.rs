@@ -1,4 +1,4 @@
-//! The lines of a file from its end on, without reading what comes before.
+//! Reads the lines of a file from its end.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -6,18 +6,18 @@ use std::io::{Read, Seek, SeekFrom};
 const BLOCK: usize = 64 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Backwards {
+pub(super) struct ReverseLines {
     file: File,
     /// Where `unread` begins in the file.
     position: u64,
-    /// What was read and not given out: everything up to the line that was given out last.
+    /// What was read and not returned: everything before the line that was returned last.
     unread: Vec<u8>,
-    /// How much of the front of `unread` may still hold a line end.
+    /// How much of the start of `unread` may still contain a line end.
     unsearched: usize,
     ended: bool,
 }
 
-impl Backwards {
+impl ReverseLines {
     pub(super) fn new(mut file: File) -> std::io::Result<Self> {
         let position = file.seek(SeekFrom::End(0))?;
         Ok(Self {
@@ -29,12 +29,12 @@ impl Backwards {
         })
     }
 
-    /// How long the file is, before any line was given out.
+    /// The length of the file, before the first line is returned.
     pub(super) fn length(&self) -> u64 {
         self.position + self.unread.len() as u64
     }
 
-    /// The line before the one given out last, and where it begins; None at the front of the file.
+    /// The line before the one returned last, and its offset; None at the start of the file.
     pub(super) fn next(&mut self) -> std::io::Result<Option<(u64, Vec<u8>)>> {
         loop {
             let searched = self.unread.get(..self.unsearched).unwrap_or_default();
@@ -56,7 +56,7 @@ impl Backwards {
         }
     }
 
-    /// A long line is read in ever longer blocks, so that it is not moved about too often.
+    /// Reads longer and longer blocks for a long line, so that it is not copied too often.
     fn read_block(&mut self) -> std::io::Result<()> {
         let wanted = self.unread.len().max(BLOCK) as u64;
         let length = wanted.min(self.position);
@@ -89,7 +89,7 @@ mod tests {
             &format!("a\n{long}\nb\n{long}"),
         ] {
             std::fs::write(&path, text).unwrap();
-            let mut lines = Backwards::new(File::open(&path).unwrap()).unwrap();
+            let mut lines = ReverseLines::new(File::open(&path).unwrap()).unwrap();
             let mut found = Vec::new();
             while let Some((at, line)) = lines.next().unwrap() {
                 let start = usize::try_from(at).unwrap();

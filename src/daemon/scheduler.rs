@@ -1,7 +1,7 @@
-//! One instance under care: what has been seen of it, and what is to be done about it.
+//! The scheduler of one instance: it takes observations and decides which job is due.
 //!
-//! Pure: time is handed in, counted from the daemon's start by a clock that stands still while the
-//! machine sleeps, so that nobody is suspended for the hours that nobody lived through.
+//! Pure: the caller passes the time, counted from the daemon's start by a clock that stops while the machine
+//! sleeps. So time in which the machine was asleep does not count as idle time.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -10,36 +10,36 @@ use super::notices::{Notice, Notices};
 use crate::engine::{AutoyesOutcome, Fed, Seen, Standing, Suspended};
 use crate::model::{Activity, PauseReason, State, TurnEnd};
 
-/// An agent that has stood at its prompt for this long has ended its turn.
+/// An agent that has been at its prompt for this long has ended its turn.
 const SETTLED: Duration = Duration::from_millis(500);
-/// A turn that nobody saw begin has ended by then, or the agent shows no sign of it.
+/// A turn whose beginning was not seen within this time has ended already, or the agent does not show it.
 const BEGINNING: Duration = Duration::from_secs(3);
-/// The silence of an agent that has no screen rules, after which it counts as being at rest.
+/// An agent without screen rules counts as being at rest after this time without output.
 const SILENCE: Duration = Duration::from_secs(5);
-/// A dialog that has stood for this long is drawn completely.
+/// A dialog that has been open for this long is drawn completely.
 const DRAWN: Duration = Duration::from_millis(100);
-/// A screen that says nothing known is told of only when it stays so.
+/// An unknown screen is announced only if it stays unknown for this long.
 const UNCLEAR: Duration = Duration::from_secs(1);
-/// After an attempt that could not be made now; twice that the next time.
+/// The delay after a job that could not run; doubled each time.
 const FIRST_RETRY: Duration = Duration::from_secs(2);
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// A screen that has been still for so long is saved, though not more often than that.
+/// A screen is saved after it has not changed for this long, but not more often than `BETWEEN_SAVES`.
 const AT_REST: Duration = Duration::from_secs(2);
 const BETWEEN_SAVES: Duration = Duration::from_secs(10);
-/// One that goes on changing is saved so often.
+/// A screen that keeps changing is saved this often.
 const WHILE_BUSY: Duration = Duration::from_secs(30);
-/// So many failing starts within this time end a loop of them.
+/// After this many failed starts within this time, no further start is tried.
 const WAKES: usize = 3;
 const WAKES_WITHIN: Duration = Duration::from_secs(60);
 
 /// Work for an engine verb. One at a time for each instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Job {
-    /// Its agent has ended: to be written down.
+    /// Records that its agent has ended.
     Settle,
-    /// Gives it the next prompt of its queue.
+    /// Sends the next prompt of its queue.
     Feed,
-    /// The turn that the queue has begun is over.
+    /// Records that the turn of the queue's prompt is over.
     Finish(TurnEnd),
     Suspend(PauseReason),
     /// Answers the dialog that it shows, by the policy.
@@ -58,9 +58,9 @@ pub(super) enum Done {
     Failed,
 }
 
-/// What is to be told.
+/// A change to announce: as an event or as a notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Announcement {
     Activity {
         activity: Activity,
         previous: Option<Activity>,
@@ -69,16 +69,16 @@ pub(super) enum Told {
 }
 
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct InstanceScheduler {
     standing: Standing,
     activity: Option<Activity>,
-    /// What was told last; an unclear screen is not told at once.
-    told: Option<Activity>,
+    /// The activity that was announced last. An unknown screen is not announced at once.
+    announced: Option<Activity>,
     unclear: Option<Duration>,
     last_line: Option<String>,
-    /// Since when the screen has been as it is.
+    /// Since when the screen has not changed.
     still: Duration,
-    /// When the idle clock began; None while it is not idle.
+    /// When the idle time began; None while it is not idle.
     clock: Option<Duration>,
     /// When the turn that is under way began.
     turn: Option<Duration>,
@@ -88,29 +88,29 @@ pub(super) struct Keeper {
     job: Option<Job>,
     retry: Duration,
     retry_after: Duration,
-    /// When a prompt of the queue was given, and whether the agent was seen at work since.
+    /// When a prompt of the queue was sent, and whether the agent was seen busy since.
     fed: Option<(Duration, bool)>,
-    /// What the screen shows, and the dialog for which everything was done that can be.
+    /// A hash of the screen, and the hash of the dialog that needs no further job.
     face: u64,
     considered: Option<u64>,
-    /// It is being woken for its queue, and when that failed.
+    /// Whether it is being resumed for its queue, and when that failed.
     waking: bool,
     failed_wakes: VecDeque<Duration>,
     notices: Notices,
-    /// Since when it shows something that was not saved, and when it was saved last.
+    /// Since when the screen is unsaved, and when it was saved last.
     unsaved: Option<Duration>,
     saved: Option<Duration>,
-    /// It was here before us: what it shows first is not news.
+    /// It ran before the daemon started: its first activity is not announced.
     found: bool,
 }
 
-impl Keeper {
+impl InstanceScheduler {
     pub(super) fn new(standing: Standing, now: Duration, found: bool) -> Self {
         Self {
             fed: (standing.queue.running > 0).then_some((now, false)),
             standing,
             activity: None,
-            told: None,
+            announced: None,
             unclear: None,
             last_line: None,
             still: now,
@@ -148,7 +148,7 @@ impl Keeper {
         self.standing.state == State::Running
     }
 
-    /// For how long it has been idle with nobody here.
+    /// For how long it has been idle without an attached client.
     pub(super) fn idle_for(&self, now: Duration) -> Option<Duration> {
         let free = self.clients == 0 && self.activity == Some(Activity::Idle);
         self.clock
@@ -157,27 +157,33 @@ impl Keeper {
     }
 
     /// Its record has changed.
-    pub(super) fn stand(&mut self, now: Duration, standing: Standing) -> Vec<Told> {
+    pub(super) fn record_changed(
+        &mut self,
+        now: Duration,
+        standing: Standing,
+    ) -> Vec<Announcement> {
         let before = std::mem::replace(&mut self.standing, standing);
-        let mut told = Vec::new();
+        let mut announcements = Vec::new();
         let state = self.standing.state;
         if before.state != state {
             if state == State::Running {
-                // Another agent, or the same one in another life.
+                // A new agent process.
                 self.left = false;
                 self.still = now;
                 self.found = false;
             } else if !matches!(state, State::Pausing) {
                 self.activity = None;
-                self.told = None;
+                self.announced = None;
                 self.unclear = None;
                 self.clock = None;
                 self.turn = None;
             }
             if self.clients == 0 {
                 match state {
-                    State::Failed | State::Interrupted => told.push(Told::Notice(Notice::Failed)),
-                    State::Completed => told.push(Told::Notice(Notice::Finished)),
+                    State::Failed | State::Interrupted => {
+                        announcements.push(Announcement::Notice(Notice::Failed))
+                    }
+                    State::Completed => announcements.push(Announcement::Notice(Notice::Finished)),
                     _ => {}
                 }
             }
@@ -189,25 +195,25 @@ impl Keeper {
             self.fed = Some((now, false));
         }
         if queue.waiting > before.queue.waiting {
-            // Somebody has added to it, and need not wait for the end of a retry.
+            // The user has added a prompt: it is tried at once.
             self.retry = now;
             self.retry_after = FIRST_RETRY;
             self.failed_wakes.clear();
         }
         if before.queue_stopped.is_none() && self.standing.queue_stopped.is_some() {
-            told.push(Told::Notice(Notice::Failed));
+            announcements.push(Announcement::Notice(Notice::Failed));
         }
-        told
+        announcements
     }
 
-    /// It was looked at.
-    pub(super) fn seen(
+    /// Takes an observation of its screen.
+    pub(super) fn observe(
         &mut self,
         now: Duration,
         seen: &Seen,
         turn_worth_telling: Duration,
-    ) -> Vec<Told> {
-        let mut told = Vec::new();
+    ) -> Vec<Announcement> {
+        let mut announcements = Vec::new();
         let previous = self.activity.replace(seen.activity);
         self.last_line.clone_from(&seen.last_line);
         self.face = seen.face;
@@ -217,7 +223,7 @@ impl Keeper {
         if seen.changed || previous != self.activity {
             self.still = now;
         }
-        // An empty screen is not worth it.
+        // An empty screen is not saved.
         if seen.changed && seen.last_line.is_some() {
             self.unsaved.get_or_insert(now);
         }
@@ -238,52 +244,52 @@ impl Keeper {
             let notice = self
                 .notices
                 .activity(now, seen.activity, seen.face, self.clients > 0);
-            told.extend(notice.map(Told::Notice));
+            announcements.extend(notice.map(Announcement::Notice));
         }
         if seen.activity == Activity::Idle
             && let Some(began) = self.turn.take()
             && now.saturating_sub(began) >= turn_worth_telling
             && self.clients == 0
         {
-            told.push(Told::Notice(Notice::Finished));
+            announcements.push(Announcement::Notice(Notice::Finished));
         }
         match seen.activity {
-            Activity::Unknown if self.told.is_some_and(|told| told != Activity::Unknown) => {
+            Activity::Unknown if self.announced.is_some_and(|last| last != Activity::Unknown) => {
                 self.unclear.get_or_insert(now);
             }
             activity => {
                 self.unclear = None;
-                told.extend(self.tell(activity));
+                announcements.extend(self.announce(activity));
             }
         }
-        told
+        announcements
     }
 
     /// Time has passed.
-    pub(super) fn tick(&mut self, now: Duration) -> Vec<Told> {
+    pub(super) fn tick(&mut self, now: Duration) -> Vec<Announcement> {
         match self.unclear {
             Some(since) if now >= since + UNCLEAR => {
                 self.unclear = None;
-                self.tell(Activity::Unknown).into_iter().collect()
+                self.announce(Activity::Unknown).into_iter().collect()
             }
             _ => Vec::new(),
         }
     }
 
-    fn tell(&mut self, activity: Activity) -> Option<Told> {
-        let previous = self.told.replace(activity);
-        (previous != Some(activity)).then_some(Told::Activity { activity, previous })
+    fn announce(&mut self, activity: Activity) -> Option<Announcement> {
+        let previous = self.announced.replace(activity);
+        (previous != Some(activity)).then_some(Announcement::Activity { activity, previous })
     }
 
-    /// So many people look at it now. Coming and going start the idle clock again.
-    pub(super) fn attend(&mut self, now: Duration, clients: u32) {
+    /// Sets the number of attached clients. Attaching and detaching restart the idle time.
+    pub(super) fn set_clients(&mut self, now: Duration, clients: u32) {
         if self.clients != clients {
             self.clients = clients;
             self.clock = self.clock.map(|_| now);
         }
     }
 
-    /// When its screen is to be saved: soon after it has come to rest, and now and then while it works.
+    /// When its screen is to be saved: soon after it has come to rest, and from time to time while it works.
     pub(super) fn save_due(&self) -> Option<Duration> {
         let unsaved = self.unsaved.filter(|_| self.is_running() && !self.left)?;
         let between = |pause| self.saved.map_or(Duration::ZERO, |saved| saved + pause);
@@ -292,7 +298,7 @@ impl Keeper {
         Some(at_rest.min(busy))
     }
 
-    /// It is being saved. Says whether it is at rest.
+    /// Marks the screen as saved. Returns whether it is at rest.
     pub(super) fn save(&mut self, now: Duration) -> bool {
         self.unsaved = None;
         self.saved = Some(now);
@@ -300,11 +306,11 @@ impl Keeper {
     }
 
     /// Its process has ended, or its terminal is gone.
-    pub(super) fn leave(&mut self) {
+    pub(super) fn agent_ended(&mut self) {
         self.left = true;
     }
 
-    /// What to do now, if anything; it counts as begun.
+    /// The job to start now, if any; it counts as started.
     pub(super) fn next_job(&mut self, now: Duration, camp_paused: bool) -> Option<Job> {
         if self.job.is_some() {
             return None;
@@ -318,16 +324,16 @@ impl Keeper {
         Some(job)
     }
 
-    /// The job could not be begun, because the system has no room for another thread. It is none of the
-    /// instance's failures, and is tried again.
-    pub(super) fn not_begun(&mut self, now: Duration) {
+    /// The job could not be started because no thread was available. This is not a failure of the instance,
+    /// and is tried again.
+    pub(super) fn not_started(&mut self, now: Duration) {
         self.job = None;
         self.waking = false;
         self.considered = None;
         self.retry = now + FIRST_RETRY;
     }
 
-    /// Suspends it because of something outside, if it is idle.
+    /// Suspends it for a reason outside the instance, if it is idle.
     pub(super) fn suspend(&mut self, now: Duration, reason: PauseReason) -> Option<Job> {
         if self.job.is_some() || self.idle_for(now).is_none() || self.standing.queue.is_open() {
             return None;
@@ -351,7 +357,7 @@ impl Keeper {
             return self.turn_end(now).map(Job::Finish);
         }
         let waits = queue.waiting > 0 && self.standing.queue_stopped.is_none() && !camp_paused;
-        let can_be_woken = self.is_asleep() && !self.is_worn_out();
+        let can_be_woken = self.is_asleep() && !self.has_failed_too_often();
         if waits && (self.is_ready(now) || can_be_woken) {
             return Some(Job::Feed);
         }
@@ -360,7 +366,7 @@ impl Keeper {
         due.then_some(Job::Suspend(PauseReason::Idle))
     }
 
-    /// A dialog is open that the policy has not seen.
+    /// Whether a dialog is open that the policy has not decided on.
     fn wants_answer(&self) -> bool {
         self.standing.autoyes
             && self.is_running()
@@ -368,7 +374,7 @@ impl Keeper {
             && self.considered != Some(self.face)
     }
 
-    /// How the turn that the queue has begun ended, if it did.
+    /// How the turn of the queue's prompt ended, if it has.
     fn turn_end(&self, now: Duration) -> Option<TurnEnd> {
         let (began, worked) = self.fed?;
         match self.standing.state {
@@ -390,7 +396,7 @@ impl Keeper {
         (over && self.is_ready(now)).then_some(TurnEnd::Done)
     }
 
-    /// At its prompt and settled; of an agent without rules, silent.
+    /// At its prompt and settled; for an agent without rules, silent.
     fn is_ready(&self, now: Duration) -> bool {
         let still = |pause| now >= self.still + pause;
         self.is_running()
@@ -401,7 +407,7 @@ impl Keeper {
             }
     }
 
-    /// Put to sleep by a timer: its queue wakes it.
+    /// Suspended by a timer: its queue resumes it.
     fn is_asleep(&self) -> bool {
         self.standing.state == State::Paused
             && matches!(
@@ -410,8 +416,8 @@ impl Keeper {
             )
     }
 
-    /// It did not come up three times within a minute: a fourth time would be no different.
-    fn is_worn_out(&self) -> bool {
+    /// Three resumes within a minute have failed: another one would fail too.
+    fn has_failed_too_often(&self) -> bool {
         match (self.failed_wakes.front(), self.failed_wakes.back()) {
             (Some(first), Some(last)) if self.failed_wakes.len() >= WAKES => {
                 last.saturating_sub(*first) <= WAKES_WITHIN
@@ -435,7 +441,7 @@ impl Keeper {
         }
         let again = match done {
             Done::Settled => {
-                // If it runs still, it was somebody else who left.
+                // If it still runs, another process had ended.
                 self.left = false;
                 false
             }
@@ -447,12 +453,12 @@ impl Keeper {
                 *fed == Fed::NotNow
             }
             Done::Suspended(suspended) => {
-                // Somebody was here: the clock starts again.
+                // The user was present: the idle time starts again.
                 self.clock = self.clock.map(|_| now);
                 *suspended == Suspended::NotNow
             }
             Done::Answered(outcome) => match outcome {
-                // The same may come again at once: what was answered already is known elsewhere.
+                // The same dialog may open again at once. The audit knows which one was answered.
                 AutoyesOutcome::Accepted | AutoyesOutcome::Rejected => {
                     self.considered = None;
                     false
@@ -500,7 +506,7 @@ impl Keeper {
             .then(|| Some(self.clock? + self.standing.idle_timeout?))
             .flatten();
         let retry = (self.job.is_none() && now < self.retry).then_some(self.retry);
-        // What is past already waits for something else to happen.
+        // Times in the past wait for another event.
         [unclear, ready, begun, dialog, idle, retry]
             .into_iter()
             .flatten()

@@ -1,33 +1,33 @@
-//! What concerns all instances at once: rounds, compaction, memory.
+//! Periodic work for all instances: rounds, compaction, memory, saved screens.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{COMPACT, Desk, Errand, MEASURE};
+use super::{COMPACT, EventLoop, MEASURE, RoundState};
 use crate::daemon::jobs;
-use crate::daemon::keeper::Keeper;
-use crate::daemon::mail::Mail;
+use crate::daemon::message::DaemonMessage;
+use crate::daemon::scheduler::InstanceScheduler;
 use crate::daemon::thread::{log, spawn};
 use crate::engine::hurried;
 use crate::model::{InstanceId, PauseReason};
 
-/// After a screen was saved nothing is saved for so many times as long: at most one part in a hundred of the
-/// time goes into it, however many there are.
+/// After a save, no screen is saved for this many times its duration: saving takes at most one percent of the
+/// time, however many instances there are.
 const SAVE_SHARE: u32 = 100;
 const SAVE_REST: Duration = Duration::from_millis(200);
 const LONGEST_SAVE_REST: Duration = Duration::from_secs(30);
 
-impl Desk {
-    /// What concerns all of them.
-    pub(super) fn errands(&mut self, now: Duration) {
+impl EventLoop {
+    /// Starts the periodic work that is due.
+    pub(super) fn run_maintenance(&mut self, now: Duration) {
         if self.stopping.is_some() {
             return;
         }
         let limits = &self.engine.config().settings.limits;
         let running = self
-            .keepers
+            .schedulers
             .values()
-            .filter(|keeper| keeper.is_running())
+            .filter(|scheduler| scheduler.is_running())
             .count();
         let crowded = running > usize::try_from(limits.active).unwrap_or(usize::MAX);
         if crowded && !self.crowded {
@@ -47,35 +47,40 @@ impl Desk {
         }
     }
 
-    /// When the next screen may be saved, if one is to be.
+    /// When the next screen is saved, if one is unsaved.
     pub(super) fn next_save(&self) -> Option<Duration> {
         if self.saving || self.stopping.is_some() {
             return None;
         }
-        let due = self.keepers.values().filter_map(Keeper::save_due).min()?;
+        let due = self
+            .schedulers
+            .values()
+            .filter_map(InstanceScheduler::save_due)
+            .min()?;
         Some(due.max(self.save_after))
     }
 
-    /// Saves one screen, the one that has been due for longest.
+    /// Saves the screen that has been due for longest.
     fn save_one(&mut self, now: Duration) {
         if self.next_save().is_none_or(|due| due > now) {
             return;
         }
         let due = self
-            .keepers
+            .schedulers
             .iter_mut()
-            .filter_map(|(id, keeper)| Some((keeper.save_due()?, id, keeper)))
+            .filter_map(|(id, scheduler)| Some((scheduler.save_due()?, id, scheduler)))
             .min_by_key(|(due, ..)| *due);
-        let Some((_, id, keeper)) = due else {
+        let Some((_, id, scheduler)) = due else {
             return;
         };
-        let (id, at_rest) = (id.clone(), keeper.save(now));
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
+        let (id, at_rest) = (id.clone(), scheduler.save(now));
+        let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         self.saving = spawn("save", move || {
             let started = Instant::now();
             let trouble = engine.save_screen(&id, at_rest).err();
             let trouble = trouble.map(|error| error.to_string());
-            drop(mail.send(Mail::Saved(id, started.elapsed(), trouble)));
+            // The loop has ended where this fails.
+            drop(messages.send(DaemonMessage::Saved(id, started.elapsed(), trouble)));
         });
     }
 
@@ -88,34 +93,36 @@ impl Desk {
         }
     }
 
-    pub(super) fn make_round(&mut self) {
-        if matches!(self.round, Errand::UnderWay | Errand::Again) {
-            self.round = Errand::Again;
+    /// Starts a round: every instance is brought to rest, in a thread.
+    pub(super) fn start_round(&mut self) {
+        if matches!(self.round, RoundState::UnderWay | RoundState::Again) {
+            self.round = RoundState::Again;
             return;
         }
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
+        let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         let begun = spawn("round", move || {
             let troubles = match engine.settle_everyone() {
                 Ok(troubles) => troubles,
                 Err(error) => vec![error.to_string()],
             };
-            drop(mail.send(Mail::Rounded(troubles)));
+            // The loop has ended where this fails.
+            drop(messages.send(DaemonMessage::RoundDone(troubles)));
         });
         self.round = if begun {
-            Errand::UnderWay
+            RoundState::UnderWay
         } else {
-            Errand::Wanted
+            RoundState::Wanted
         };
     }
 
     /// Whether it was begun.
     fn compact_all(&self, now: Duration) -> bool {
         let resting: Vec<(InstanceId, Option<Duration>)> = self
-            .keepers
+            .schedulers
             .iter()
-            .map(|(id, keeper)| (id.clone(), keeper.idle_for(now)))
+            .map(|(id, scheduler)| (id.clone(), scheduler.idle_for(now)))
             .collect();
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
+        let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         spawn("compact", move || {
             let troubles = resting
                 .iter()
@@ -124,46 +131,48 @@ impl Desk {
                     Some(format!("{id}: {error}"))
                 })
                 .collect();
-            drop(mail.send(Mail::Compacted(troubles)));
+            // The loop has ended where this fails.
+            drop(messages.send(DaemonMessage::Compacted(troubles)));
         })
     }
 
     /// Whether it was begun.
     fn measure_all(&self) -> bool {
         let running: Vec<InstanceId> = self
-            .keepers
+            .schedulers
             .iter()
-            .filter(|(_, keeper)| keeper.is_running())
+            .filter(|(_, scheduler)| scheduler.is_running())
             .map(|(id, _)| id.clone())
             .collect();
-        let (engine, mail) = (Arc::clone(&self.engine), self.mail.clone());
+        let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         spawn("measure", move || {
             let bytes = engine.memory_of_all(&running);
-            drop(mail.send(Mail::Measured(bytes)));
+            // The loop has ended where this fails.
+            drop(messages.send(DaemonMessage::Measured(bytes)));
         })
     }
 
-    /// Too much memory: the one that has been idle for longest goes to sleep. If that is not
-    /// enough, the next measurement tells.
-    pub(super) fn relieve(&mut self, bytes: u64) {
+    /// Above the memory limit, suspends the instance that has been idle for longest. If that is not enough,
+    /// the next measurement suspends another one.
+    pub(super) fn free_memory(&mut self, bytes: u64) {
         if bytes <= self.engine.config().settings.limits.memory || self.stopping.is_some() {
             return;
         }
         let now = self.now();
         let mut idle: Vec<(Duration, InstanceId)> = self
-            .keepers
+            .schedulers
             .iter()
-            .filter_map(|(id, keeper)| Some((keeper.idle_for(now)?, id.clone())))
+            .filter_map(|(id, scheduler)| Some((scheduler.idle_for(now)?, id.clone())))
             .collect();
         idle.sort();
         for (_, id) in idle.into_iter().rev() {
-            if let Some(keeper) = self.keepers.get_mut(&id)
-                && let Some(job) = keeper.suspend(now, PauseReason::Resource)
+            if let Some(scheduler) = self.schedulers.get_mut(&id)
+                && let Some(job) = scheduler.suspend(now, PauseReason::Resource)
             {
-                if jobs::start(&self.engine, &self.mail, &id, job) {
+                if jobs::start(&self.engine, &self.messages, &id, job) {
                     self.jobs += 1;
                 } else {
-                    keeper.not_begun(now);
+                    scheduler.not_started(now);
                 }
                 return;
             }
