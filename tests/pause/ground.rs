@@ -37,8 +37,9 @@ hooks = false
 transcript = false
 "#;
 
-/// What the agent does: one process, which says that it is there.
-const COMMAND: [&str; 3] = ["sh", "-c", "echo I am here; exec sleep 100000"];
+/// What the agent does: one process, which says that it is there and waits for input. One that did
+/// neither that nor end would be watched for a third of a second at every start.
+const COMMAND: [&str; 3] = ["sh", "-c", "echo I am here; exec cat"];
 
 pub(crate) struct Ground {
     // The camp goes first: nothing of it may run when the worktree is taken away.

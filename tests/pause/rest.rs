@@ -14,7 +14,7 @@ impl Ground {
     }
 
     /// The state that it is in, and what is wrong with that.
-    fn seen_unrest(&self) -> (String, Vec<String>) {
+    pub(crate) fn seen_unrest(&self) -> (String, Vec<String>) {
         let shown = self.show();
         let mut wrong = wrong_with(&self.camp, &self.instance, &shown);
         let state = shown["state"].as_str().unwrap_or("").to_owned();
