@@ -1,4 +1,5 @@
-//! Recorded screens, each judged by the rules of its agent.
+//! Recorded screens, each judged by the rules of its agent. The demo agent draws its own, in
+//! `demo/scenario/tests.rs`.
 
 use std::path::{Path, PathBuf};
 
@@ -45,27 +46,14 @@ fn the_demo_agent_is_read_as_it_draws_itself() {
     assert_eq!(demo.draft(&Screen::new(&boxed(""))), Some(Draft::Empty));
 }
 
-/// Screens that need the title: without it, these agents look idle while an answer streams, and a printed
-/// spinner looks like a live one.
-const WITHOUT_TITLE: [(&str, &str); 18] = [
+/// Screens that need the title: without it, these agents look idle while an answer streams.
+const WITHOUT_TITLE: [(&str, &str); 6] = [
     ("codex/busy/real-streaming-80", "idle"),
     ("codex/busy/real-streaming-120", "idle"),
     ("codex/busy/real-streaming-220", "idle"),
     ("codex/busy/busy-slow-0", "idle"),
     ("codex/busy/busy-slow-1", "idle"),
     ("codex/busy/busy-slow-2", "idle"),
-    ("demo/busy/quoted-while-streaming-80", "idle"),
-    ("demo/busy/streaming", "idle"),
-    ("demo/idle/quoted-printed-in-the-first-column-80", "busy"),
-    ("demo/busy/mute-80", "idle"),
-    ("demo/busy/streaming-80", "idle"),
-    ("demo/idle/quoted-dialog-80", "busy"),
-    ("demo/busy/mute-120", "idle"),
-    ("demo/busy/streaming-120", "idle"),
-    ("demo/idle/quoted-dialog-120", "busy"),
-    ("demo/busy/mute-220", "idle"),
-    ("demo/busy/streaming-220", "idle"),
-    ("demo/idle/quoted-dialog-220", "busy"),
 ];
 
 /// Every capture below `fixtures/screens`: agent, expected activity, file.

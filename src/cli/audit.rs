@@ -11,6 +11,10 @@ use crate::engine::{AuditLine, Engine};
 use crate::model::printable_line;
 
 /// Show what autoyes has decided, and why
+///
+/// Each line of the log holds a hash of the one before it, which finds accidental damage: a line
+/// that was edited, cut off or lost. Then the exit status is 1. It does not protect the log against
+/// a program that means to change it.
 #[derive(Debug, Args)]
 pub(super) struct AuditArgs {
     /// Only decisions on this instance
@@ -28,7 +32,7 @@ pub(super) fn run(args: &AuditArgs, engine: &Engine, output: &Output) -> Command
         let mut lines: Vec<String> = audit.lines.iter().map(describe).collect();
         if let Some(line) = audit.broken_at {
             lines.push(format!(
-                "the log was changed: line {line} does not follow from the one before it"
+                "the log is damaged at line {line} or before it: a line was edited, cut off or lost"
             ));
         }
         if lines.is_empty() {

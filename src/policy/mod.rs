@@ -16,6 +16,8 @@ mod redact;
 mod rule;
 mod search;
 mod shell;
+#[cfg(test)]
+pub(crate) mod tests;
 mod text;
 
 pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};

@@ -1,7 +1,9 @@
 //! The audit of autoyes: each decision is written before it is carried out.
 //!
-//! Each line has the hash of the line before it, so that a lost or changed line is found. There is one file
-//! for a home. Decisions read only its end.
+//! Each line holds the hash of the one before it, so that accidental damage is found: a line that was
+//! edited, cut off or lost. It is no protection against intent: there is no key, so a program that can
+//! write the file can compute the hashes anew, and lines that are missing at the end leave no trace.
+//! One file for a home. An answer reads its end; only `biv audit` reads all of it.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -54,7 +56,7 @@ pub(crate) struct AuditLine {
     pub hash: String,
 }
 
-/// The whole audit, and the first line whose hash does not match the line before.
+/// All readable lines, and where the first damage is: at that line or before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Audit {
     pub lines: Vec<AuditLine>,
@@ -101,7 +103,7 @@ impl AuditLog {
             .collect())
     }
 
-    /// Every line, with the chain of hashes verified.
+    /// Every line that can be read, with its hash compared.
     pub(crate) fn read(&self) -> Result<Audit, StoreError> {
         let text = match std::fs::read(&self.path) {
             Ok(text) => text,
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_changed_or_taken_out_is_seen() {
+    fn a_line_that_was_edited_or_lost_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let log = log(dir.path());
         for command in ["one", "two", "three"] {

@@ -148,27 +148,34 @@ fn following_goes_on_with_and_without_a_daemon() {
 
 #[test]
 fn scripts_can_wait() {
-    for camp in [Camp::new(), camp_with_daemon()] {
-        let repository = camp.repository("app");
-        let instance: Instance = camp.start(&repository, "awaited", &[]);
-        let wait = |wanted: &str| {
-            let call = camp.biv(["wait", &instance.id, "--json", "--timeout", "60s", "--for"]);
-            call.arg(wanted).run()
-        };
-        assert_eq!(wait("idle").ok().json()["activity"], "idle");
-        drop(camp.biv(["send", "awaited", "/busy 2"]).run().ok());
-        assert_eq!(wait("idle").ok().json()["activity"], "idle");
-        let screen = camp.biv(["peek", "awaited"]).run().ok().stdout;
-        assert!(screen.contains("Worked for 2s"), "{screen}");
-        let short = camp.biv(["wait", "awaited", "--for", "needs-you", "--timeout", "10ms"]);
-        let short = short.with_json().run().fails(1);
-        assert_eq!(short.error()["code"], "timeout");
-        drop(camp.biv(["send", "awaited", "/run touch x"]).run().ok());
-        assert_eq!(wait("needs-you").ok().json()["activity"], "approval");
-        camp.end_server();
-        assert_eq!(wait("exited").ok().json()["state"], "interrupted");
-        assert_eq!(wait("idle").fails(4).error()["code"], "wrong_state");
-    }
+    waited_for(&Camp::new());
+}
+
+#[test]
+fn scripts_can_wait_with_a_daemon() {
+    waited_for(&camp_with_daemon());
+}
+
+fn waited_for(camp: &Camp) {
+    let repository = camp.repository("app");
+    let instance: Instance = camp.start(&repository, "awaited", &[]);
+    let wait = |wanted: &str| {
+        let call = camp.biv(["wait", &instance.id, "--json", "--timeout", "60s", "--for"]);
+        call.arg(wanted).run()
+    };
+    assert_eq!(wait("idle").ok().json()["activity"], "idle");
+    drop(camp.biv(["send", "awaited", "/busy 2"]).run().ok());
+    assert_eq!(wait("idle").ok().json()["activity"], "idle");
+    let screen = camp.biv(["peek", "awaited"]).run().ok().stdout;
+    assert!(screen.contains("Worked for 2s"), "{screen}");
+    let short = camp.biv(["wait", "awaited", "--for", "needs-you", "--timeout", "10ms"]);
+    let short = short.with_json().run().fails(1);
+    assert_eq!(short.error()["code"], "timeout");
+    drop(camp.biv(["send", "awaited", "/run touch x"]).run().ok());
+    assert_eq!(wait("needs-you").ok().json()["activity"], "approval");
+    camp.end_server();
+    assert_eq!(wait("exited").ok().json()["state"], "interrupted");
+    assert_eq!(wait("idle").fails(4).error()["code"], "wrong_state");
 }
 
 #[test]

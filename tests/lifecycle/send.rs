@@ -238,20 +238,32 @@ fn a_message_that_waits_is_not_sent_when_its_agent_is_taken_away() {
 }
 
 #[test]
-fn a_message_is_there_when_send_says_so_and_is_not_when_it_refuses() {
+fn a_message_is_there_when_send_says_so_and_is_not_when_a_pause_refuses_it() {
+    torn_by(&["pause"], [0, 3, 6]);
+}
+
+#[test]
+fn a_message_is_there_when_send_says_so_and_is_not_when_a_pause_at_once_refuses_it() {
+    torn_by(&["pause", "--now"], [1, 4, 7]);
+}
+
+#[test]
+fn a_message_is_there_when_send_says_so_and_is_not_when_a_kill_refuses_it() {
+    torn_by(&["kill", "-y"], [2, 5, 8]);
+}
+
+/// Takes the agent away while a message is typed, in each round at another moment.
+fn torn_by(away: &[&str], rounds: [u64; 3]) {
     let camp = Camp::new();
     let instance = idle_demo(&camp, "torn");
-    let aways = [vec!["pause"], vec!["pause", "--now"], vec!["kill", "-y"]];
-    let rounds = 9;
     let mut answers = Vec::new();
-    for round in 0..rounds {
+    for round in rounds {
         let text = format!("message {round}");
         let mut sender = camp
             .biv(["send", "--now", &instance.id, &text])
             .in_background();
         // Each time at another moment of the typing.
         std::thread::sleep(std::time::Duration::from_millis(120 * round));
-        let away = aways[usize::try_from(round).unwrap() % aways.len()].clone();
         drop(camp.biv(away).arg(&instance.id).run());
         answers.push((text, sender.wait().unwrap().code()));
         drop(camp.biv(["undo-kill", &instance.id]).run());

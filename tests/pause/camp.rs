@@ -268,9 +268,7 @@ fn the_first_that_a_user_resumes_or_creates_ends_the_pause_of_the_camp() {
         lab_main.as_str().unwrap(),
         "--",
     ];
-    let new = camp
-        .biv(new)
-        .args(["sh", "-c", "echo here; exec sleep 100000"]);
+    let new = camp.biv(new).args(["sh", "-c", "echo here; exec cat"]);
     drop(new.run().ok());
     assert_eq!(state(), "running");
     assert_eq!(whole.states(), ["paused"; 3]);

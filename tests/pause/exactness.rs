@@ -47,12 +47,13 @@ fn there_and_back(ground: &Ground, way: &[&str]) -> Vec<String> {
             .map(|line| format!("{when}: {line}"))
             .collect()
     };
-    wrong.extend(in_place(ground.unrest(), "paused"));
+    let (state, unrest) = ground.seen_unrest();
+    wrong.extend(in_place(unrest, "paused"));
     wrong.extend(in_place(
         differing(&around, &ground.surroundings()),
         "around",
     ));
-    if ground.show()["state"] != "paused" {
+    if state != "paused" {
         wrong.push("not paused".to_owned());
     }
     if !way.is_empty() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{answers, fingerprint};
 use crate::states::{Lab, State, all};
 use crate::support::{Answer, Camp, Instance};
 
@@ -37,8 +37,9 @@ hooks = false
 transcript = false
 "#;
 
-/// What the agent does: one process, which says that it is there.
-const COMMAND: [&str; 3] = ["sh", "-c", "echo I am here; exec sleep 100000"];
+/// What the agent does: one process, which says that it is there and waits for input. One that did
+/// neither that nor end would be watched for a third of a second at every start.
+const COMMAND: [&str; 3] = ["sh", "-c", "echo I am here; exec cat"];
 
 pub(crate) struct Ground {
     // The camp goes first: nothing of it may run when the worktree is taken away.
@@ -122,9 +123,9 @@ impl Ground {
 
     /// The main checkout, the refs and the configuration; not which worktrees there are.
     pub(crate) fn surroundings(&self) -> Vec<String> {
-        let mut lines = fingerprint(&self.lab.main, &self.lab.main);
         // Files of git's own come and go, and those of the checkout are known by its status.
-        lines.retain(|line| !line.starts_with("worktrees: ") && !line.starts_with("path "));
+        let mut lines = answers(&self.lab.main, &self.lab.main);
+        lines.retain(|line| !line.starts_with("worktrees: "));
         lines
     }
 

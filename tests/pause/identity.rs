@@ -136,10 +136,7 @@ fn a_worktree_inside_the_repository_moves_with_it() {
         &["worktree", "add", "-q", "-b", "own", &path, "work"],
     );
     let adopt = ["adopt", "--json", &path, "own", "-a", "still", "--"];
-    let call = ground
-        .camp
-        .biv(adopt)
-        .args(["sh", "-c", "exec sleep 100000"]);
+    let call = ground.camp.biv(adopt).args(["sh", "-c", "exec cat"]);
     drop(call.run().ok());
     std::fs::write(inside.join("mine"), "mine\n").unwrap();
     drop(ground.camp.biv(["pause", "own"]).run().ok());
@@ -203,7 +200,7 @@ fn a_copy_is_not_taken_for_the_repository() {
     let marker = ground.marker();
     let repo = twin.to_str().unwrap();
     let new = ["new", "t2", "-a", "still", "--repo", repo, "--"];
-    let call = ground.camp.biv(new).args(["sh", "-c", "exec sleep 100000"]);
+    let call = ground.camp.biv(new).args(["sh", "-c", "exec cat"]);
     drop(call.run().ok());
     assert_eq!(ground.marker(), marker);
     let other = std::fs::read_to_string(twin.join(".git/bivouac/id")).unwrap();

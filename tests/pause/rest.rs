@@ -14,7 +14,7 @@ impl Ground {
     }
 
     /// The state that it is in, and what is wrong with that.
-    fn seen_unrest(&self) -> (String, Vec<String>) {
+    pub(crate) fn seen_unrest(&self) -> (String, Vec<String>) {
         let shown = self.show();
         let mut wrong = wrong_with(&self.camp, &self.instance, &shown);
         let state = shown["state"].as_str().unwrap_or("").to_owned();
@@ -63,7 +63,8 @@ impl Ground {
             }
         };
         let record = self.record();
-        let parked = names(&self.parking())
+        let parking = self.parking();
+        let parked = names(&parking)
             .iter()
             .filter(|name| name.contains(&self.instance.id))
             .count();
@@ -84,7 +85,7 @@ impl Ground {
             known.contains(&entry) != away,
             "git and the record do not agree on the worktree",
         );
-        let vault = self.parking().join("vault");
+        let vault = parking.join("vault");
         let refs = if vault.exists() {
             let list = ["for-each-ref", "--format=%(refname)", "refs/bivouac"];
             self.lab.git_in(&vault, &list)

@@ -32,7 +32,7 @@ impl Plain {
         let path = repository.path.to_str().unwrap().to_owned();
         let camp = camp.of_a_plain_user();
         let call = camp.biv(["new", "--json", "t", "-a", "still", "--repo", &path, "--"]);
-        let command = ["sh", "-c", "echo I am here; exec sleep 100000"];
+        let command = ["sh", "-c", "echo I am here; exec cat"];
         let instance = Instance::from_json(&call.args(command).run().ok().json());
         Self { camp, instance }
     }

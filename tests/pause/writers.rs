@@ -49,9 +49,9 @@ fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
             .as_str()
             .map(|reference| {
                 let tree = format!("{reference}^3");
-                ground
-                    .lab
-                    .git_in(&ground.lab.main, &["ls-tree", "--name-only", &tree])
+                let vault = ground.parking().join("vault");
+                let list = ["ls-tree", "--name-only", &tree];
+                ground.lab.git_in(&vault, &list)
             })
             .unwrap_or_default();
         let saved: Vec<&str> = saved.lines().collect();

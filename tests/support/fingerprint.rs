@@ -12,8 +12,23 @@ pub(crate) fn fingerprint(main: &Path, worktree: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     files(worktree, &mut lines);
     admin(worktree, &mut lines);
+    lines.extend(answers(main, worktree));
+    lines
+}
+
+/// What git says of the worktree and its repository.
+pub(crate) fn answers(main: &Path, worktree: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
     for (name, args) in QUESTIONS {
         lines.extend(asked(worktree, name, args));
+    }
+    // It is a shell script that starts many processes, and says nothing where the index has no
+    // entry of a submodule.
+    if lines
+        .iter()
+        .any(|line| line.starts_with("entries: ") && line.contains(" 160000 "))
+    {
+        lines.extend(asked(worktree, "submodules", &["submodule", "status"]));
     }
     for (name, args) in [
         ("main status", &["status", "--porcelain", "-z"][..]),
@@ -22,10 +37,19 @@ pub(crate) fn fingerprint(main: &Path, worktree: &Path) -> Vec<String> {
         ("refs", &["for-each-ref"]),
         ("worktrees", &["worktree", "list", "--porcelain", "-z"]),
         ("configuration", &["config", "--list", "--local", "-z"]),
-        ("fsck", &["fsck", "--connectivity-only", "--no-dangling"]),
     ] {
         lines.extend(asked(main, name, args));
     }
+    // It starts a process for each kind of file that speeds git up, though there be none.
+    let without = [
+        "-c",
+        "core.commitGraph=false",
+        "-c",
+        "core.multiPackIndex=false",
+    ];
+    let without: &[&str] = if is_sped_up(main) { &[] } else { &without };
+    let fsck = ["fsck", "--connectivity-only", "--no-dangling"];
+    lines.extend(asked(main, "fsck", &[without, &fsck].concat()));
     let hooks = worktree.parent().unwrap_or(worktree).join("hook-ran");
     lines.push(format!(
         "hooks that ran: {:?}",
@@ -73,8 +97,21 @@ const QUESTIONS: &[(&str, &[&str])] = &[
             "--no-ext-diff",
         ],
     ),
-    ("submodules", &["submodule", "status"]),
 ];
+
+/// Whether the repository has a commit graph or an index of many packs.
+fn is_sped_up(main: &Path) -> bool {
+    let objects = [main.join(".git/objects"), main.join("objects")];
+    objects.iter().any(|objects| {
+        [
+            "info/commit-graph",
+            "info/commit-graphs",
+            "pack/multi-pack-index",
+        ]
+        .iter()
+        .any(|name| objects.join(name).exists())
+    })
+}
 
 fn asked(dir: &Path, name: &str, args: &[&str]) -> Vec<String> {
     let mut command = Command::new("git");

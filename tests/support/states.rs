@@ -111,11 +111,13 @@ impl Lab {
     }
 
     fn configure(&self, dir: &Path) {
-        self.git_in(dir, &["config", "user.name", "Tester"]);
-        self.git_in(dir, &["config", "user.email", "tester@example.com"]);
-        self.git_in(dir, &["config", "gc.auto", "0"]);
-        self.git_in(dir, &["config", "advice.detachedHead", "false"]);
-        self.git_in(dir, &["config", "protocol.file.allow", "always"]);
+        const SETTINGS: &str = "[user]\n\tname = Tester\n\temail = tester@example.com\n\
+            [gc]\n\tauto = 0\n[advice]\n\tdetachedHead = false\n\
+            [protocol \"file\"]\n\tallow = always\n";
+        let common = self.git_in(dir, &["rev-parse", "--git-common-dir"]);
+        let file = dir.join(common).join("config");
+        let configured = std::fs::read_to_string(&file).unwrap() + SETTINGS;
+        std::fs::write(&file, configured).unwrap();
     }
 
     /// Two commits on `main`; `other` and `third` change the same lines.
@@ -276,6 +278,8 @@ pub(crate) fn raw_git(dir: &Path, args: &[&str]) -> std::process::Output {
         .current_dir(dir)
         .env("LC_ALL", "C")
         .env("GIT_EDITOR", "true")
+        // Behind every commit git starts a process that finds nothing to do.
+        .args(["-c", "maintenance.auto=false"])
         .args(args)
         .output()
         .unwrap()

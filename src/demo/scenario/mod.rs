@@ -2,4 +2,5 @@
 
 mod looks;
 mod stage;
+mod tests;
 mod turns;

@@ -1,6 +1,6 @@
 //! An agent without a terminal, with a clock that the test advances.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use crate::demo::agent::Input;
@@ -16,6 +16,10 @@ pub(super) struct Stage {
     pub agent: Agent,
     pub now: Duration,
     pub printed: Vec<String>,
+    /// The same, with colours.
+    pub lines: Vec<Line>,
+    /// The files that there are, by path.
+    pub files: HashMap<String, String>,
     pub recorded: Vec<SessionEntry>,
     effects: Vec<Effect>,
 }
@@ -42,19 +46,30 @@ impl Stage {
             },
             now: Duration::ZERO,
             printed: Vec::new(),
+            lines: Vec::new(),
+            files: HashMap::new(),
             recorded: Vec::new(),
             effects: Vec::new(),
         }
     }
 
-    /// Effects succeed at once: files are empty and can be written.
+    /// Files are read and written at once; commands end when the test says so.
     pub(super) fn give(&mut self, input: Input) {
         for effect in self.agent.update(input, self.now) {
             match &effect {
-                Effect::Print(lines) => self.printed.extend(lines.iter().map(Line::text)),
+                Effect::Print(lines) => {
+                    self.printed.extend(lines.iter().map(Line::text));
+                    self.lines.extend(lines.iter().cloned());
+                }
                 Effect::Record(entry) => self.recorded.push(entry.clone()),
-                Effect::ReadFile(_) => self.give(Input::FileRead(None)),
-                Effect::WriteFile { .. } => self.give(Input::FileWritten(Ok(()))),
+                Effect::ReadFile(path) => {
+                    let text = self.files.get(path).cloned();
+                    self.give(Input::FileRead(text));
+                }
+                Effect::WriteFile { path, text } => {
+                    self.files.insert(path.clone(), text.clone());
+                    self.give(Input::FileWritten(Ok(())));
+                }
                 _ => {}
             }
             self.effects.push(effect);

@@ -1,25 +1,31 @@
-//! Every screen below `fixtures/policy`: the folder is the expected answer.
+//! The requests of `fixtures/policy`, drawn into dialogs, and the screens there that no template draws:
+//! what is decided about each, as it is read from its screen.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::agents::Catalog;
 use crate::detect::explain;
 use crate::engine::autoyes::policy::{rule_on, site};
+use crate::policy::tests::{Drawn, drawn};
 use crate::policy::{Decision, Policy, Request, keys};
 
-fn screens(folder: &str) -> Vec<(String, PathBuf)> {
+/// The screens below this folder, which is the expected answer.
+fn recorded(folder: &str) -> Vec<Drawn> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("fixtures/policy")
         .join(folder);
     let mut found = Vec::new();
     for agent in std::fs::read_dir(&root).unwrap() {
         let agent = agent.unwrap().path();
-        let name = agent.file_name().unwrap().to_str().unwrap().to_owned();
-        for screen in std::fs::read_dir(&agent).unwrap() {
-            found.push((name.clone(), screen.unwrap().path()));
+        for file in std::fs::read_dir(&agent).unwrap() {
+            let file = file.unwrap().path();
+            found.push(Drawn {
+                agent: agent.file_name().unwrap().to_str().unwrap().to_owned(),
+                name: file.display().to_string(),
+                screen: std::fs::read_to_string(&file).unwrap(),
+            });
         }
     }
-    found.sort();
     found
 }
 
@@ -29,19 +35,24 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
     let worktree = tempfile::tempdir().unwrap();
     let catalog = Catalog::built_in();
     let policy = Policy::built_in().unwrap();
-    let screens = screens(folder);
+    let mut screens = drawn(expected);
+    screens.extend(recorded(folder));
     let mut wrong = Vec::new();
-    for (agent, file) in &screens {
+    for Drawn {
+        agent,
+        name,
+        screen,
+    } in &screens
+    {
         let provider = catalog.require(agent).unwrap();
-        let capture = std::fs::read_to_string(file).unwrap();
-        let dialog = explain(provider.rules(), &capture, None).dialog;
+        let dialog = explain(provider.rules(), screen, None).dialog;
         let (decision, reason) = match &dialog {
             None => (Decision::Manual, "no dialog".to_owned()),
             Some(dialog) => {
                 let ruling = rule_on(&policy, agent, dialog, worktree.path());
                 let keys = keys(dialog, ruling.decision, policy.options.on_reject);
                 if ruling.decision != Decision::Manual {
-                    assert!(!keys.is_empty(), "{}", file.display());
+                    assert!(!keys.is_empty(), "{name}");
                 }
                 (
                     ruling.decision,
@@ -50,7 +61,7 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
             }
         };
         if decision != expected {
-            wrong.push(format!("{}: {} {reason}", file.display(), decision.name()));
+            wrong.push(format!("{name}: {} {reason}", decision.name()));
         }
     }
     (screens.len(), wrong)
@@ -59,21 +70,21 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
 #[test]
 fn what_is_harmful_is_rejected() {
     let (count, wrong) = wrong("harmful/reject", Decision::Reject);
-    assert!(count >= 150, "{count}");
+    assert!(count >= 300, "{count}");
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
 #[test]
 fn what_is_not_clear_is_left_to_the_user() {
     let (count, wrong) = wrong("harmful/manual", Decision::Manual);
-    assert!(count >= 100, "{count}");
+    assert!(count >= 180, "{count}");
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
 #[test]
 fn what_is_harmless_is_accepted() {
     let (count, wrong) = wrong("benign", Decision::Accept);
-    assert!(count >= 100, "{count}");
+    assert!(count >= 130, "{count}");
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
