@@ -266,7 +266,7 @@ fn a_person_inside_an_instance_is_told_how_to_get_to_another() {
         terminal.write(&format!("clear; env -u BIV_INSTANCE {} {line}", program()));
         terminal.press(&["Enter"]);
         terminal.wait_for("from inside the instance `outer`");
-        terminal.wait_for("ctrl-q leaves the instance");
+        terminal.wait_for("ctrl-q detaches from the instance");
     }
     let clients = || {
         let listed = camp.tmux(&["list-clients", "-F", "#{session_name}"]);
