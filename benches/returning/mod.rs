@@ -68,7 +68,7 @@ fn together(bench: &mut Bench) {
     let repository = camp.repository(50);
     new(&camp, &repository, "first");
     let over = std::sync::atomic::AtomicBool::new(false);
-    let (raw, ours) = std::thread::scope(|scope| {
+    let (raw, ours, by_one) = std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 while !over.load(std::sync::atomic::Ordering::Relaxed) {
@@ -94,13 +94,24 @@ fn together(bench: &mut Bench) {
                 }
             });
         });
+        let count = MADE_TOGETHER.to_string();
+        let mut words = vec!["new", "by one", "-n", &count, "-a", "shell", "--"];
+        words.extend(PROMPTER);
+        let by_one = timed(|| drop(camp.biv_in(&repository, &words)));
         over.store(true, std::sync::atomic::Ordering::Relaxed);
-        (raw, ours)
+        (raw, ours, by_one)
     });
     bench.row(Row::ratio_at_most(
         "new-together",
         "48 instances by 8 callers on a busy machine to raw",
         &[ours],
+        &[raw],
+        1.5,
+    ));
+    bench.row(Row::ratio_at_most(
+        "new-count",
+        "48 instances by one `biv new -n 48` on a busy machine to raw",
+        &[by_one],
         &[raw],
         1.5,
     ));

@@ -12,7 +12,7 @@ pub(super) struct Interrupts {
     /// While set, a signal is counted; otherwise it ends this process as usual.
     answered: Arc<AtomicBool>,
     /// Whether all signals are counted, at any time.
-    always: bool,
+    always: Arc<AtomicBool>,
 }
 
 impl Interrupts {
@@ -30,7 +30,7 @@ impl Interrupts {
         let interrupts = Self {
             count: Arc::default(),
             answered: Arc::new(AtomicBool::new(answered)),
-            always: answered,
+            always: Arc::new(AtomicBool::new(answered)),
         };
         let heard = interrupts.clone();
         if let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) {
@@ -53,7 +53,14 @@ impl Interrupts {
 
     /// Sets whether the step that begins handles signals.
     pub(super) fn answer_in_setup(&self, setup: bool) {
-        self.answered.store(self.always || setup, Ordering::SeqCst);
+        let always = self.always.load(Ordering::SeqCst);
+        self.answered.store(always || setup, Ordering::SeqCst);
+    }
+
+    /// Counts each signal from now on.
+    pub(super) fn answer_always(&self) {
+        self.always.store(true, Ordering::SeqCst);
+        self.answered.store(true, Ordering::SeqCst);
     }
 
     pub(super) fn count(&self) -> usize {

@@ -4,12 +4,14 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::json;
 
+use super::bulk::end;
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::interrupts::Interrupts;
 use super::output::Output;
-use super::progress::StepLine;
+use super::progress::{CountLine, StepLine};
 use super::report::Report;
 use super::words::{self, BOLD, RESET};
 use crate::config::{IDLE_TIMEOUTS, parse_duration};
@@ -37,6 +39,11 @@ pub(super) struct NewArgs {
     /// Do not run the repository's set-up command
     #[arg(long)]
     pub no_setup: bool,
+    /// Start several, with the same prompt, as TITLE-1, TITLE-2 and so on
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 1, hide_default_value = true,
+          value_parser = clap::value_parser!(u16).range(1..=200),
+          conflicts_with_all = ["attach", "branch"])]
+    pub count: u16,
 }
 
 /// The options of `new` and `adopt`.
@@ -97,10 +104,70 @@ impl StartArgs {
 }
 
 pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
+    if args.count > 1 {
+        return several(args, engine, output);
+    }
     let attach = args.start.attach;
     let interrupts = Interrupts::unanswered();
     let view = create(args, engine, output, &interrupts)?;
     announce(&view, attach, engine, output)
+}
+
+/// Creates one instance, which may ask for consent to the set-up command, and then the others.
+fn several(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let count = args.count;
+    let title = args.title.clone();
+    let numbered = |number: u16| title.as_ref().map(|title| format!("{title}-{number}"));
+    let mut asked = args.into_instance()?;
+    asked.title = numbered(1);
+    let interrupts = Interrupts::unanswered();
+    let first = create_asked(&mut asked, engine, output, &interrupts)?;
+    let others: Vec<NewInstance> = (2..=count)
+        .map(|number| NewInstance {
+            title: numbered(number),
+            ..asked.clone()
+        })
+        .collect();
+    interrupts.answer_always();
+    let mut progress = CountLine::new(output, "started").interrupted_by(&interrupts);
+    let mut bulk = engine.create_each(&others, &mut progress);
+    drop(progress);
+    bulk.done.insert(0, first);
+    let mut created = Vec::new();
+    for view in &bulk.done {
+        ensure_for(view, engine, output);
+        output.say(&format!(
+            "{BOLD}{}{RESET} is {} with {} in {}",
+            view.title,
+            view.state.name(),
+            view.agent,
+            words::tilde(&view.worktree),
+        ));
+        created.push(match output.wants_json() {
+            true => engine.show(view.id.as_str())?,
+            false => view.clone(),
+        });
+    }
+    end(&bulk, "started", output)?;
+    Ok(output.result(&json!({ "instances": created }), String::new))
+}
+
+impl NewArgs {
+    fn into_instance(self) -> Result<NewInstance, Report> {
+        let directory = match self.repo {
+            Some(directory) => directory,
+            None => current_dir()?,
+        };
+        let mut asked = self.start.into_instance(self.title, directory)?;
+        asked.base = self.base;
+        asked.branch = self.branch;
+        asked.consent = match (self.trust_setup, self.no_setup) {
+            (true, _) => Consent::Given,
+            (_, true) => Consent::Refused,
+            _ => Consent::AsBefore,
+        };
+        Ok(asked)
+    }
 }
 
 /// Creates the instance; asks for consent to the repository's set-up command on a terminal.
@@ -110,19 +177,17 @@ pub(super) fn create(
     output: &Output,
     interrupts: &Interrupts,
 ) -> Result<InstanceView, Report> {
-    let directory = match args.repo {
-        Some(directory) => directory,
-        None => current_dir()?,
-    };
-    let title = args.title.clone();
-    let mut asked = args.start.into_instance(args.title, directory)?;
-    asked.base = args.base;
-    asked.branch = args.branch;
-    asked.consent = match (args.trust_setup, args.no_setup) {
-        (true, _) => Consent::Given,
-        (_, true) => Consent::Refused,
-        _ => Consent::AsBefore,
-    };
+    create_asked(&mut args.into_instance()?, engine, output, interrupts)
+}
+
+/// The same. The answer is kept in `asked`.
+fn create_asked(
+    asked: &mut NewInstance,
+    engine: &Engine,
+    output: &Output,
+    interrupts: &Interrupts,
+) -> Result<InstanceView, Report> {
+    let title = asked.title.clone();
     let mut progress =
         StepLine::new(output, title.as_deref().unwrap_or("new")).interrupted_by(interrupts);
     match engine.create(asked.clone(), &mut progress) {
@@ -135,7 +200,7 @@ pub(super) fn create(
             } else {
                 Consent::Refused
             };
-            Ok(engine.create(asked, &mut progress)?)
+            Ok(engine.create(asked.clone(), &mut progress)?)
         }
         other => Ok(other?),
     }

@@ -100,6 +100,12 @@ impl<'a> CountLine<'a> {
             done,
         }
     }
+
+    /// Lets signals end the request: no further instance is begun.
+    pub(super) fn interrupted_by(mut self, interrupts: &Interrupts) -> Self {
+        self.line = self.line.interrupted_by(interrupts);
+        self
+    }
 }
 
 impl Progress for CountLine<'_> {
@@ -111,6 +117,10 @@ impl Progress for CountLine<'_> {
 
     fn count(&mut self, done: usize, of: usize) {
         self.line.show(&format!("{} {done} of {of}", self.done));
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.line.is_interrupted()
     }
 }
 

@@ -54,6 +54,15 @@ impl Engine {
         self.core.create(asked, progress)
     }
 
+    /// Creates several, each with its own title.
+    pub(crate) fn create_each(
+        &self,
+        asked: &[NewInstance],
+        progress: &mut dyn Progress,
+    ) -> Bulk<InstanceView> {
+        self.core.create_each(asked, progress)
+    }
+
     pub(crate) fn adopt(
         &self,
         asked: Adoption,

@@ -52,6 +52,42 @@ fn several_repositories_share_one_home() {
 }
 
 #[test]
+fn several_are_started_by_one_command() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let agent = ["-a", "shell", "--", "sh", "-c", "printf '> '; exec cat"];
+    let answer = camp
+        .biv(["new", "try", "-n", "5", "--json"])
+        .args(agent)
+        .within(&repository.path)
+        .run()
+        .ok();
+    let titles: Vec<String> = answer.json()["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|instance| instance["title"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(titles, ["try-1", "try-2", "try-3", "try-4", "try-5"]);
+    assert_eq!(camp.sessions().len(), 5);
+    assert_eq!(repository.worktrees().len(), 5);
+
+    // One that is there already is named; the others are started.
+    let kill = ["kill", "-y", "--delete-branch", "try-1", "try-2", "try-4"];
+    drop(camp.biv(kill).run().ok());
+    let answer = camp
+        .biv(["new", "try", "-n", "4"])
+        .args(agent)
+        .within(&repository.path)
+        .run()
+        .fails(1);
+    let said = answer.said();
+    assert!(said.contains("started 3 of 4"), "{said}");
+    assert!(said.contains("`try-3`"), "{said}");
+    assert_eq!(camp.list().len(), 5);
+}
+
+#[test]
 fn an_existing_branch_is_taken_as_it_is() {
     let camp = Camp::new();
     let repository = camp.repository("app");

@@ -1,9 +1,13 @@
 //! The same request to several instances: paced, counted, and none left out because another one failed.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
+use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, Scope, pace};
+use crate::engine::operate::create::NewInstance;
 use crate::engine::operate::kill::Killed;
 use crate::engine::operate::options::{Asked, KillOptions, PauseOptions, ResumeOptions};
 use crate::lifecycle::{Operation, Step};
@@ -20,6 +24,15 @@ pub(crate) struct Bulk<T> {
     pub failures: Vec<Failure>,
 }
 
+impl<T> Default for Bulk<T> {
+    fn default() -> Self {
+        Self {
+            done: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+}
+
 impl<T> Bulk<T> {
     /// A request to one instance, which was met.
     pub(crate) fn of(done: T) -> Self {
@@ -33,7 +46,8 @@ impl<T> Bulk<T> {
 /// One for which it could not be done.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub id: InstanceId,
+    /// None where there is no instance, because it could not be created.
+    pub id: Option<InstanceId>,
     pub title: Title,
     pub error: Error,
 }
@@ -87,6 +101,40 @@ impl Core {
         })
     }
 
+    /// Creates these. What was begun when the user interrupts is taken back or finished; no other is
+    /// begun.
+    pub(crate) fn create_each(
+        &self,
+        asked: &[NewInstance],
+        progress: &mut dyn Progress,
+    ) -> Bulk<InstanceView> {
+        let title = |asked: &NewInstance| {
+            let title = asked.title.as_deref().map(Title::new);
+            title
+                .and_then(Result::ok)
+                .unwrap_or_else(|| untitled("new"))
+        };
+        let results = work_through(
+            asked,
+            pace::at_once(),
+            progress,
+            &title,
+            |asked, progress| self.create(asked.clone(), progress),
+        );
+        let mut bulk = Bulk::default();
+        for (asked, result) in asked.iter().zip(results) {
+            match result.unwrap_or(Err(Error::Interrupted)) {
+                Ok(view) => bulk.done.push(view),
+                Err(error) => bulk.failures.push(Failure {
+                    id: None,
+                    title: title(asked),
+                    error,
+                }),
+            }
+        }
+        bulk
+    }
+
     pub(in crate::engine) fn each<T: Send>(
         &self,
         ids: &[InstanceId],
@@ -94,56 +142,14 @@ impl Core {
         progress: &mut dyn Progress,
         act: impl Fn(&InstanceId, &mut dyn Progress) -> Result<T, Error> + Sync,
     ) -> Bulk<T> {
-        let next = AtomicUsize::new(0);
-        let work = |told: Sender<Word<T>>| {
-            while let Some((at, id)) = take(&next, ids) {
-                let mut relay = Relay {
-                    title: self.title_of(id),
-                    told: told.clone(),
-                };
-                let result = act(id, &mut relay);
-                // Its receiver waits for as long as there is a sender.
-                drop(told.send(Word::Done(at, result)));
-            }
-        };
-        let mut results: Vec<Option<Result<T, Error>>> = ids.iter().map(|_| None).collect();
-        std::thread::scope(|scope| {
-            let (told, heard) = channel();
-            let started = (0..at_once.min(ids.len()))
-                .take_while(|_| {
-                    let (work, told) = (&work, told.clone());
-                    let thread = std::thread::Builder::new().name("bulk".to_owned());
-                    thread.spawn_scoped(scope, move || work(told)).is_ok()
-                })
-                .count();
-            // Those that could be started do the work of those that could not.
-            if started == 0 {
-                work(told.clone());
-            }
-            drop(told);
-            let mut count = 0;
-            for word in heard {
-                match word {
-                    Word::Note(note) => progress.note(&note),
-                    Word::Done(at, result) => {
-                        count += 1;
-                        progress.count(count, ids.len());
-                        if let Some(place) = results.get_mut(at) {
-                            *place = Some(result);
-                        }
-                    }
-                }
-            }
-        });
-        let mut bulk = Bulk {
-            done: Vec::new(),
-            failures: Vec::new(),
-        };
+        let title = |id: &InstanceId| self.title_of(id);
+        let results = work_through(ids, at_once, progress, &title, act);
+        let mut bulk = Bulk::default();
         for (id, result) in ids.iter().zip(results) {
             match result {
                 Some(Ok(done)) => bulk.done.push(done),
                 Some(Err(error)) => bulk.failures.push(Failure {
-                    id: id.clone(),
+                    id: Some(id.clone()),
                     title: self.title_of(id),
                     error,
                 }),
@@ -158,15 +164,83 @@ impl Core {
             .instance(id)
             .record()
             .map(|record| record.title)
-            .or_else(|_| Title::new(id.as_str()))
-            .unwrap_or_else(|_| unreachable!("an id is a title"))
+            .unwrap_or_else(|_| untitled(id.as_str()))
     }
 }
 
+fn untitled(word: &str) -> Title {
+    Title::new(word).unwrap_or_else(|_| unreachable!("an id and a word are titles"))
+}
+
+/// Between two looks at whether the user has interrupted.
+const INTERRUPT_PROBE: Duration = Duration::from_millis(50);
+
+/// Acts on each of the items, several at a time. None for those that were not begun before the user
+/// interrupted.
+fn work_through<I: Sync, T: Send>(
+    items: &[I],
+    at_once: usize,
+    progress: &mut dyn Progress,
+    title: &(dyn Fn(&I) -> Title + Sync),
+    act: impl Fn(&I, &mut dyn Progress) -> Result<T, Error> + Sync,
+) -> Vec<Option<Result<T, Error>>> {
+    let next = AtomicUsize::new(0);
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let work = |told: Sender<Word<T>>| {
+        while !interrupted.load(Ordering::SeqCst)
+            && let Some((at, item)) = take(&next, items)
+        {
+            let mut relay = Relay {
+                title: title(item),
+                told: told.clone(),
+                interrupted: Arc::clone(&interrupted),
+            };
+            let result = act(item, &mut relay);
+            // Its receiver waits for as long as there is a sender.
+            drop(told.send(Word::Done(at, result)));
+        }
+    };
+    let mut results: Vec<Option<Result<T, Error>>> = items.iter().map(|_| None).collect();
+    std::thread::scope(|scope| {
+        let (told, heard) = channel();
+        let started = (0..at_once.min(items.len()))
+            .take_while(|_| {
+                let (work, told) = (&work, told.clone());
+                let thread = std::thread::Builder::new().name("bulk".to_owned());
+                thread.spawn_scoped(scope, move || work(told)).is_ok()
+            })
+            .count();
+        // Those that could be started do the work of those that could not.
+        if started == 0 {
+            work(told.clone());
+        }
+        drop(told);
+        let mut count = 0;
+        loop {
+            match heard.recv_timeout(INTERRUPT_PROBE) {
+                Ok(Word::Note(note)) => progress.note(&note),
+                Ok(Word::Done(at, result)) => {
+                    count += 1;
+                    progress.count(count, items.len());
+                    if let Some(place) = results.get_mut(at) {
+                        *place = Some(result);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            if progress.is_interrupted() {
+                interrupted.store(true, Ordering::SeqCst);
+            }
+        }
+    });
+    results
+}
+
 /// The next of them that nobody has taken.
-fn take<'i>(next: &AtomicUsize, ids: &'i [InstanceId]) -> Option<(usize, &'i InstanceId)> {
+fn take<'i, I>(next: &AtomicUsize, items: &'i [I]) -> Option<(usize, &'i I)> {
     let at = next.fetch_add(1, Ordering::SeqCst);
-    Some((at, ids.get(at)?))
+    Some((at, items.get(at)?))
 }
 
 enum Word<T> {
@@ -178,6 +252,7 @@ enum Word<T> {
 struct Relay<T> {
     title: Title,
     told: Sender<Word<T>>,
+    interrupted: Arc<AtomicBool>,
 }
 
 impl<T> Progress for Relay<T> {
@@ -188,5 +263,9 @@ impl<T> Progress for Relay<T> {
             self.told
                 .send(Word::Note(format!("{}: {text}", self.title))),
         );
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::SeqCst)
     }
 }

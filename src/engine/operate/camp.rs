@@ -216,10 +216,12 @@ fn outcome(bulk: Bulk<Asked>) -> (Vec<InstanceView>, Vec<CampFailure>) {
                 Error::NoSuchInstance { .. } | Error::WrongState { .. }
             )
         })
-        .map(|failure| CampFailure {
-            id: failure.id,
-            title: failure.title,
-            reason: failure.error.told(),
+        .filter_map(|failure| {
+            Some(CampFailure {
+                id: failure.id?,
+                title: failure.title,
+                reason: failure.error.told(),
+            })
         })
         .collect();
     (instances, failures)
