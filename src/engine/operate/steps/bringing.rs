@@ -8,7 +8,7 @@ use crate::engine::operate::steps::work::Work;
 use crate::git::{Checkout, GitError, Repo};
 use crate::lifecycle::Facts;
 use crate::vault::{
-    self, Aside, BranchStanding, Carried, Kept, MergePlan, ParkState, ParkingPlace, SnapshotFact,
+    self, Aside, BranchPosition, Carried, Kept, MergePlan, ParkState, ParkingPlace, SnapshotFact,
     Verification,
 };
 
@@ -25,22 +25,22 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         vault::check_unpark(&place)?;
-        match vault::branch_standing(&repository, &snapshot)? {
-            BranchStanding::Same => Ok(Facts::none()),
+        match vault::branch_position(&repository, &snapshot)? {
+            BranchPosition::Same => Ok(Facts::none()),
             // Our own worktree, from an attempt that was cut off.
-            BranchStanding::Elsewhere { path, .. } if path == self.record.worktree.path => {
+            BranchPosition::Elsewhere { path, .. } if path == self.record.worktree.path => {
                 Ok(Facts::none())
             }
-            BranchStanding::Elsewhere { branch, path } => {
+            BranchPosition::Elsewhere { branch, path } => {
                 Err(GitError::BranchInUse { name: branch, path }.into())
             }
-            BranchStanding::Deleted { branch, was } => {
+            BranchPosition::Deleted { branch, was } => {
                 self.progress.note(&format!(
                     "the branch {branch} was deleted meanwhile; it is made again at {was}"
                 ));
                 Ok(Facts::none().with(fact::BRANCH_AGAIN, &(branch, was)))
             }
-            BranchStanding::Moved { branch, to, .. } => {
+            BranchPosition::Moved { branch, to, .. } => {
                 let how = facts.read(fact::ON_CONFLICT)?.unwrap_or(OnConflict::Stop);
                 let facts = self.follow_branch(&place, &snapshot, &branch, &to, how)?;
                 Ok(facts.with(fact::BROUGHT_FROM, &place))
@@ -68,7 +68,12 @@ impl Work<'_> {
                     replaced,
                 } => (with_markers, files, replaced),
             };
-            files.extend(vault::in_the_way(&repository, &checkout, snapshot, &merge)?);
+            files.extend(vault::find_obstacles(
+                &repository,
+                &checkout,
+                snapshot,
+                &merge,
+            )?);
             Ok((merge, files, replaced))
         });
         let (merge, mut files, replaced) = match planned {
@@ -97,7 +102,8 @@ impl Work<'_> {
             }),
             OnConflict::Keep => self.keep_apart(&repository, snapshot, branch),
             OnConflict::Markers => {
-                let merge = vault::clear_way(&repository, &checkout, snapshot, merge, &replaced)?;
+                let merge =
+                    vault::clear_obstacles(&repository, &checkout, snapshot, merge, &replaced)?;
                 self.progress.note(&format!(
                     "the branch {branch} was moved; your changes are carried over to {to}, \
                      with conflict markers"

@@ -10,7 +10,7 @@ use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Work, leaves_worktree};
 use crate::git::{self, AddWorktree, GitError};
 use crate::lifecycle::Facts;
-use crate::vault::{self, BranchStanding, Left, ParkingPlace, SnapshotFact};
+use crate::vault::{self, BranchPosition, Left, ParkingPlace, SnapshotFact};
 
 impl Work<'_> {
     pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
@@ -149,15 +149,15 @@ impl Work<'_> {
     fn put_in_place(&self, place: &ParkingPlace, snapshot: &SnapshotFact) -> Result<(), Error> {
         let repository = self.repository()?;
         let _lock = self.lock_repository()?;
-        match vault::branch_standing(&repository, snapshot)? {
-            BranchStanding::Elsewhere { branch, path } if path != place.worktree => {
+        match vault::branch_position(&repository, snapshot)? {
+            BranchPosition::Elsewhere { branch, path } if path != place.worktree => {
                 return Err(GitError::BranchInUse { name: branch, path }.into());
             }
-            BranchStanding::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
+            BranchPosition::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
             // Moved: its files show as changes against where the branch is now; nothing is written.
-            BranchStanding::Elsewhere { .. }
-            | BranchStanding::Same
-            | BranchStanding::Moved { .. } => {}
+            BranchPosition::Elsewhere { .. }
+            | BranchPosition::Same
+            | BranchPosition::Moved { .. } => {}
         }
         vault::check_unpark(place)?;
         vault::refill(&repository, place)?;
