@@ -1,4 +1,4 @@
-//! The worktree of a paused instance, brought back to its place.
+//! Brings the worktree of a paused instance back to its place.
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Error, now};
@@ -13,7 +13,7 @@ use crate::vault::{
 };
 
 impl Work<'_> {
-    /// Looks at what became of the branch, and decides how the work goes back onto it.
+    /// Compares the branch with the snapshot, and decides how the work goes back onto it.
     pub(super) fn intend_bring_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let SavedWork {
             snapshot: Some(snapshot),
@@ -77,7 +77,7 @@ impl Work<'_> {
             Ok((merge, files, replaced))
         });
         let (merge, mut files, replaced) = match planned {
-            // What cannot be merged at all can still be kept.
+            // What cannot be merged can still be kept on a branch of its own.
             Err(GitError::OperationInProgress { .. } | GitError::GitTooOld { .. })
                 if how == OnConflict::Keep =>
             {
@@ -169,7 +169,7 @@ impl Work<'_> {
             vault::carry_over(&repository, &place, snapshot, &merge)?;
         }
         vault::unpark(&place)?;
-        // Now git sees what the worktree needs, and drops none of it any more.
+        // Now git sees what the worktree needs, and `gc` keeps it.
         if let Some(snapshot) = &snapshot {
             vault::bring_objects_back(&repository, snapshot)?;
         }
@@ -185,7 +185,7 @@ impl Work<'_> {
         };
         let _lock = self.lock_repository()?;
         if vault::park_state(place)? == ParkState::Lost {
-            // What is nowhere to be found was not brought, and cannot be put away.
+            // A worktree that is missing was not brought, and cannot be parked again.
             return Ok(());
         }
         vault::park(place)?;
@@ -272,7 +272,7 @@ impl Work<'_> {
         if facts.has(fact::NOT_RESUMED) {
             return Ok(Facts::none());
         }
-        // What a restart saved for safety, it needs no longer either.
+        // The safety snapshot of a restart is not needed any more either.
         if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
             vault::release_snapshot(&repository, &snapshot.reference, now())?;
         }
