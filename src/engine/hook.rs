@@ -53,7 +53,7 @@ pub(crate) fn handle_hook(
         &said.source,
         &said.reason,
     ];
-    let heard = HookReport {
+    let report = HookReport {
         format: HookReport::FORMAT,
         event: event.to_owned(),
         detail: about.into_iter().find_map(text),
@@ -63,7 +63,7 @@ pub(crate) fn handle_hook(
         at,
     };
     // An instance that is gone, or a full disk, must not disturb the agent.
-    drop(dir.save_hook_report(heard));
+    drop(dir.save_hook_report(report));
     wake_daemon(&home.run, &id);
     (event == PERMISSION)
         .then(|| decide(home, &id, input))
@@ -108,24 +108,24 @@ mod tests {
         bell.set_nonblocking(true).unwrap();
         let input = br#"{"session_id":"abc","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
         assert_eq!(handle_hook(&home, id.as_str(), "PreToolUse", input), None);
-        let heard = Store::new(home.state.clone())
+        let report = Store::new(home.state.clone())
             .instance(&id)
             .hook_report()
             .unwrap();
-        assert_eq!(heard.event, "PreToolUse");
-        assert_eq!(heard.detail.as_deref(), Some("Bash"));
-        assert_eq!(heard.session.as_deref(), Some("abc"));
-        assert!(!heard.background);
+        assert_eq!(report.event, "PreToolUse");
+        assert_eq!(report.detail.as_deref(), Some("Bash"));
+        assert_eq!(report.session.as_deref(), Some("abc"));
+        assert!(!report.background);
         let mut rung = [0; 64];
         let length = bell.recv(&mut rung).unwrap();
         assert_eq!(&rung[..length], id.as_str().as_bytes());
         let input = br#"{"session_id":"abc","background_tasks":[{"id":"1"}]}"#;
         assert_eq!(handle_hook(&home, id.as_str(), "Stop", input), None);
-        let heard = Store::new(home.state.clone())
+        let report = Store::new(home.state.clone())
             .instance(&id)
             .hook_report()
             .unwrap();
-        assert!(heard.background);
+        assert!(report.background);
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Repo {
         let path = self.common_dir().join(MARKER);
         match self.fresh_identity()?.persist_noclobber(&path) {
             Ok(_) => sync_dir(&super::disk::parent(&path))?,
-            // Another process was faster, or something else stands there.
+            // Another process was faster, or something else is there.
             Err(_) if self.identity()?.is_some() => {}
             Err(_) => return Ok((self.renew_identity()?, false)),
         }

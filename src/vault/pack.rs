@@ -36,7 +36,7 @@ pub(super) struct Pack {
     hash: usize,
 }
 
-/// One object as it stands in a pack.
+/// One object, encoded as in a pack.
 #[derive(Debug)]
 struct Entry {
     id: Vec<u8>,

@@ -30,7 +30,7 @@ pub(crate) struct RefillReport {
     pub files: u64,
     /// Let go by policy when the worktree was thinned: path and size.
     pub missing: Vec<(PathBuf, u64)>,
-    /// Something else stood there, and was left as it is.
+    /// Something else was there, and was left as it is.
     pub changed: Vec<PathBuf>,
 }
 
@@ -300,7 +300,7 @@ fn set_time(path: &Path, item: &Item) -> Result<(), GitError> {
         .map_err(|errno| GitError::writing(path)(errno.into()))
 }
 
-/// Further names of files that had several. Where something else stands at the first name, each of
+/// Further names of files that had several. If something else is at the first name, each of
 /// the others gets a file of its own.
 fn link_names(
     vault: &Vault,

@@ -7,7 +7,7 @@
 //!   refs/bivouac/<id>/<n>            snapshots in use, `-thin` for the content of thinned worktrees
 //!   refs/bivouac-trash/<id>/<n>      snapshots that were released and are kept for a while
 //!   homes/<id>                       the home that an instance belongs to, see [`super::owner`]
-//!   refs/bivouac-keep/<id>/<n>       the commits that a snapshot stands on, see [`super::keep`]
+//!   refs/bivouac-keep/<id>/<n>       the base commits of a snapshot, see [`super::keep`]
 //! ```
 //! No push, fetch, clone or log of the user's repository looks in here. Whatever the user's `git gc`
 //! could drop has a copy in a pack of the vault ([`super::closure`]); everything else is read through

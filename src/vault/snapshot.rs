@@ -9,7 +9,7 @@
 //!                          └─ X   tree: manifest, raw bytes, admin files, guarded objects
 //!                                 parents: commits that only the admin directory names
 //! ```
-//! W, I and U are what `git stash` makes, so that a person who fetches the ref out of the vault
+//! W, I and U are what `git stash` makes, so that a user who fetches the ref out of the vault
 //! (`git fetch .git/bivouac/vault <ref>`) can `git stash apply FETCH_HEAD` without us. X has the
 //! exact bytes (W holds them as the clean filters make them), the index file, and keeps alive what
 //! an operation in progress still needs. It is written through one stream and no private checkout:

@@ -228,7 +228,7 @@ fn closed(mut evidence: FastHash, own: &[Stamp]) -> String {
     evidence.text()
 }
 
-/// Each path of the index that stands for a file, once.
+/// Each path of the index that is a file, once.
 fn in_worktree(index: &Index) -> impl Iterator<Item = &Entry> {
     let mut last: Option<&[u8]> = None;
     index

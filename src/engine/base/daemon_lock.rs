@@ -11,7 +11,7 @@ use crate::engine::base::{Core, Error, socket};
 use crate::process::Command;
 use crate::store::{Lock, StoreError};
 
-/// A log that has grown beyond this is put aside when the next daemon starts.
+/// A log larger than this is renamed when the next daemon starts.
 const LARGE_LOG: u64 = 1024 * 1024;
 
 /// Proves, as long as it is held, that no other daemon serves this home.

@@ -12,9 +12,9 @@ use crate::engine::base::{Core, Error, now};
 use crate::model::{Activity, Event, EventKind, InstanceId, InstanceRecord};
 use crate::store::{Durability, append_line};
 
-/// A file that has grown beyond this is put aside.
+/// A file larger than this is renamed, and a new one begun.
 const LARGE: u64 = 4 * 1024 * 1024;
-/// So many that were put aside stay; the newest is number 1.
+/// How many renamed files are kept; the newest is number 1.
 const KEPT: u32 = 4;
 /// Read at once.
 const CHUNK: usize = 64 * 1024;
@@ -140,7 +140,7 @@ fn aside(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(format!("events.{number}.jsonl"))
 }
 
-/// Reads events in the order in which they were written, across files that are put aside meanwhile.
+/// Reads events in the order in which they were written, also across files that are renamed meanwhile.
 #[derive(Debug)]
 pub(crate) struct Events {
     /// The files before the current one, oldest first. The last that was put aside stays open: a

@@ -44,7 +44,7 @@ pub(in crate::engine) fn at_once() -> usize {
 }
 
 /// The permission to start processes and to read files. It ends when this is dropped; a thread that waits
-/// for an agent or a person must not hold it.
+/// for an agent or the user must not hold it.
 #[must_use = "work is paced while this is held"]
 pub(in crate::engine) struct Permit {
     /// None where the thread had one already.

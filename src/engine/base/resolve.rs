@@ -91,7 +91,7 @@ impl Core {
         Some(error.into())
     }
 
-    /// The instance of this very id, if it is in this scope and can be read.
+    /// The instance with exactly this id, if it is in this scope and can be read.
     fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
         let dir = self.store.instance(id);
         match dir.load() {

@@ -25,11 +25,11 @@ impl Core {
         if !path.exists() {
             return;
         }
-        let word = instance.map_or("-", InstanceId::as_str);
+        let message = instance.map_or("-", InstanceId::as_str);
         let sent = UnixDatagram::unbound().and_then(|socket| {
             socket.set_write_timeout(Some(PATIENCE))?;
             socket::connect_datagram(&socket, &path)?;
-            socket.send(word.as_bytes())
+            socket.send(message.as_bytes())
         });
         // The daemon scans from time to time and then sees the change.
         if let Err(error) = sent {

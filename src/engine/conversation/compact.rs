@@ -28,7 +28,7 @@ solutions, Current state, Pending tasks. Answer with the summary only.\n\n";
 pub(crate) struct Compaction {
     /// False where there was nothing to sum up.
     pub compacted: bool,
-    /// How many entries the summary stands for, those behind earlier summaries too.
+    /// How many entries the summary replaces, including those of earlier summaries.
     pub summarised: u64,
     pub keep: usize,
     /// What made the summary.

@@ -235,7 +235,7 @@ fn a_prompt_whose_transcript_is_imported_while_it_is_typed_stands_there_once() {
         "yes",
     ];
     assert_eq!(camp.contents(), expected);
-    // One that was not sent is typed by a person.
+    // A prompt that was not sent counts as typed by the user.
     let noted = camp.core.note_prompt(&camp.dir, "third").unwrap();
     camp.core.forget_prompt(&camp.dir, noted, "third").unwrap();
     camp.says("user", "third", now());

@@ -59,10 +59,10 @@ impl Core {
         if record.session_ref.as_ref() != Some(&reference) {
             found.record.session_ref = Some(reference.clone());
             // If it cannot be written now (busy, read-only), the view is right and the next look writes it.
-            if let Ok(_lock) = found.dir.try_lock_operation("follow") {
-                if let Err(error) = self.write_reference(&found.dir, &reference) {
-                    tracing::debug!(%error, "write the session reference");
-                }
+            if let Ok(_lock) = found.dir.try_lock_operation("follow")
+                && let Err(error) = self.write_reference(&found.dir, &reference)
+            {
+                tracing::debug!(%error, "write the session reference");
             }
         }
     }

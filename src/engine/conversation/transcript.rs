@@ -119,7 +119,7 @@ impl Core {
         Some(asked.content)
     }
 
-    /// What the agent did last, has still to do, and where it stands. Nothing where nothing is known.
+    /// The agent's last action, its pending tasks and a summary; empty if nothing is known.
     pub(in crate::engine) fn work_state(
         &self,
         dir: &InstanceDir,

@@ -40,8 +40,8 @@ pub(in crate::engine) fn save_live(
     Ok(replaced?)
 }
 
-/// Makes what was saved last the scrollback of an agent that is gone with its server. Gives back what is
-/// known of its terminal.
+/// Turns the last saved screen into the scrollback of an agent that ended with its server. Returns the
+/// facts about its terminal.
 pub(in crate::engine) fn keep_live(
     dir: &InstanceDir,
     history: usize,

@@ -14,17 +14,17 @@ pub(in crate::engine) fn self_report(
     leader: Option<&Identity>,
 ) -> Option<SelfReport> {
     let now = now();
-    let heard = provider.has_hooks().then(|| dir.hook_report()).flatten();
-    let hook = heard.and_then(|heard| {
+    let report = provider.has_hooks().then(|| dir.hook_report()).flatten();
+    let hook = report.and_then(|report| {
         // Background work goes on after the turn; the screen then says more than the hook.
         let activity = provider
-            .activity_of_event(&heard.event, heard.detail.as_deref())
-            .filter(|_| !heard.background)?;
+            .activity_of_event(&report.event, report.detail.as_deref())
+            .filter(|_| !report.background)?;
         Some(SelfReport {
             activity,
             source: VerdictSource::Hook,
-            said: heard.event,
-            age: heard.at.until(now),
+            said: report.event,
+            age: report.at.until(now),
         })
     });
     let registered = leader

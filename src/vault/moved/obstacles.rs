@@ -1,4 +1,4 @@
-//! What stands where a merge wants to write. Each path is proved absent, equal to what is to be
+//! Finds what is where a merge wants to write. Each path is proved absent, equal to what is to be
 //! there, or equal to what the snapshot holds; everything else is in the way, and so is a link or a
 //! file in place of a directory above it.
 
@@ -391,7 +391,7 @@ fn listed(vault: &Vault, commit: &str) -> Result<BTreeMap<Vec<u8>, There>, GitEr
                 Kind::File | Kind::Clean => There::File(id_of(number)),
                 Kind::Symlink => There::Link(id_of(number)),
                 Kind::Directory => There::Directory,
-                // On disk, or let go.
+                // On disk, or deleted by policy.
                 _ => return None,
             };
             Some((item.path.clone(), there))

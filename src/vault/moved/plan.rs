@@ -20,7 +20,7 @@ pub(crate) struct MergeFact {
     pub to_worktree: String,
     pub from_index: String,
     pub to_index: String,
-    /// What stands in the way and is moved beside, chosen before anything is moved.
+    /// Obstacles that are renamed; the names are chosen before anything is moved.
     #[serde(default)]
     pub aside: Vec<Aside>,
 }
@@ -132,7 +132,7 @@ pub(crate) fn plan_merge(
     })
 }
 
-/// Gives the user's repository what the merged index names, once git sees that index.
+/// Copies the objects that the merged index names into the user's repository, once git sees that index.
 pub(crate) fn bring_merged_back(repo: &Repo, merge: &MergeFact) -> Result<(), GitError> {
     if merge.from_index == merge.to_index {
         return Ok(());

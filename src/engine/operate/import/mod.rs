@@ -166,7 +166,7 @@ impl Core {
         Ok(Some(self.show(made?.id.as_str())?))
     }
 
-    /// The agent that a command line starts; a command that no agent goes by is a plain one.
+    /// The agent that a command line starts; any other command is a plain command.
     fn agent_of(&self, program: &str) -> Result<(&Provider, Vec<String>), Error> {
         let mut words: Vec<String> = shlex::split(program).unwrap_or_default();
         let name = words.first().map(|word| {

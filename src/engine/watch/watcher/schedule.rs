@@ -73,7 +73,7 @@ impl LookSchedule {
 
     /// Notes that the screen is being looked at now.
     pub(super) fn looked(&mut self, now: Duration) {
-        // A dialog that was still being drawn is looked at once more when it stands still.
+        // A dialog that was still being drawn is looked at again when the output has stopped.
         let unfinished = self.dialog.is_some() && now < self.last + QUIET;
         self.first = unfinished.then_some(now);
         self.dialog = None;

@@ -298,10 +298,9 @@ impl Watch {
         if let Some(text) = client
             .process()
             .and_then(|it| serde_json::to_string(&it).ok())
+            && let Err(error) = std::fs::write(&path, text)
         {
-            if let Err(error) = std::fs::write(&path, text) {
-                tracing::debug!(%error, path = %path.display(), "record the control client");
-            }
+            tracing::debug!(%error, path = %path.display(), "record the control client");
         }
     }
 
