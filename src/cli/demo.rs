@@ -14,7 +14,7 @@ use super::words::{self, BOLD, RESET};
 use crate::config::{Home, WorktreeOnPause};
 use crate::engine::{
     Consent, Engine, Error, InstanceView, KillOptions, NewInstance, OnConflict, PauseOptions,
-    ResumeOptions, Silent, Told,
+    PromptOnResume, ResumeOptions, Silent,
 };
 use crate::model::{Activity, PauseReason};
 
@@ -132,7 +132,7 @@ fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::V
     let resumed = engine.resume(
         TITLE,
         &ResumeOptions {
-            told: Told::Nothing,
+            prompt: PromptOnResume::Nothing,
             on_conflict: OnConflict::Stop,
         },
         &mut Silent,

@@ -12,7 +12,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::context::home;
-use crate::engine::hear;
+use crate::engine::handle_hook;
 
 /// The most bytes of an event that are kept; agents send whole files.
 const LONGEST: usize = 1024 * 1024;
@@ -29,7 +29,7 @@ pub(super) fn intercepted() -> Option<ExitCode> {
     let instance = std::env::var("BIV_INSTANCE").unwrap_or_default();
     let input = standard_input();
     if let (Some(event), Ok(home)) = (event.to_str(), home())
-        && let Some(answer) = hear(&home, &instance, event, &input)
+        && let Some(answer) = handle_hook(&home, &instance, event, &input)
     {
         // The agent may have closed the pipe: then it does not want the answer.
         std::io::stdout().write_all(answer.as_bytes()).ok();

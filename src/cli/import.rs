@@ -9,7 +9,7 @@ use super::context::CommandResult;
 use super::output::Output;
 use super::progress::StepLine;
 use super::words;
-use crate::engine::{Engine, Takeover};
+use crate::engine::{Engine, ImportReport};
 use crate::model::printable_line;
 
 /// Import the sessions of another tool
@@ -34,20 +34,20 @@ pub(super) enum Source {
 pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> CommandResult {
     let Source::ClaudeSquad = args.from;
     let mut progress = StepLine::new(output, "import");
-    let takeover = engine.import_claude_squad(args.file.as_deref(), args.dry_run, &mut progress)?;
+    let report = engine.import_claude_squad(args.file.as_deref(), args.dry_run, &mut progress)?;
     drop(progress);
-    let describe = || describe(&takeover, args.dry_run);
+    let describe = || describe(&report, args.dry_run);
     Ok(if args.dry_run {
-        output.result(&takeover, describe)
+        output.result(&report, describe)
     } else {
-        output.done(&takeover, describe)
+        output.done(&report, describe)
     })
 }
 
-fn describe(takeover: &Takeover, dry_run: bool) -> String {
+fn describe(report: &ImportReport, dry_run: bool) -> String {
     let mut text = String::new();
     // Writing into a string cannot fail.
-    for view in &takeover.instances {
+    for view in &report.instances {
         writeln!(
             text,
             "Took over `{}`. Resume with: biv resume {}",
@@ -56,14 +56,14 @@ fn describe(takeover: &Takeover, dry_run: bool) -> String {
         )
         .ok();
     }
-    for title in &takeover.could {
+    for title in &report.could {
         writeln!(text, "Would take over `{}`.", printable_line(title)).ok();
     }
-    for note in &takeover.notes {
+    for note in &report.notes {
         let title = printable_line(&note.title);
         writeln!(text, "note: `{title}`: {}", printable_line(&note.note)).ok();
     }
-    for left in &takeover.left {
+    for left in &report.left {
         let title = printable_line(&left.title);
         writeln!(text, "left: `{title}`: {}", printable_line(&left.reason)).ok();
     }

@@ -13,7 +13,7 @@ use super::progress::{CountLine, StepLine};
 use super::report::Report;
 use super::words;
 use crate::config::{WorktreeOnPause, parse_duration};
-use crate::engine::{Asked, Bulk, Engine, PauseOptions};
+use crate::engine::{Bulk, Engine, PauseOptions, StateChange};
 use crate::model::PauseReason;
 
 /// Stop an agent at a safe moment and save everything
@@ -71,10 +71,10 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
     Ok(output.result(&json!({ "instances": paused }), String::new))
 }
 
-fn tell(asked: &Asked, output: &Output) {
+fn tell(asked: &StateChange, output: &Output) {
     let title = &asked.view().title;
     match asked {
-        Asked::Done(view) => {
+        StateChange::Done(view) => {
             if view.pause.as_ref().is_some_and(|pause| pause.forced) {
                 output.say(&format!(
                     "warning: `{title}` was stopped in the middle of its turn"
@@ -85,7 +85,7 @@ fn tell(asked: &Asked, output: &Output) {
                 words::called(view)
             ));
         }
-        Asked::Already(_) => output.say(&format!("`{title}` is paused already.")),
+        StateChange::Already(_) => output.say(&format!("`{title}` is paused already.")),
     }
 }
 

@@ -10,7 +10,7 @@ use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::words;
-use crate::engine::{Asked, Bulk, Engine, OnConflict, ResumeOptions, Told};
+use crate::engine::{Bulk, Engine, OnConflict, PromptOnResume, ResumeOptions, StateChange};
 
 /// Bring a paused instance back exactly as it was
 #[derive(Debug, Args)]
@@ -40,10 +40,10 @@ pub(super) enum HowOnConflict {
 
 pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> CommandResult {
     let options = ResumeOptions {
-        told: match (&args.prompt, args.no_prompt) {
-            (Some(prompt), _) => Told::This(prompt.clone()),
-            (None, true) => Told::Nothing,
-            (None, false) => Told::AsConfigured,
+        prompt: match (&args.prompt, args.no_prompt) {
+            (Some(prompt), _) => PromptOnResume::This(prompt.clone()),
+            (None, true) => PromptOnResume::Nothing,
+            (None, false) => PromptOnResume::AsConfigured,
         },
         on_conflict: match args.on_conflict {
             HowOnConflict::Stop => OnConflict::Stop,
@@ -69,14 +69,14 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         let title = &asked.view().title;
         ensure_for(asked.view(), engine, output);
         match asked {
-            Asked::Done(view) => output.say(&format!(
+            StateChange::Done(view) => output.say(&format!(
                 "Resumed `{title}`. Attach with: biv attach {}",
                 words::called(view)
             )),
-            Asked::Already(_) => output.say(&format!("`{title}` is running already.")),
+            StateChange::Already(_) => output.say(&format!("`{title}` is running already.")),
         }
         resumed.push(match asked {
-            Asked::Done(view) if output.wants_json() => engine.show(view.id.as_str())?,
+            StateChange::Done(view) if output.wants_json() => engine.show(view.id.as_str())?,
             asked => asked.view().clone(),
         });
     }

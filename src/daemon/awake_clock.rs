@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::engine::hurried;
+use crate::engine::scaled;
 
 /// No wait is longer than this, so that a stopped process is noticed.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
@@ -25,8 +25,8 @@ impl AwakeClock {
         Self {
             total: Duration::ZERO,
             last: Instant::now(),
-            longest_wait: hurried(LONGEST_WAIT),
-            lateness: hurried(LATENESS),
+            longest_wait: scaled(LONGEST_WAIT),
+            lateness: scaled(LATENESS),
         }
     }
 

@@ -16,7 +16,7 @@ use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
 use super::wire::{Answer, Hello, InstanceActivity, Request, Status};
 use crate::engine::{
-    Engine, Error, Events, Notification, Present, Roster, Sight, Sources, Watcher, hurried,
+    Engine, Error, Events, Notification, Present, Roster, Sources, WatchEvent, Watcher, scaled,
 };
 use crate::model::{InstanceId, State};
 
@@ -96,9 +96,9 @@ impl EventLoop {
             crowded: false,
             round: RoundState::None,
             scan: SCAN,
-            compact: hurried(COMPACT),
+            compact: scaled(COMPACT),
             compacting: false,
-            measure: hurried(MEASURE),
+            measure: scaled(MEASURE),
             measuring: false,
             saving: false,
             save_after: Duration::ZERO,
@@ -149,12 +149,12 @@ impl EventLoop {
 
     pub(super) fn handle(&mut self, message: DaemonMessage) {
         match message {
-            DaemonMessage::Sight(sight) => self.handle_sight(sight),
+            DaemonMessage::WatchEvent(event) => self.handle_watch_event(event),
             DaemonMessage::Bell(Some(id)) => {
                 // A new instance may need a new agent file, or a new version of it.
                 self.read_settings();
                 self.reload(&id);
-                self.knock(Some(&id));
+                self.look_again(Some(&id));
             }
             DaemonMessage::Bell(None) => self.read_camp(),
             DaemonMessage::Request(request, answer) => {
@@ -171,7 +171,7 @@ impl EventLoop {
                 if let Some(scheduler) = self.schedulers.get_mut(&id) {
                     scheduler.done(now, &done);
                 }
-                self.knock(Some(&id));
+                self.look_again(Some(&id));
             }
             DaemonMessage::RoundDone(troubles) => {
                 for trouble in troubles {
@@ -217,7 +217,7 @@ impl EventLoop {
             if self
                 .schedulers
                 .values()
-                .any(|scheduler| is_between(scheduler.standing().state))
+                .any(|scheduler| is_between(scheduler.status().state))
             {
                 // Under way in another process, or abandoned by one that was killed.
                 self.start_round();
@@ -261,12 +261,12 @@ impl EventLoop {
         self.clock.now()
     }
 
-    fn handle_sight(&mut self, sight: Sight) {
+    fn handle_watch_event(&mut self, event: WatchEvent) {
         let now = self.now();
-        match sight {
-            Sight::Roll(roll) => self.handle_roll(&roll),
-            Sight::Rang(_) => {}
-            Sight::Seen(seen) => {
+        match event {
+            WatchEvent::Present(present) => self.handle_present(&present),
+            WatchEvent::Output(_) => {}
+            WatchEvent::Seen(seen) => {
                 let id = seen.instance.clone();
                 if !self.schedulers.contains_key(&id) {
                     self.load(&id, false);
@@ -277,12 +277,12 @@ impl EventLoop {
                     self.announce(&id, announcements);
                 }
             }
-            Sight::Left(id) => {
+            WatchEvent::Ended(id) => {
                 if let Some(scheduler) = self.schedulers.get_mut(&id) {
                     scheduler.agent_ended();
                 }
             }
-            Sight::Lost => {
+            WatchEvent::ServerGone => {
                 self.watching = 0;
                 self.start_round();
             }
@@ -290,10 +290,10 @@ impl EventLoop {
     }
 
     /// Takes the list of running agents and their attached clients.
-    fn handle_roll(&mut self, roll: &[Present]) {
+    fn handle_present(&mut self, present: &[Present]) {
         let now = self.now();
-        self.watching = roll.iter().filter(|present| !present.ended).count();
-        for present in roll {
+        self.watching = present.iter().filter(|present| !present.ended).count();
+        for present in present {
             if !self.schedulers.contains_key(&present.instance) {
                 self.load(&present.instance, false);
             }
@@ -301,7 +301,7 @@ impl EventLoop {
                 scheduler.set_clients(now, present.clients);
             }
         }
-        let is_there = |id: &InstanceId| roll.iter().any(|present| present.instance == *id);
+        let is_there = |id: &InstanceId| present.iter().any(|present| present.instance == *id);
         if self
             .schedulers
             .iter()
@@ -313,11 +313,11 @@ impl EventLoop {
 
     fn load(&mut self, id: &InstanceId, found: bool) {
         let now = self.now();
-        let Some(standing) = self.engine.standing(id) else {
+        let Some(status) = self.engine.instance_status(id) else {
             self.schedulers.remove(id);
             return;
         };
-        if standing.queue.running > 0 {
+        if status.queue.running > 0 {
             match self.engine.recover_queue(id) {
                 Ok(true) => {
                     self.schedulers.remove(id);
@@ -328,16 +328,16 @@ impl EventLoop {
             }
         }
         self.schedulers
-            .insert(id.clone(), InstanceScheduler::new(standing, now, found));
+            .insert(id.clone(), InstanceScheduler::new(status, now, found));
     }
 
     fn reload(&mut self, id: &InstanceId) {
         // Read without comparing file times: these may be too coarse to show a change.
         self.engine.has_changed(&mut self.roster, id);
         let now = self.now();
-        match (self.engine.standing(id), self.schedulers.get_mut(id)) {
-            (Some(standing), Some(scheduler)) => {
-                let announcements = scheduler.record_changed(now, standing);
+        match (self.engine.instance_status(id), self.schedulers.get_mut(id)) {
+            (Some(status), Some(scheduler)) => {
+                let announcements = scheduler.record_changed(now, status);
                 self.announce(id, announcements);
             }
             (Some(_), None) => self.load(id, false),
@@ -368,7 +368,7 @@ impl EventLoop {
                 // The set of source files depends on the new settings.
                 self.sources = self.engine.sources();
                 if let Some(watcher) = &self.watcher {
-                    self.engine.guide(watcher);
+                    self.engine.update_watcher(watcher);
                 }
                 let ids: Vec<InstanceId> = self.schedulers.keys().cloned().collect();
                 for id in ids {
@@ -398,7 +398,7 @@ impl EventLoop {
         for announcement in announcements {
             match announcement {
                 Announcement::Activity { activity, previous } => {
-                    self.engine.tell_activity(id, activity, previous);
+                    self.engine.emit_activity(id, activity, previous);
                 }
                 Announcement::Notice(notice) => self.notify(id, notice),
             }
@@ -412,9 +412,9 @@ impl EventLoop {
         let message = match notice {
             Notice::NeedsYou => "needs you".to_owned(),
             Notice::Finished => "has finished".to_owned(),
-            Notice::Failed => match &scheduler.standing().queue_stopped {
+            Notice::Failed => match &scheduler.status().queue_stopped {
                 Some(reason) => format!("its queue has stopped: {reason}"),
-                None if scheduler.standing().state == State::Interrupted => {
+                None if scheduler.status().state == State::Interrupted => {
                     "was interrupted: its tmux server is gone".to_owned()
                 }
                 None => "has failed".to_owned(),
@@ -423,7 +423,7 @@ impl EventLoop {
         let notification = Notification {
             name: notice.name(),
             instance: id.clone(),
-            title: scheduler.standing().title.clone(),
+            title: scheduler.status().title.clone(),
             message,
         };
         let engine = Arc::clone(&self.engine);
@@ -479,9 +479,9 @@ impl EventLoop {
         }
     }
 
-    fn knock(&self, id: Option<&InstanceId>) {
+    fn look_again(&self, id: Option<&InstanceId>) {
         if let Some(watcher) = &self.watcher {
-            watcher.knock(id);
+            watcher.look_again(id);
         }
     }
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use super::scheduler::Done;
 use super::wire::{Answer, Request};
-use crate::engine::Sight;
+use crate::engine::WatchEvent;
 use crate::model::InstanceId;
 
 /// A message to the event loop. All sources use one channel.
 #[derive(Debug)]
 pub(super) enum DaemonMessage {
-    Sight(Sight),
+    WatchEvent(WatchEvent),
     /// This instance has changed, or the home as a whole.
     Bell(Option<InstanceId>),
     Request(Request, Sender<Answer>),

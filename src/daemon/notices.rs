@@ -33,13 +33,13 @@ pub(super) struct Notices {
 }
 
 impl Notices {
-    /// Takes the current activity; returns whether to notify. `face` is a hash of the screen; `watched`: a
+    /// Takes the current activity; returns whether to notify. `screen_hash` is a hash of the screen; `watched`: a
     /// client is attached.
     pub(super) fn activity(
         &mut self,
         now: Duration,
         activity: Activity,
-        face: u64,
+        screen_hash: u64,
         watched: bool,
     ) -> Option<Notice> {
         match activity {
@@ -52,18 +52,18 @@ impl Notices {
             Activity::Approval | Activity::Question | Activity::Blocked => {
                 let flicker = self
                     .last
-                    .is_some_and(|(before, at)| before == face && now < at + FLICKER);
+                    .is_some_and(|(before, at)| before == screen_hash && now < at + FLICKER);
                 let silent = self.notified || watched || flicker;
                 self.notified = true;
-                self.last = Some((face, now));
+                self.last = Some((screen_hash, now));
                 (!silent).then_some(Notice::NeedsYou)
             }
         }
     }
 
     /// The activity when the daemon started: no notification.
-    pub(super) fn found(&mut self, now: Duration, activity: Activity, face: u64) {
-        self.activity(now, activity, face, true);
+    pub(super) fn found(&mut self, now: Duration, activity: Activity, screen_hash: u64) {
+        self.activity(now, activity, screen_hash, true);
     }
 }
 
@@ -71,14 +71,14 @@ impl Notices {
 mod tests {
     use super::*;
 
-    /// Each look is (seconds, activity, face, watched); returns when the user was notified.
+    /// Each look is (seconds, activity, screen_hash, watched); returns when the user was notified.
     fn notified_at(looks: &[(u64, Activity, u64, bool)]) -> Vec<u64> {
         let mut notices = Notices::default();
         looks
             .iter()
-            .filter_map(|(at, activity, face, watched)| {
+            .filter_map(|(at, activity, screen_hash, watched)| {
                 notices
-                    .activity(Duration::from_secs(*at), *activity, *face, *watched)
+                    .activity(Duration::from_secs(*at), *activity, *screen_hash, *watched)
                     .map(|_| *at)
             })
             .collect()

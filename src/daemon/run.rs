@@ -13,7 +13,7 @@ use super::server::{ServerContext, serve};
 use super::subscribers::Subscribers;
 use super::thread::{log, spawn};
 use super::wire::{Hello, PROTOCOL};
-use crate::engine::{Doorbell, Engine, Error, Sight};
+use crate::engine::{Engine, Error, PanePipes, WatchEvent};
 use crate::model::{InstanceId, Timestamp};
 
 /// Whether the daemon stays in the session that it was started in.
@@ -36,7 +36,7 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
     let lock = engine.lock_daemon()?;
     let (messages, mailbox) = channel();
     listen_for_signals(&messages);
-    let bell = engine.hang_up_bell()?;
+    let bell = engine.open_wakeup_socket()?;
     let listener = engine.open_daemon_socket(&lock)?;
     let subscribers = Arc::new(Subscribers::default());
     let hello = Hello {
@@ -45,8 +45,8 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
         pid: std::process::id(),
         started_at: Timestamp::new(chrono::Utc::now()),
     };
-    let (watcher, sights) = engine.watch(Doorbell::Taken)?;
-    forward(sights, &messages, &subscribers);
+    let (watcher, watch_events) = engine.watch(PanePipes::TakeAll)?;
+    forward(watch_events, &messages, &subscribers);
     hear(bell, &messages);
     let context = ServerContext {
         engine: Arc::clone(&engine),
@@ -65,7 +65,7 @@ pub(crate) fn run(engine: Engine, attachment: Attachment) -> Result<(), Error> {
     work(&mut event_loop, &mailbox);
     event_loop.close();
     // The lock is released last, so that the next daemon finds no socket of this one.
-    for socket in [engine.daemon_socket(), engine.bell_path()] {
+    for socket in [engine.daemon_socket(), engine.wakeup_path()] {
         if let Err(error) = std::fs::remove_file(socket) {
             tracing::debug!(%error, "a socket of the daemon was not removed");
         }
@@ -110,17 +110,17 @@ fn listen_for_signals(messages: &Sender<DaemonMessage>) {
 }
 
 fn forward(
-    sights: Receiver<Sight>,
+    watch_events: Receiver<WatchEvent>,
     messages: &Sender<DaemonMessage>,
     subscribers: &Arc<Subscribers>,
 ) {
     let (messages, subscribers) = (messages.clone(), Arc::clone(subscribers));
-    spawn("sights", move || {
-        for sight in sights {
+    spawn("watch_events", move || {
+        for event in watch_events {
             // Output needs no decision and is frequent, so it does not go through the event loop.
-            if let Sight::Rang(id) = sight {
+            if let WatchEvent::Output(id) = event {
                 subscribers.announce_output(|| json!({ "bell": id }).to_string());
-            } else if messages.send(DaemonMessage::Sight(sight)).is_err() {
+            } else if messages.send(DaemonMessage::WatchEvent(event)).is_err() {
                 return;
             }
         }

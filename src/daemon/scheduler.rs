@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use super::notices::{Notice, Notices};
-use crate::engine::{AutoyesOutcome, Fed, Seen, Standing, Suspended};
+use crate::engine::{AutoyesOutcome, FeedResult, InstanceStatus, Seen, Suspended};
 use crate::model::{Activity, PauseReason, State, TurnEnd};
 
 /// An agent that has been at its prompt for this long has ended its turn.
@@ -50,7 +50,7 @@ pub(super) enum Job {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Done {
     Settled,
-    Fed(Fed),
+    FeedResult(FeedResult),
     Finished,
     Suspended(Suspended),
     Answered(AutoyesOutcome),
@@ -70,7 +70,7 @@ pub(super) enum Announcement {
 
 #[derive(Debug)]
 pub(super) struct InstanceScheduler {
-    standing: Standing,
+    status: InstanceStatus,
     activity: Option<Activity>,
     /// The activity that was announced last. An unknown screen is not announced at once.
     announced: Option<Activity>,
@@ -91,7 +91,7 @@ pub(super) struct InstanceScheduler {
     /// When a prompt of the queue was sent, and whether the agent was seen busy since.
     fed: Option<(Duration, bool)>,
     /// A hash of the screen, and the hash of the dialog that needs no further job.
-    face: u64,
+    screen_hash: u64,
     considered: Option<u64>,
     /// Whether it is being resumed for its queue, and when that failed.
     waking: bool,
@@ -105,10 +105,10 @@ pub(super) struct InstanceScheduler {
 }
 
 impl InstanceScheduler {
-    pub(super) fn new(standing: Standing, now: Duration, found: bool) -> Self {
+    pub(super) fn new(status: InstanceStatus, now: Duration, found: bool) -> Self {
         Self {
-            fed: (standing.queue.running > 0).then_some((now, false)),
-            standing,
+            fed: (status.queue.running > 0).then_some((now, false)),
+            status,
             activity: None,
             announced: None,
             unclear: None,
@@ -121,7 +121,7 @@ impl InstanceScheduler {
             job: None,
             retry: now,
             retry_after: FIRST_RETRY,
-            face: 0,
+            screen_hash: 0,
             considered: None,
             waking: false,
             failed_wakes: VecDeque::new(),
@@ -132,8 +132,8 @@ impl InstanceScheduler {
         }
     }
 
-    pub(super) fn standing(&self) -> &Standing {
-        &self.standing
+    pub(super) fn status(&self) -> &InstanceStatus {
+        &self.status
     }
 
     pub(super) fn activity(&self) -> Option<Activity> {
@@ -145,7 +145,7 @@ impl InstanceScheduler {
     }
 
     pub(super) fn is_running(&self) -> bool {
-        self.standing.state == State::Running
+        self.status.state == State::Running
     }
 
     /// For how long it has been idle without an attached client.
@@ -160,11 +160,11 @@ impl InstanceScheduler {
     pub(super) fn record_changed(
         &mut self,
         now: Duration,
-        standing: Standing,
+        status: InstanceStatus,
     ) -> Vec<Announcement> {
-        let before = std::mem::replace(&mut self.standing, standing);
+        let before = std::mem::replace(&mut self.status, status);
         let mut announcements = Vec::new();
-        let state = self.standing.state;
+        let state = self.status.state;
         if before.state != state {
             if state == State::Running {
                 // A new agent process.
@@ -188,7 +188,7 @@ impl InstanceScheduler {
                 }
             }
         }
-        let queue = &self.standing.queue;
+        let queue = &self.status.queue;
         if queue.running == 0 {
             self.fed = None;
         } else if self.fed.is_none() {
@@ -200,7 +200,7 @@ impl InstanceScheduler {
             self.retry_after = FIRST_RETRY;
             self.failed_wakes.clear();
         }
-        if before.queue_stopped.is_none() && self.standing.queue_stopped.is_some() {
+        if before.queue_stopped.is_none() && self.status.queue_stopped.is_some() {
             announcements.push(Announcement::Notice(Notice::Failed));
         }
         announcements
@@ -216,7 +216,7 @@ impl InstanceScheduler {
         let mut announcements = Vec::new();
         let previous = self.activity.replace(seen.activity);
         self.last_line.clone_from(&seen.last_line);
-        self.face = seen.face;
+        self.screen_hash = seen.screen_hash;
         if seen.activity != Activity::Approval {
             self.considered = None;
         }
@@ -239,11 +239,11 @@ impl InstanceScheduler {
             }
         }
         if std::mem::take(&mut self.found) {
-            self.notices.found(now, seen.activity, seen.face);
+            self.notices.found(now, seen.activity, seen.screen_hash);
         } else {
-            let notice = self
-                .notices
-                .activity(now, seen.activity, seen.face, self.clients > 0);
+            let notice =
+                self.notices
+                    .activity(now, seen.activity, seen.screen_hash, self.clients > 0);
             announcements.extend(notice.map(Announcement::Notice));
         }
         if seen.activity == Activity::Idle
@@ -318,7 +318,7 @@ impl InstanceScheduler {
         let job = self.decide(now, camp_paused)?;
         self.waking = job == Job::Feed && self.is_asleep();
         if job == Job::Answer {
-            self.considered = Some(self.face);
+            self.considered = Some(self.screen_hash);
         }
         self.job = Some(job.clone());
         Some(job)
@@ -335,7 +335,7 @@ impl InstanceScheduler {
 
     /// Suspends it for a reason outside the instance, if it is idle.
     pub(super) fn suspend(&mut self, now: Duration, reason: PauseReason) -> Option<Job> {
-        if self.job.is_some() || self.idle_for(now).is_none() || self.standing.queue.is_open() {
+        if self.job.is_some() || self.idle_for(now).is_none() || self.status.queue.is_open() {
             return None;
         }
         self.job = Some(Job::Suspend(reason));
@@ -352,32 +352,32 @@ impl InstanceScheduler {
         if self.wants_answer() && now >= self.still + DRAWN {
             return Some(Job::Answer);
         }
-        let queue = &self.standing.queue;
+        let queue = &self.status.queue;
         if queue.running > 0 {
             return self.turn_end(now).map(Job::Finish);
         }
-        let waits = queue.waiting > 0 && self.standing.queue_stopped.is_none() && !camp_paused;
+        let waits = queue.waiting > 0 && self.status.queue_stopped.is_none() && !camp_paused;
         let can_be_woken = self.is_asleep() && !self.has_failed_too_often();
         if waits && (self.is_ready(now) || can_be_woken) {
             return Some(Job::Feed);
         }
-        let timeout = self.standing.idle_timeout?;
+        let timeout = self.status.idle_timeout?;
         let due = self.idle_for(now)? >= timeout && !queue.is_open();
         due.then_some(Job::Suspend(PauseReason::Idle))
     }
 
     /// Whether a dialog is open that the policy has not decided on.
     fn wants_answer(&self) -> bool {
-        self.standing.autoyes
+        self.status.autoyes
             && self.is_running()
             && self.activity == Some(Activity::Approval)
-            && self.considered != Some(self.face)
+            && self.considered != Some(self.screen_hash)
     }
 
     /// How the turn of the queue's prompt ended, if it has.
     fn turn_end(&self, now: Duration) -> Option<TurnEnd> {
         let (began, worked) = self.fed?;
-        match self.standing.state {
+        match self.status.state {
             State::Interrupted => {
                 let reason =
                     "the agent was interrupted in its turn: resume it, look how far it came";
@@ -402,16 +402,16 @@ impl InstanceScheduler {
         self.is_running()
             && match self.activity {
                 Some(Activity::Idle) => still(SETTLED),
-                Some(Activity::Unknown) => !self.standing.has_rules && still(SILENCE),
+                Some(Activity::Unknown) => !self.status.has_rules && still(SILENCE),
                 _ => false,
             }
     }
 
     /// Suspended by a timer: its queue resumes it.
     fn is_asleep(&self) -> bool {
-        self.standing.state == State::Paused
+        self.status.state == State::Paused
             && matches!(
-                self.standing.pause_reason,
+                self.status.pause_reason,
                 Some(PauseReason::Idle | PauseReason::Resource)
             )
     }
@@ -430,7 +430,7 @@ impl InstanceScheduler {
     pub(super) fn done(&mut self, now: Duration, done: &Done) {
         self.job = None;
         if std::mem::take(&mut self.waking) {
-            if *done == Done::Fed(Fed::Sent) {
+            if *done == Done::FeedResult(FeedResult::Sent) {
                 self.failed_wakes.clear();
             } else {
                 self.failed_wakes.push_back(now);
@@ -446,11 +446,11 @@ impl InstanceScheduler {
                 false
             }
             Done::Finished => false,
-            Done::Fed(fed) => {
-                if *fed == Fed::Sent {
+            Done::FeedResult(fed) => {
+                if *fed == FeedResult::Sent {
                     self.fed = Some((now, self.activity == Some(Activity::Busy)));
                 }
-                *fed == Fed::NotNow
+                *fed == FeedResult::NotNow
             }
             Done::Suspended(suspended) => {
                 // The user was present: the idle time starts again.
@@ -490,11 +490,11 @@ impl InstanceScheduler {
     /// When to look at it again, if nothing happens before.
     pub(super) fn due(&self, now: Duration) -> Option<Duration> {
         let unclear = self.unclear.map(|since| since + UNCLEAR);
-        let queue = &self.standing.queue;
+        let queue = &self.status.queue;
         let waiting = self.job.is_none() && self.is_running() && queue.is_open();
         let ready = waiting.then_some(match self.activity {
             Some(Activity::Idle | Activity::Blocked) => self.still + SETTLED,
-            Some(Activity::Unknown) if !self.standing.has_rules => self.still + SILENCE,
+            Some(Activity::Unknown) if !self.status.has_rules => self.still + SILENCE,
             _ => Duration::MAX,
         });
         let dialog = (self.job.is_none() && self.wants_answer()).then(|| self.still + DRAWN);
@@ -503,7 +503,7 @@ impl InstanceScheduler {
                 .map_or(Duration::MAX, |(began, _)| began + BEGINNING)
         });
         let idle = (self.job.is_none() && self.idle_for(now).is_some() && !queue.is_open())
-            .then(|| Some(self.clock? + self.standing.idle_timeout?))
+            .then(|| Some(self.clock? + self.status.idle_timeout?))
             .flatten();
         let retry = (self.job.is_none() && now < self.retry).then_some(self.retry);
         // Times in the past wait for another event.

@@ -1,4 +1,5 @@
-//! What the faces may call. Each method is one line: the work is done in the rooms.
+//! What the command line, the UI and the daemon may call. Each method is one line; the work is done
+//! in the rooms.
 
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -71,17 +72,17 @@ impl Engine {
         self.core.adopt(asked, progress)
     }
 
-    /// Takes over the sessions of Claude Squad, from its usual state file or from this one.
+    /// Imports the sessions of Claude Squad, from its usual state file or from this one.
     pub(crate) fn import_claude_squad(
         &self,
         file: Option<&Path>,
         dry_run: bool,
         progress: &mut dyn Progress,
-    ) -> Result<Takeover, Error> {
+    ) -> Result<ImportReport, Error> {
         self.core.import_claude_squad(file, dry_run, progress)
     }
 
-    /// All living instances, or those that were killed; newest activity first.
+    /// All instances that are not killed, or only the killed ones; newest activity first.
     pub(crate) fn list(
         &self,
         state: Option<State>,
@@ -115,7 +116,7 @@ impl Engine {
         self.core.detect(agent, capture, title)
     }
 
-    /// A view with its changes counted, for those that come without.
+    /// Adds the counted changes to a view that lacks them.
     pub(crate) fn with_changes(&self, view: InstanceView) -> InstanceView {
         self.core.with_changes(view)
     }
@@ -140,7 +141,7 @@ impl Engine {
         self.core.diff(given, output, coloured)
     }
 
-    /// Attaches this terminal; comes back when the person leaves or the session ends.
+    /// Attaches this terminal; returns when the user detaches or the session ends.
     pub(crate) fn attach(
         &self,
         given: &str,
@@ -172,7 +173,7 @@ impl Engine {
         given: &str,
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Asked, Error> {
+    ) -> Result<StateChange, Error> {
         self.core.pause(given, options, progress)
     }
 
@@ -187,7 +188,7 @@ impl Engine {
         given: &str,
         options: &ResumeOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Asked, Error> {
+    ) -> Result<StateChange, Error> {
         self.core.resume(given, options, progress)
     }
 
@@ -210,34 +211,34 @@ impl Engine {
         self.core.kill(given, options, progress)
     }
 
-    /// Brings a killed instance back as paused, as long as its work is kept. Where its title is another's
-    /// by now, it comes back under a free one; where its branch is, it stays killed.
+    /// Restores a killed instance as paused, as long as its work is kept. If its title is taken by now, it
+    /// gets a free one; if its branch is taken, it stays killed.
     pub(crate) fn undo_kill(&self, given: &str) -> Result<Restored, Error> {
         self.core.undo_kill(given)
     }
 
-    /// The instances that are meant, each once. One that is not there is said before any is touched.
+    /// The named instances, each once. One that does not exist is an error before any is changed.
     pub(crate) fn find_each(&self, given: &[String]) -> Result<Vec<(InstanceId, Title)>, Error> {
         self.core.find_each(given)
     }
 
-    /// Pauses these. All are asked at once, because each has a turn of its own to finish.
+    /// Pauses these, all at once, because each has its own turn to finish.
     pub(crate) fn pause_each(
         &self,
         ids: &[InstanceId],
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Bulk<Asked> {
+    ) -> Bulk<StateChange> {
         self.core.pause_each(ids, options, progress)
     }
 
-    /// Resumes these, a few at a time: an agent that starts takes what the machine has.
+    /// Resumes these, a few at a time: an agent that starts uses much of the machine.
     pub(crate) fn resume_each(
         &self,
         ids: &[InstanceId],
         options: &ResumeOptions,
         progress: &mut dyn Progress,
-    ) -> Bulk<Asked> {
+    ) -> Bulk<StateChange> {
         self.core.resume_each(ids, options, progress)
     }
 
@@ -251,8 +252,8 @@ impl Engine {
         self.core.kill_each(ids, options, progress)
     }
 
-    /// Asks every running instance at once, waits for all of them together, and writes down who they
-    /// were. Cut off by a crash, it is continued by saying it again.
+    /// Pauses all running instances at the same time, and records which they were. After a crash the
+    /// same command continues it.
     pub(crate) fn pause_all(
         &self,
         options: &PauseOptions,
@@ -271,7 +272,7 @@ impl Engine {
         self.core.resume_all(options, progress)
     }
 
-    /// Whether everything is to rest: then no queue is fed and nothing is started by a timer.
+    /// Whether the camp is paused: then no queue is fed and no timer starts anything.
     pub(crate) fn camp_is_paused(&self) -> Result<bool, Error> {
         self.core.camp_is_paused()
     }
@@ -280,10 +281,10 @@ impl Engine {
         self.core.camp()
     }
 
-    /// Pauses an instance that is idle, with its worktree kept. A person always wins: whoever is
-    /// attached, types or sends holds the presence lock, which is only ever tried for here. It is let
-    /// go of as soon as the pause is in the journal; a message that comes then waits for the pause to
-    /// be done and wakes the instance again.
+    /// Pauses an idle instance and keeps its worktree in place. The user always wins: a client that is
+    /// attached, types or sends holds the presence lock, which is only tried for here. The lock is
+    /// released as soon as the pause is in the journal. A message that comes then waits for the pause
+    /// to end and wakes the instance again.
     pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
         self.core.suspend(id, reason)
     }
@@ -298,22 +299,23 @@ impl Engine {
         self.core.set_idle_timeout(given, timeout)
     }
 
-    /// Thins and drops by the rules of `snapshots`; with `dry_run` only says what it would do. What
-    /// fails for one instance or repository is no reason not to look after the others.
+    /// Thins and deletes by the rules of `snapshots`; with `dry_run` only reports what it would do. A
+    /// failure for one instance or repository does not stop the others.
     pub(crate) fn gc(&self, dry_run: bool) -> Result<Collection, Error> {
         self.core.gc(dry_run)
     }
 
-    /// Brings everyone to rest: abandoned operations are taken up, agents that have ended are written
-    /// down. tmux is asked once. Gives back, in words, what could not be mended now.
-    pub(crate) fn settle_everyone(&self) -> Result<Vec<String>, Error> {
-        self.core.settle_everyone()
+    /// Settles all instances: abandoned operations are recovered, agents that have ended are recorded.
+    /// tmux is asked once. Returns one line of text for each instance that could not be settled.
+    pub(crate) fn settle_all(&self) -> Result<Vec<String>, Error> {
+        self.core.settle_all()
     }
 
     // Talk
 
-    /// Types a prompt and submits it, exactly. An agent that is busy gets it next, by its queue. It is on
-    /// disk before anything is waited for: only an error, or taking it back, takes it out again.
+    /// Types a prompt, exactly as given, and submits it. If the agent is busy, the prompt becomes the
+    /// next in its queue. It is on disk before anything is waited for; only an error, or `unsend`,
+    /// takes it out again.
     pub(crate) fn send(
         &self,
         given: &str,
@@ -323,7 +325,7 @@ impl Engine {
         self.core.send(given, prompt, progress)
     }
 
-    /// The same, however long the agent is busy.
+    /// As `send`, but waits however long the agent is busy.
     pub(crate) fn send_now(
         &self,
         given: &str,
@@ -333,7 +335,7 @@ impl Engine {
         self.core.send_now(given, prompt, progress)
     }
 
-    /// Takes back the last prompt that was sent and still waits. None where none does.
+    /// Takes back the last prompt that was sent and still waits; None if none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
         self.core.unsend(given)
     }
@@ -352,19 +354,19 @@ impl Engine {
         self.core.clear_queue(given)
     }
 
-    /// Gives the next prompt to an agent that is at rest. One that was put to sleep by a timer is
-    /// woken first; one that a person has paused is left alone, and so is a paused camp.
-    pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<Fed, Error> {
+    /// Types the next queued prompt to an agent that is at rest. An instance that the idle timer has
+    /// paused is woken first; one that the user has paused is left alone, and so is a paused camp.
+    pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<FeedResult, Error> {
         self.core.feed_queue(id)
     }
 
-    /// Writes down how the turn that a queue has begun ended.
+    /// Records how the turn ended that was started from the queue.
     pub(crate) fn finish_turn(&self, id: &InstanceId, end: TurnEnd) -> Result<(), Error> {
         self.core.finish_turn(id, end)
     }
 
-    /// A prompt whose delivery was cut off by a crash: nobody knows whether it arrived, and it must
-    /// not be typed twice. Its person is told to look.
+    /// Handles a prompt whose delivery was cut off by a crash. It is not known whether it arrived, and
+    /// it must not be typed twice, so the user is told to look.
     pub(crate) fn recover_queue(&self, id: &InstanceId) -> Result<bool, Error> {
         self.core.recover_queue(id)
     }
@@ -374,12 +376,12 @@ impl Engine {
         self.core.log(given, from)
     }
 
-    /// Sums up all but the last entries of a conversation. The whole of it stays in an archive.
+    /// Replaces all but the last entries of a conversation by a summary. An archive keeps the whole.
     pub(crate) fn compact(&self, given: &str) -> Result<Compaction, Error> {
         self.core.compact(given)
     }
 
-    /// The same for one that has grown long and rests: paused, or idle for long enough.
+    /// As `compact`, for a conversation that has grown long and whose agent is paused or long idle.
     pub(crate) fn compact_if_due(
         &self,
         given: &str,
@@ -390,12 +392,12 @@ impl Engine {
 
     // Autoyes
 
-    /// How it stands.
+    /// Whether autoyes is on for an instance, and until when.
     pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
         self.core.autoyes(given)
     }
 
-    /// Switches it on, for as long as the policy says or as is asked for.
+    /// Switches autoyes on, for as long as the policy or the caller says.
     pub(crate) fn autoyes_on(
         &self,
         given: &str,
@@ -404,12 +406,12 @@ impl Engine {
         self.core.autoyes_on(given, lasts)
     }
 
-    /// Switches it off, at once: nothing that is under way is waited for.
+    /// Switches autoyes off at once, without waiting for an operation in progress.
     pub(crate) fn autoyes_off(&self, given: &str) -> Result<AutoyesState, Error> {
         self.core.autoyes_off(given)
     }
 
-    /// What would be done about this screen, and why.
+    /// The decision about this screen, and the reason.
     pub(crate) fn policy_check(
         &self,
         agent: &str,
@@ -419,7 +421,7 @@ impl Engine {
         self.core.policy_check(agent, capture, worktree)
     }
 
-    /// What the policy says to a command or a path, without a screen.
+    /// The policy's decision about a command or a path, without a screen.
     pub(crate) fn policy_explain(
         &self,
         agent: &str,
@@ -434,8 +436,8 @@ impl Engine {
         self.core.policy_test(worktree)
     }
 
-    /// Looks at an instance and answers the dialog that it shows, if the policy says so and nobody is
-    /// there. At most one answer is given, and none that is not in the audit already.
+    /// Looks at an instance and answers the dialog that it shows, if the policy says so and no client is
+    /// attached or typing. At most one answer is given, and only after it is in the audit.
     pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
         self.core.answer_dialog(given)
     }
@@ -448,13 +450,13 @@ impl Engine {
     // Watching
 
     /// Begins to watch every agent of this home, those that come later too.
-    pub(crate) fn watch(&self, doorbell: Doorbell) -> Result<(Watcher, Receiver<Sight>), Error> {
-        Watcher::start(Arc::clone(&self.core), doorbell)
+    pub(crate) fn watch(&self, pipes: PanePipes) -> Result<(Watcher, Receiver<WatchEvent>), Error> {
+        Watcher::start(Arc::clone(&self.core), pipes)
     }
 
-    /// Lets a watcher judge what it sees by this engine's settings and agents from now on.
-    pub(crate) fn guide(&self, watcher: &Watcher) {
-        watcher.go_by(&self.core);
+    /// Makes a watcher use this engine's settings and agents from now on.
+    pub(crate) fn update_watcher(&self, watcher: &Watcher) {
+        watcher.use_core(&self.core);
     }
 
     /// The instances that have come, gone or changed since the roster was asked last.
@@ -467,54 +469,54 @@ impl Engine {
         roster.has_changed(&self.core, id)
     }
 
-    /// Writes down that an agent does something else now.
-    pub(crate) fn tell_activity(
+    /// Records that an agent's activity has changed.
+    pub(crate) fn emit_activity(
         &self,
         id: &InstanceId,
         activity: Activity,
         previous: Option<Activity>,
     ) {
-        self.core.tell_activity(id, activity, previous)
+        self.core.emit_activity(id, activity, previous)
     }
 
-    /// Writes down that more agents run than is wanted.
-    pub(crate) fn tell_crowded(&self, running: usize) {
-        self.core.tell_crowded(running)
+    /// Records that more agents run than the setting allows.
+    pub(crate) fn emit_crowded(&self, running: usize) {
+        self.core.emit_crowded(running)
     }
 
-    /// Everything that was ever written down and is still kept, and what will be.
+    /// All events that are still kept, and those to come.
     pub(crate) fn events_from_start(&self) -> Result<Events, Error> {
         self.core.events_from_start()
     }
 
-    /// Only what will be written down from now on.
+    /// Only the events from now on.
     pub(crate) fn events_from_now(&self) -> Result<Events, Error> {
         self.core.events_from_now()
     }
 
-    /// Where the daemon listens for messages of one word: the id of an instance to look at.
-    pub(crate) fn bell_path(&self) -> PathBuf {
-        self.core.bell_path()
+    /// The socket on which the daemon gets datagrams: each is the id of an instance to look at.
+    pub(crate) fn wakeup_path(&self) -> PathBuf {
+        self.core.wakeup_path()
     }
 
-    /// Begins to listen for such messages.
-    pub(crate) fn hang_up_bell(&self) -> Result<UnixDatagram, Error> {
-        self.core.hang_up_bell()
+    /// Opens that socket.
+    pub(crate) fn open_wakeup_socket(&self) -> Result<UnixDatagram, Error> {
+        self.core.open_wakeup_socket()
     }
 
-    /// How an instance stands; None: it is killed, was never there, or cannot be read.
-    pub(crate) fn standing(&self, id: &InstanceId) -> Option<Standing> {
-        self.core.standing(id)
+    /// The status of an instance; None if it is killed, does not exist, or cannot be read.
+    pub(crate) fn instance_status(&self, id: &InstanceId) -> Option<InstanceStatus> {
+        self.core.instance_status(id)
     }
 
     /// How much memory everything that runs on behalf of these instances holds.
-    pub(crate) fn memory_of_all(&self, ids: &[InstanceId]) -> u64 {
-        self.core.memory_of_all(ids)
+    pub(crate) fn total_memory(&self, ids: &[InstanceId]) -> u64 {
+        self.core.total_memory(ids)
     }
 
     /// The screen of an instance, with so many lines of what has scrolled away above it.
-    pub(crate) fn glimpse(&self, id: &InstanceId, above: usize) -> Result<Glimpse, Error> {
-        self.core.glimpse(id, above)
+    pub(crate) fn screen_view(&self, id: &InstanceId, above: usize) -> Result<ScreenView, Error> {
+        self.core.screen_view(id, above)
     }
 
     /// The repository that a directory belongs to.
@@ -522,17 +524,17 @@ impl Engine {
         self.core.repository_at(directory)
     }
 
-    /// Tells it in every way that was asked for; gives back what did not work.
+    /// Sends a notification in every configured way; returns what did not work.
     pub(crate) fn notify(&self, notification: &Notification) -> Vec<String> {
         self.core.notify(notification)
     }
 
-    /// Looked at, not read.
+    /// The stamps of the files; they are not read.
     pub(crate) fn sources(&self) -> Sources {
         self.core.sources()
     }
 
-    /// Titles and ids of the living, for completion.
+    /// Titles and ids of all instances that are not killed, for completion.
     pub(crate) fn names(&self, fits: impl Fn(RestingState) -> bool) -> Vec<(InstanceId, Title)> {
         self.core.names(fits)
     }
@@ -549,23 +551,23 @@ impl Engine {
 
     // Permissions and the daemon
 
-    /// Refuses what a process inside an instance may not do. `targets` are the instances that it is
-    /// about, as they were typed.
+    /// Refuses what a process inside an instance may not do. `targets` are the instances concerned, as
+    /// the user typed them.
     pub(crate) fn require(&self, verb: Verb, targets: &[String]) -> Result<(), Error> {
         self.core.require(verb, targets)
     }
 
-    /// Takes the lock of the daemon; an error says who has it.
+    /// Takes the lock of the daemon; the error names the process that holds it.
     pub(crate) fn lock_daemon(&self) -> Result<DaemonLock, Error> {
         self.core.lock_daemon()
     }
 
-    /// Whether somebody has it.
+    /// Whether a process holds the daemon's lock.
     pub(crate) fn daemon_lock_is_held(&self) -> bool {
         self.core.daemon_lock_is_held()
     }
 
-    /// The process that has it, as far as it has said so; None where nobody has it.
+    /// The process that holds the daemon's lock, if it has written its id; None if the lock is free.
     pub(crate) fn daemon_lock_holder(&self) -> Option<Option<u32>> {
         self.core.daemon_lock_holder()
     }
@@ -578,7 +580,7 @@ impl Engine {
         self.core.daemon_log()
     }
 
-    /// Opens the socket for requests. Whoever has the lock owns the place.
+    /// Opens the socket for requests. The caller holds the daemon's lock, so an old socket is replaced.
     pub(crate) fn open_daemon_socket(&self, _lock: &DaemonLock) -> Result<UnixListener, Error> {
         self.core.open_daemon_socket(_lock)
     }
@@ -588,13 +590,13 @@ impl Engine {
         self.core.connect_to_daemon()
     }
 
-    /// Who is at the other end.
+    /// Which kind of process is at the other end.
     pub(crate) fn peer(&self, stream: &UnixStream) -> Peer {
         self.core.peer(stream)
     }
 
-    /// Starts a daemon for this home that outlives this process. What says that a process belongs to
-    /// an instance or sits at a terminal is not passed on: it belongs to nobody.
+    /// Starts a daemon for this home that outlives this process. Variables that tie a process to an
+    /// instance or to a terminal are not passed on.
     pub(crate) fn start_daemon(&self) -> Result<std::process::Child, Error> {
         self.core.start_daemon()
     }
@@ -616,7 +618,7 @@ impl Engine {
         self.core.doctor(fix)
     }
 
-    /// The two programs that everything stands on.
+    /// The two programs that everything needs: git and tmux.
     pub(crate) fn programs(&self) -> Vec<Finding> {
         self.core.programs()
     }
@@ -626,12 +628,12 @@ impl Engine {
         self.core.bundle(findings)
     }
 
-    /// Presses a key in an agent's pane, as a person who is attached would.
+    /// Presses a key in an agent's pane, as an attached user would.
     pub(crate) fn press_key(&self, given: &str, key: &str) -> Result<(), Error> {
         self.core.press_key(given, key)
     }
 
-    /// Stages one file, as a person would.
+    /// Stages one file, as a user would.
     pub(crate) fn stage(&self, given: &str, file: &str) -> Result<(), Error> {
         self.core.stage(given, file)
     }

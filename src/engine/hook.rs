@@ -1,7 +1,7 @@
-//! What an agent tells by its hooks while it works.
+//! Handles the hooks that an agent calls while it works.
 //!
-//! The agent waits for the answer, so next to nothing happens here: the word is kept beside the
-//! record, the daemon is rung, and whoever looks next weighs the word against what he sees.
+//! The agent waits for the answer, so little happens here: the report is saved beside the record and
+//! the daemon is woken. The next look weighs the report against the screen.
 
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
@@ -10,13 +10,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::Home;
-use crate::engine::base::bell::BELL;
-use crate::engine::base::caller::is_impostor;
+use crate::engine::base::caller::claims_another_instance;
+use crate::engine::base::wakeup::WAKEUP_SOCKET;
 use crate::engine::base::{Core, now, socket};
 use crate::model::InstanceId;
 use crate::store::{HookReport, Store};
 
-/// The event by which agents ask whether they may.
+/// The event by which agents ask for permission.
 const PERMISSION: &str = "PermissionRequest";
 
 /// What agents put on a hook's standard input, as far as it matters here.
@@ -31,12 +31,17 @@ struct Input {
     background_tasks: Vec<serde::de::IgnoredAny>,
 }
 
-/// Takes in one event. Returns what to answer the agent; None leaves everything to it.
-pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Option<String> {
+/// Handles one event. Returns the answer for the agent; None leaves the decision to the agent.
+pub(crate) fn handle_hook(
+    home: &Home,
+    instance: &str,
+    event: &str,
+    input: &[u8],
+) -> Option<String> {
     let at = now();
     let id = InstanceId::parse(instance)?;
-    // A process of one instance speaks for that one only.
-    if is_impostor(home, &id) {
+    // A process of one instance may only report for that instance.
+    if claims_another_instance(home, &id) {
         return None;
     }
     let dir = Store::new(home.state.clone()).instance(&id);
@@ -48,7 +53,7 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         &said.source,
         &said.reason,
     ];
-    let heard = HookReport {
+    let report = HookReport {
         format: HookReport::FORMAT,
         event: event.to_owned(),
         detail: about.into_iter().find_map(text),
@@ -57,16 +62,15 @@ pub(crate) fn hear(home: &Home, instance: &str, event: &str, input: &[u8]) -> Op
         background: !said.background_tasks.is_empty(),
         at,
     };
-    // An instance that is gone, a full disk: none of the agent's business.
-    drop(dir.save_hook_report(heard));
-    ring(&home.run, &id);
+    // An instance that is gone, or a full disk, must not disturb the agent.
+    drop(dir.save_hook_report(report));
+    wake_daemon(&home.run, &id);
     (event == PERMISSION)
         .then(|| decide(home, &id, input))
         .flatten()
 }
 
-/// What an agent is answered that asks for permission; None where its person is to decide, and where
-/// anything is amiss.
+/// The answer to a request for permission; None if the user is to decide, and on any error.
 fn decide(home: &Home, id: &InstanceId, input: &[u8]) -> Option<String> {
     let asked: Value = serde_json::from_slice(input).ok()?;
     let core = Core::open(home.clone()).ok()?;
@@ -74,13 +78,13 @@ fn decide(home: &Home, id: &InstanceId, input: &[u8]) -> Option<String> {
     Some(answer.to_string())
 }
 
-/// Nobody may be listening, and nobody waits for whoever does not.
-fn ring(run: &Path, instance: &InstanceId) {
-    let path = run.join(BELL);
-    drop(UnixDatagram::unbound().and_then(|bell| {
-        bell.set_nonblocking(true)?;
-        socket::connect_datagram(&bell, &path)?;
-        bell.send(instance.as_str().as_bytes())
+/// Wakes the daemon without waiting. There may be none.
+fn wake_daemon(run: &Path, instance: &InstanceId) {
+    let path = run.join(WAKEUP_SOCKET);
+    drop(UnixDatagram::unbound().and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        socket::connect_datagram(&socket, &path)?;
+        socket.send(instance.as_str().as_bytes())
     }));
 }
 
@@ -100,39 +104,39 @@ mod tests {
     #[test]
     fn a_word_is_kept_and_the_bell_is_rung() {
         let (_folder, home, id) = camp();
-        let bell = UnixDatagram::bind(home.run.join(BELL)).unwrap();
+        let bell = UnixDatagram::bind(home.run.join(WAKEUP_SOCKET)).unwrap();
         bell.set_nonblocking(true).unwrap();
         let input = br#"{"session_id":"abc","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-        assert_eq!(hear(&home, id.as_str(), "PreToolUse", input), None);
-        let heard = Store::new(home.state.clone())
+        assert_eq!(handle_hook(&home, id.as_str(), "PreToolUse", input), None);
+        let report = Store::new(home.state.clone())
             .instance(&id)
             .hook_report()
             .unwrap();
-        assert_eq!(heard.event, "PreToolUse");
-        assert_eq!(heard.detail.as_deref(), Some("Bash"));
-        assert_eq!(heard.session.as_deref(), Some("abc"));
-        assert!(!heard.background);
+        assert_eq!(report.event, "PreToolUse");
+        assert_eq!(report.detail.as_deref(), Some("Bash"));
+        assert_eq!(report.session.as_deref(), Some("abc"));
+        assert!(!report.background);
         let mut rung = [0; 64];
         let length = bell.recv(&mut rung).unwrap();
         assert_eq!(&rung[..length], id.as_str().as_bytes());
         let input = br#"{"session_id":"abc","background_tasks":[{"id":"1"}]}"#;
-        assert_eq!(hear(&home, id.as_str(), "Stop", input), None);
-        let heard = Store::new(home.state.clone())
+        assert_eq!(handle_hook(&home, id.as_str(), "Stop", input), None);
+        let report = Store::new(home.state.clone())
             .instance(&id)
             .hook_report()
             .unwrap();
-        assert!(heard.background);
+        assert!(report.background);
     }
 
     #[test]
     fn whatever_is_wrong_the_agent_is_not_told() {
         let (_folder, home, id) = camp();
-        // No daemon, and nothing that could be read.
-        assert_eq!(hear(&home, id.as_str(), "Stop", b"not json"), None);
+        // No daemon, and no readable input.
+        assert_eq!(handle_hook(&home, id.as_str(), "Stop", b"not json"), None);
         let dir = Store::new(home.state.clone()).instance(&id);
         assert_eq!(dir.hook_report().unwrap().event, "Stop");
         assert_eq!(
-            hear(
+            handle_hook(
                 &home,
                 id.as_str(),
                 "Stop",
@@ -141,7 +145,7 @@ mod tests {
             None
         );
         for unknown in ["", "../../etc", "zzzzzzzzzz", "bcdfghjkmp"] {
-            assert_eq!(hear(&home, unknown, "Stop", b"{}"), None);
+            assert_eq!(handle_hook(&home, unknown, "Stop", b"{}"), None);
         }
         assert_eq!(
             std::fs::read_dir(home.state.join("instances"))

@@ -1,4 +1,4 @@
-//! A manual page, opened with the user's own `man`.
+//! A manual page, opened with the installed `man`.
 
 use std::io::Write;
 

@@ -1,7 +1,7 @@
 //! The one controller behind the command line, the terminal UI and the daemon.
 //!
-//! [`Engine`] is the façade: what the faces may call, and nothing else. Behind it are rooms, each of which
-//! knows only those above it in this list:
+//! [`Engine`] is the façade: what the faces may call, and nothing else. Behind it are rooms. Each may
+//! use only those above it in this list:
 //!
 //! - `base`: what every room works with: the home and its store, errors, lookup, events, permissions;
 //! - `watch`: what agents do now;
@@ -24,11 +24,11 @@ mod talk;
 mod typing;
 mod watch;
 
-// What a conversation consists of, for those who show it.
+// The parts of a conversation, for showing it.
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::process::run_bound_to_parent;
-// Parts of the engine's own error, for those who put it into words: the faces know no room below.
+// Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::store::{AuditLine, StoreError};
 pub(crate) use crate::tmux::TmuxError;
@@ -38,10 +38,10 @@ pub(crate) use autoyes::{
 pub(crate) use base::daemon_lock::Peer;
 pub(crate) use base::error::Error;
 pub(crate) use base::events::Events;
-pub(crate) use base::haste::hurried;
 pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
+pub(crate) use base::time_scale::scaled;
 #[cfg(test)]
 pub(crate) use base::view::PauseView;
 pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory};
@@ -49,23 +49,23 @@ pub(crate) use conversation::compact::Compaction;
 pub(crate) use conversation::log::{Log, LogFrom};
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
-pub(crate) use hook::hear;
+pub(crate) use hook::handle_hook;
 pub(crate) use manual::open_manual;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;
 pub(crate) use operate::create::{Adoption, NewInstance};
 pub(crate) use operate::gc::{CollectAction, Collected, Collection};
-pub(crate) use operate::import::Takeover;
+pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
 pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{
-    Asked, KillOptions, OnConflict, PauseOptions, ResumeOptions, Told,
+    KillOptions, OnConflict, PauseOptions, PromptOnResume, ResumeOptions, StateChange,
 };
 pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
-pub(crate) use talk::queue::{Fed, QueueView};
+pub(crate) use talk::queue::{FeedResult, QueueView};
 pub(crate) use talk::send::Sent;
-pub(crate) use watch::glimpse::Glimpse;
 pub(crate) use watch::notify::Notification;
-pub(crate) use watch::roster::{Roster, Standing};
-pub(crate) use watch::watcher::{Doorbell, Present, Seen, Sight, Watcher, run_pipe};
+pub(crate) use watch::roster::{InstanceStatus, Roster};
+pub(crate) use watch::screen_view::ScreenView;
+pub(crate) use watch::watcher::{PanePipes, Present, Seen, WatchEvent, Watcher, run_pipe};

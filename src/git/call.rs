@@ -1,4 +1,4 @@
-//! The one way in which git is called: quiet, hook-free, lock-free, within a deadline.
+//! The one way in which git is called: no prompts, no hooks, no optional locks, with a deadline.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -15,8 +15,8 @@ const OLDEST: (u32, u32) = (2, 36);
 /// Long enough for a checkout of a large repository on a slow disk.
 pub(crate) const SLOW: Duration = Duration::from_secs(600);
 
-/// Settings that hold for each of our calls, whatever the user's configuration says: none of their
-/// programs run (hooks, file watcher, signing, transports), nothing is collected behind our back.
+/// Settings of each of our calls, whatever the user's configuration says. None of the user's
+/// programs run (hooks, file watcher, signing, transports), and no automatic `gc` starts.
 const SETTINGS: &[&str] = &[
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -28,12 +28,12 @@ const SETTINGS: &[&str] = &[
     "protocol.ext.allow=never",
     "advice.detachedHead=false",
     "submodule.recurse=false",
-    // `git diff` else locks and rewrites the index to look, whatever GIT_OPTIONAL_LOCKS says.
+    // Without this `git diff` locks and rewrites the index, whatever GIT_OPTIONAL_LOCKS says.
     "diff.autoRefreshIndex=false",
 ];
 
-/// Where the user's own settings lie: the only `GIT_*` variables that say nothing about which
-/// repository is meant.
+/// Variables that say where the user's settings lie: the only `GIT_*` variables that do not select
+/// a repository.
 const KEPT: &[&str] = &[
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_SYSTEM",
@@ -66,8 +66,8 @@ pub(crate) fn git() -> Command {
         .env("GIT_COMMITTER_EMAIL", EMAIL)
 }
 
-/// Lets a call fetch what a partial clone has left with its remote: for what the user asked for, and
-/// never for a look of our own.
+/// Lets a call fetch what a partial clone has left with its remote. Only for what the user asked
+/// for; looking at a repository never fetches.
 pub(crate) fn fetching(command: Command) -> Command {
     command.env_remove("GIT_NO_LAZY_FETCH")
 }
@@ -95,7 +95,7 @@ pub(crate) fn require_version() -> Result<(u32, u32), GitError> {
     Ok(*VERSION.get_or_init(|| version))
 }
 
-/// The version of the installed git, for people; an error if it will not do.
+/// The version of the installed git as text for the user; an error if it is too old.
 pub(crate) fn installed_version() -> Result<String, GitError> {
     require_version().map(|(major, minor)| format!("{major}.{minor}"))
 }

@@ -1,5 +1,5 @@
-//! A checkout as git sees it: a directory of files, and the administrative directory that belongs
-//! to it. While parked both lie elsewhere and only their explicit names lead to them.
+//! A checkout as git sees it: a directory of files and its administrative directory. While a
+//! worktree is parked both lie elsewhere, and git needs their explicit paths.
 
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ impl Checkout {
         if self.is_main() {
             command
         } else {
-            // A parked admin directory's own idea of where that is no longer holds.
+            // A parked admin directory still names the old place.
             command.env("GIT_COMMON_DIR", &self.common_dir)
         }
     }
@@ -101,8 +101,8 @@ impl Checkout {
         }
     }
 
-    /// Lets HEAD name another branch. Where HEAD is a file no line goes into its log: it can be taken
-    /// back without a trace.
+    /// Points HEAD at another branch. Where HEAD is a file nothing is written to its log, so that it
+    /// can be taken back without a trace.
     pub(crate) fn point_head(&self, branch: &str) -> Result<(), GitError> {
         if self.head_file().is_none() {
             self.git()
@@ -120,8 +120,8 @@ impl Checkout {
         super::disk::sync_dir(&self.git_dir)
     }
 
-    /// What HEAD says, where it is a file that says it: a link does not, and where refs are kept in
-    /// tables it names what cannot be.
+    /// The content of HEAD, if it is a plain file. Not if it is a symlink, or if the repository uses
+    /// reftables, where the file is a placeholder.
     fn head_file(&self) -> Option<String> {
         let path = self.git_dir.join("HEAD");
         let plain = std::fs::symlink_metadata(&path).ok()?.is_file();
@@ -139,7 +139,7 @@ impl Checkout {
         Ok(output.success().then(|| output.stdout_text()))
     }
 
-    /// The operation that stands open here, in the words of git's own commands.
+    /// The git operation in progress, named like git's command for it.
     pub(crate) fn operation_in_progress(&self) -> Option<&'static str> {
         [
             ("MERGE_HEAD", "merge"),

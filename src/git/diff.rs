@@ -11,7 +11,7 @@ use super::{Checkout, GitError, Repo};
 use crate::model::DiffStat;
 use crate::process::Command;
 
-/// Git looks at as many bytes to tell text from binary.
+/// Git looks at this many bytes to tell text from binary.
 const PROBE: usize = 8000;
 
 /// How a difference is shown.
@@ -88,7 +88,7 @@ pub(crate) fn diff_text(
         .run()?)
 }
 
-/// No program of the user's, whatever their configuration says.
+/// Runs none of the user's programs, whatever the configuration says.
 pub(crate) fn quiet(command: Command) -> Command {
     command.args([
         "--no-ext-diff",

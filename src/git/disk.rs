@@ -1,4 +1,4 @@
-//! What is asked of the filesystem: who a file is, whether it is on the platter, how much fits.
+//! Filesystem questions: the identity of a file, durable writes and renames, free space.
 
 use std::fs::File;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::GitError;
 
-/// A file for as long as it exists, whatever it is called: recorded before an effect, so that a
-/// later run recognises its own work.
+/// Identifies a file for as long as it exists, whatever its name is. It is recorded before an
+/// effect, so that a later run recognises its own work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(crate) struct FileIdentity {
     pub device: u64,
@@ -17,7 +17,7 @@ pub(crate) struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Who is at this path now (not following a symlink); None if nobody is.
+    /// The file at this path now (not following a symlink); None if there is none.
     pub(crate) fn at(path: &Path) -> Result<Option<Self>, GitError> {
         match std::fs::symlink_metadata(path) {
             Ok(found) => Ok(Some(Self {
@@ -74,14 +74,15 @@ fn sync(_handle: &File) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Lets the disk begin to write, in the background: what waits for [`sync_filesystems`] later finds
-/// most of it done. Harmless where nothing comes of it.
+/// Starts a sync in the background, so that a later [`sync_filesystems`] has less to wait for.
 pub(crate) fn begin_sync(paths: &[&Path]) {
     let paths: Vec<PathBuf> = paths.iter().map(|path| (*path).to_owned()).collect();
     std::thread::spawn(move || {
         let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-        // Whoever depends on it syncs again, and hears of an error then.
-        drop(sync_filesystems(&paths));
+        // Only a head start: a caller that depends on the sync repeats it and gets the error.
+        if let Err(error) = sync_filesystems(&paths) {
+            tracing::debug!(%error, "sync in the background");
+        }
     });
 }
 
@@ -116,8 +117,8 @@ pub(crate) fn sync_names(dir: &Path) -> Result<(), GitError> {
     }
 }
 
-/// Whether what was changed before a directory is on the disk when the directory is: changes go
-/// through one journal, in their order. Nothing is said of other filesystems, which are synced whole.
+/// Whether syncing a directory also syncs every earlier change: true where all changes go through
+/// one journal, in order. Other filesystems are synced whole.
 #[cfg(target_os = "linux")]
 fn has_one_journal(dir: &Path) -> bool {
     const EXT4: i64 = 0xef53;
@@ -132,7 +133,7 @@ fn has_one_journal(_: &Path) -> bool {
     false
 }
 
-/// Beside the file that it becomes, until it is on the disk. A crash may leave it there.
+/// Suffix of a file that is being written, until it is on the disk. A crash may leave it behind.
 pub(crate) const UNFINISHED: &str = "bivouac-new";
 
 /// Puts a file in the place of another, or of none: after a crash the old one is there or the new
@@ -162,7 +163,7 @@ pub(crate) fn device_of(path: &Path) -> Result<u64, GitError> {
         .map_err(GitError::reading(path))
 }
 
-/// Bytes that we may still write on the filesystem of `path`.
+/// Bytes that this user can still write on the filesystem of `path`.
 pub(crate) fn free_bytes(path: &Path) -> Result<u64, GitError> {
     let found = rustix::fs::statvfs(path).map_err(|errno| GitError::reading(path)(errno.into()))?;
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
@@ -177,7 +178,7 @@ pub(crate) fn rename_durably(from: &Path, to: &Path) -> Result<(), GitError> {
     Ok(())
 }
 
-/// `rename(2)` replaces an empty directory without a word; that one may be somebody's.
+/// `rename(2)` silently replaces an empty directory, which may not be ours; this does not.
 pub(crate) fn rename_exclusively(from: &Path, to: &Path) -> Result<(), GitError> {
     #[cfg(any(target_os = "linux", target_os = "macos"))]
     {

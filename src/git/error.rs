@@ -76,7 +76,7 @@ pub(crate) enum GitError {
     Unsettled { paths: Vec<PathBuf> },
     #[error("{} is not what was stored for it", path.display())]
     StoredDiffers { path: PathBuf },
-    /// A merge, rebase or the like stands open, so the work cannot be carried to another commit.
+    /// A merge, rebase or the like is in progress, so the work cannot be carried to another commit.
     #[error("the worktree is in the middle of a {operation}, and its branch was moved meanwhile")]
     OperationInProgress { operation: String },
     /// The saved work and the moved branch both have something at these paths.

@@ -1,4 +1,4 @@
-//! By what a repository is known again, wherever it lies: a random id in its git directory.
+//! The identity of a repository, wherever it lies: a random id in its git directory.
 
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,7 +13,7 @@ const MARKER: &str = "bivouac/id";
 const MOST: u64 = 200;
 
 impl Repo {
-    /// The id that it was given; None where there is none that can be read as one.
+    /// The repository's id; None if it has none, or none that can be read.
     pub(crate) fn identity(&self) -> Result<Option<String>, GitError> {
         let path = self.common_dir().join(MARKER);
         let flags = rustix::fs::OFlags::NOFOLLOW.bits() | rustix::fs::OFlags::NONBLOCK.bits();
@@ -38,7 +38,7 @@ impl Repo {
         Ok((whole && valid).then(|| id.to_owned()))
     }
 
-    /// Its id, made if it has none. Gives whether it was there before.
+    /// The repository's id, made if it has none. Also returns whether it was there before.
     pub(crate) fn ensure_identity(&self) -> Result<(String, bool), GitError> {
         if let Some(id) = self.identity()? {
             return Ok((id, true));
@@ -46,7 +46,7 @@ impl Repo {
         let path = self.common_dir().join(MARKER);
         match self.fresh_identity()?.persist_noclobber(&path) {
             Ok(_) => sync_dir(&super::disk::parent(&path))?,
-            // Another process was faster, or something else stands there.
+            // Another process was faster, or something else is there.
             Err(_) if self.identity()?.is_some() => {}
             Err(_) => return Ok((self.renew_identity()?, false)),
         }
@@ -57,7 +57,7 @@ impl Repo {
         Ok((id, false))
     }
 
-    /// Another id, for a repository that is the copy of one that has it.
+    /// Gives the repository a new id, because it is the copy of one that has the same id.
     pub(crate) fn renew_identity(&self) -> Result<String, GitError> {
         let path = self.common_dir().join(MARKER);
         self.fresh_identity()?
@@ -92,7 +92,7 @@ impl Repo {
         for path in moved {
             command = command.arg(path);
         }
-        // It complains about others that are away, and mends the rest.
+        // Git complains about worktrees that are away, and mends the rest.
         command.output()?;
         Ok(())
     }
@@ -111,10 +111,10 @@ impl Repo {
     }
 }
 
-/// From where to where a repository went.
+/// The old and the new place of a repository that was moved.
 #[derive(Debug, Clone)]
 pub(crate) struct Relocation {
-    /// Old and new beginning of a path, the longest first.
+    /// Old and new path prefixes, the longest first.
     parts: Vec<(PathBuf, PathBuf)>,
 }
 
@@ -128,7 +128,7 @@ impl Relocation {
         Self { parts }
     }
 
-    /// Where a path is now; the same where it lay outside.
+    /// Where a path is now; unchanged if it lay outside of the repository.
     pub(crate) fn path(&self, path: &Path) -> PathBuf {
         self.parts
             .iter()

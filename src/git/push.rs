@@ -1,14 +1,14 @@
-//! A branch, sent to where its repository sends branches.
+//! Pushing a branch to the remote of its repository.
 //!
-//! The one call that is the user's own: with their hooks, their transports and their credentials.
-//! Only nobody is there to be asked for a password, so nothing may ask.
+//! This one call runs with the user's hooks, transports and credentials. It has no terminal, so
+//! nothing may ask for a password.
 
 use std::time::Duration;
 
 use super::{GitError, Repo};
 use crate::process::Command;
 
-/// A slow line and a large branch.
+/// Long enough for a slow line and a large branch.
 const DEADLINE: Duration = Duration::from_secs(600);
 
 impl Repo {

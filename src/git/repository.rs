@@ -1,4 +1,4 @@
-//! A repository: where it is, and small questions about its commits and branches.
+//! A repository: its place, and queries about its commits and branches.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use super::GitError;
 use super::call::{bytes_to_path, git, path_line, require_version};
 use crate::process::Command;
 
-/// A repository on disk. Bare ones and those with a separate git directory are as welcome.
+/// A repository on disk. It may be bare or have a separate git directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Repo {
     root: PathBuf,
@@ -26,7 +26,7 @@ impl Repo {
                 dir: dir.to_owned(),
             });
         }
-        // Two questions that do not depend on each other cost one wait.
+        // Two independent calls run side by side.
         let (version, answers) = std::thread::scope(|scope| {
             let version = scope.spawn(require_version);
             let answers = Answers::ask(dir);
@@ -156,7 +156,7 @@ impl Repo {
         Ok(!command.run()?.is_empty() || self.resolve("HEAD")?.is_some())
     }
 
-    /// Where a branch stands; None if there is no such branch.
+    /// The commit of a branch; None if there is no such branch.
     pub(crate) fn branch_commit(&self, name: &str) -> Result<Option<String>, GitError> {
         let output = self
             .git()
@@ -235,8 +235,8 @@ impl Repo {
         Ok(())
     }
 
-    /// Deletes a branch, provided that it still stands where the caller saw it and nobody has it
-    /// checked out. One that is gone already is fine.
+    /// Deletes a branch if it is still at the commit that the caller saw and is checked out nowhere.
+    /// A branch that is gone already is no error.
     pub(crate) fn delete_branch(&self, name: &str, expected: &str) -> Result<(), GitError> {
         let Some(found) = self.branch_commit(name)? else {
             return Ok(());
@@ -259,8 +259,8 @@ impl Repo {
             .arg(format!("refs/heads/{name}"))
             .arg(expected)
             .run()?;
-        // Upstream settings of a branch that is gone would bind to the next one of that name.
-        // There may be none.
+        // Upstream settings of a deleted branch would apply to the next one of that name.
+        // There may be none, so a failure does not matter.
         self.git()
             .args(["config", "--local", "--remove-section"])
             .arg(format!("branch.{name}"))
@@ -277,8 +277,8 @@ pub(crate) fn head_branch(git: Command) -> Result<Option<String>, GitError> {
         .map(str::to_owned))
 }
 
-/// Whether a name is beyond doubt without asking git: small letters, digits and single dashes in
-/// parts that a slash divides.
+/// Whether a name is certainly valid, without asking git: lower-case letters, digits and single
+/// dashes, in parts separated by slashes.
 fn is_plain(name: &str) -> bool {
     name.split('/').all(|part| {
         !part.is_empty()
@@ -300,7 +300,7 @@ struct Answers {
 }
 
 impl Answers {
-    /// In one call where the answers can be told apart: a path may hold a newline.
+    /// One call for all answers, if they can be told apart: a path may hold a newline.
     fn ask(dir: &Path) -> Result<Self, GitError> {
         let output = rev_parse(dir)
             .args(["--git-common-dir", "--absolute-git-dir"])
@@ -311,7 +311,7 @@ impl Answers {
             ])
             .output()?;
         let lines: Vec<&[u8]> = output.stdout.split(|byte| *byte == b'\n').collect();
-        // The last question fails outside of a checkout, after the others were answered.
+        // Outside of a checkout the last option fails, after the others were answered.
         let [common_dir, git_dir, inside, object_format, top @ ..] = lines.as_slice() else {
             return Self::ask_one_by_one(dir);
         };
@@ -358,7 +358,7 @@ fn rev_parse(dir: &Path) -> Command {
         .args(["rev-parse", "--path-format=absolute"])
 }
 
-/// One path about `dir`, with git's refusals told apart.
+/// One path that git prints about `dir`; its refusals become separate errors.
 fn ask(dir: &Path, question: &str) -> Result<PathBuf, GitError> {
     let command = rev_parse(dir).arg(question);
     let output = command.output()?;

@@ -41,11 +41,11 @@ impl BranchPlan {
 pub(crate) struct AddWorktree {
     pub path: PathBuf,
     pub branch: BranchPlan,
-    /// An earlier attempt at this very plan may have been cut off: what it left is taken up.
+    /// An earlier attempt at this same plan may have been cut off: what it left is reused.
     pub resume_partial: bool,
 }
 
-/// What was made: the directory by identity, for whoever takes it back.
+/// What was made. The directory's identity is recorded so that it can be taken back safely.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MadeWorktree {
     pub path: PathBuf,
@@ -61,7 +61,7 @@ pub(crate) enum Undone {
     Removed,
     /// Something had been added to it.
     MovedAside { to: PathBuf },
-    /// Somebody else's directory is at that path.
+    /// A directory that is not ours is at that path.
     LeftAlone,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct WorktreeOf {
     pub operation: Option<&'static str>,
 }
 
-/// With less room than this no file can be written worth the name.
+/// With less free space than this the disk counts as full.
 const NEXT_TO_NOTHING: u64 = 64 * 1024;
 
 /// Present in an admin directory from before its first checkout until that is complete.
@@ -100,7 +100,7 @@ impl Repo {
             if !plan.resume_partial {
                 return Err(GitError::PathTaken { path: path.clone() });
             }
-            if let Some(admin) = self.take_up(path)? {
+            if let Some(admin) = self.reuse_attempt(path)? {
                 return self.check_out(path, admin, &plan.branch);
             }
         }
@@ -158,11 +158,11 @@ impl Repo {
         if output.success() {
             return Ok(());
         }
-        // The parent cannot be made or written: git says so only in words.
+        // The parent cannot be made or written: git reports that only as text.
         Err(or_disk_full(&plan.path, 0)(command.status_failure(&output)))
     }
 
-    /// Git has refused, in words; what stands in the way is found out by looking.
+    /// Git has refused with a message only; the reason is found by looking.
     fn diagnose(&self, plan: &AddWorktree, error: GitError) -> GitError {
         let name = plan.branch.name();
         if let Ok(Some(path)) = self.branch_in_use(name) {
@@ -182,7 +182,7 @@ impl Repo {
 
     /// What a cut-off attempt left at `path`: its admin directory if the checkout can go on from
     /// there, None if the path is free (again). Anything else is not ours.
-    fn take_up(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
+    fn reuse_attempt(&self, path: &Path) -> Result<Option<PathBuf>, GitError> {
         let names: Vec<_> = std::fs::read_dir(path)
             .map_err(GitError::reading(path))?
             .filter_map(|entry| entry.ok().map(|entry| entry.file_name()))
@@ -231,7 +231,7 @@ impl Repo {
         };
         if !matches!(branch, BranchPlan::Unborn { .. }) {
             fetching(checkout.git())
-                // A lock left by a cut-off attempt is ours: nobody else knows of this worktree yet.
+                // A lock left by a cut-off attempt is ours: no other process knows of this worktree.
                 .args(["-c", "checkout.workers=0", "reset", "--hard", "--quiet"])
                 .arg("--no-recurse-submodules")
                 .deadline(SLOW)
@@ -241,6 +241,7 @@ impl Repo {
                     if !lock.exists() {
                         return Err(failure);
                     }
+                    // If this fails, git's next call names the lock.
                     drop(std::fs::remove_file(&lock));
                     fetching(checkout.git())
                         .args(["reset", "--hard", "--quiet", "--no-recurse-submodules"])
@@ -267,7 +268,7 @@ impl Repo {
 
     /// Takes back [`Self::add_worktree`], whole or cut off, for an instance whose agent never ran.
     /// Removes only what git can check out again; the rest is moved aside. The branch goes if this
-    /// plan made it and it still stands where it was made.
+    /// plan made it and it is still at the commit where it was made.
     pub(crate) fn undo_add_worktree(
         &self,
         plan: &AddWorktree,
@@ -303,7 +304,7 @@ impl Repo {
             return Ok(Undone::LeftAlone);
         }
         let unfinished = checkout.git_dir.join(UNFINISHED).exists();
-        if is_only_git_s(&status(&checkout)?, unfinished) {
+        if has_only_checkout_changes(&status(&checkout)?, unfinished) {
             self.git()
                 .args(["worktree", "remove", "--force", "--force", "--"])
                 .arg(path)
@@ -368,9 +369,9 @@ pub(crate) fn worktree_of(dir: &Path) -> Result<WorktreeOf, GitError> {
     })
 }
 
-/// Whether all that a checkout shows is git's own doing: files that are not there yet and, where it
-/// was cut off, files of the commit that are half written or not yet in the index.
-fn is_only_git_s(status: &[Vec<u8>], unfinished: bool) -> bool {
+/// Whether every difference in a checkout comes from git itself: files that are not there yet and,
+/// if it was cut off, files of the commit that are half written or not yet in the index.
+fn has_only_checkout_changes(status: &[Vec<u8>], unfinished: bool) -> bool {
     let is_gone = |line: &[u8]| line.starts_with(b" D ") || line.starts_with(b"D  ");
     let path = |line: &[u8]| line.get(3..).unwrap_or_default().to_owned();
     let of_the_commit: HashSet<Vec<u8>> = status
@@ -383,8 +384,8 @@ fn is_only_git_s(status: &[Vec<u8>], unfinished: bool) -> bool {
         .all(|line| is_gone(line) || unfinished && of_the_commit.contains(&path(line)))
 }
 
-/// Git does not say that the disk is full, only that a file cannot be written: the disk is asked,
-/// and what was to come onto it. (Git may have taken back the file that did not fit.)
+/// Git does not say that the disk is full, only that a file cannot be written. So the free space is
+/// compared with what was to be written. (Git may have removed the file that did not fit.)
 fn or_disk_full(path: &Path, needed: u64) -> impl FnOnce(Failure) -> GitError {
     move |failure| match free_bytes(&parent(path)) {
         Ok(free) if free < needed.max(NEXT_TO_NOTHING) => GitError::DiskFull {

@@ -170,7 +170,7 @@ impl Server {
 
     /// The screen of an instance's pane with `above` lines of history, with colours; None where the pane
     /// belongs to another instance now.
-    pub(crate) fn glimpse(
+    pub(crate) fn screen_view(
         &self,
         pane: &str,
         instance: &InstanceId,

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 use super::mailbox::Mailbox;
 use super::message::Message;
 use crate::daemon::{DaemonClient, SubscriptionEvent};
-use crate::engine::{CampView, Doorbell, Engine, Events, Glimpse, InstanceView, Sight, Watcher};
+use crate::engine::{
+    CampView, Engine, Events, InstanceView, PanePipes, ScreenView, WatchEvent, Watcher,
+};
 use crate::model::{Activity, Event, EventKind, InstanceId};
 use crate::report::Report;
 
@@ -197,7 +199,7 @@ impl FeedContext {
     fn watch(&self, screen_requests: &Receiver<ScreenRequest>) {
         let watcher = self.start_watcher();
         let mut watched: (Option<InstanceId>, usize) = (None, 0);
-        let mut known: Option<((Option<InstanceId>, usize), Glimpse)> = None;
+        let mut known: Option<((Option<InstanceId>, usize), ScreenView)> = None;
         let mut last = Instant::now();
         let mut due: Option<Instant> = None;
         let mut settle: Option<Instant> = None;
@@ -237,20 +239,22 @@ impl FeedContext {
         &self,
         watcher: Option<&Watcher>,
         watched: &(Option<InstanceId>, usize),
-        known: &mut Option<((Option<InstanceId>, usize), Glimpse)>,
+        known: &mut Option<((Option<InstanceId>, usize), ScreenView)>,
     ) -> bool {
         let (Some(id), above) = watched else {
             return false;
         };
         // The watcher needs no new process for this, but has only the screen without history.
-        let live = watcher.filter(|_| *above == 0).and_then(|w| w.glimpse(id));
+        let live = watcher
+            .filter(|_| *above == 0)
+            .and_then(|w| w.screen_view(id));
         let seen = match live {
-            Some(glimpse) => Ok(glimpse),
-            None => self.engine.glimpse(id, *above),
+            Some(screen_view) => Ok(screen_view),
+            None => self.engine.screen_view(id, *above),
         };
-        if let (Ok(glimpse), Some((of, before))) = (&seen, &*known)
+        if let (Ok(screen_view), Some((of, before))) = (&seen, &*known)
             && of == watched
-            && before == glimpse
+            && before == screen_view
         {
             return false;
         }
@@ -261,29 +265,29 @@ impl FeedContext {
         self.mailbox.send(Message::Seen {
             id: id.clone(),
             above: *above,
-            glimpse: seen.map_err(Report::from),
+            screen_view: seen.map_err(Report::from),
         });
         true
     }
 
     fn start_watcher(&self) -> Option<Watcher> {
         // Without a watcher changes are still found, only later.
-        let (watcher, sights) = self.engine.watch(Doorbell::Free).ok()?;
+        let (watcher, watch_events) = self.engine.watch(PanePipes::OnlyFree).ok()?;
         let context = self.clone();
-        std::thread::spawn(move || context.listen_to_watcher(&sights));
+        std::thread::spawn(move || context.listen_to_watcher(&watch_events));
         Some(watcher)
     }
 
-    fn listen_to_watcher(&self, sights: &Receiver<Sight>) {
+    fn listen_to_watcher(&self, watch_events: &Receiver<WatchEvent>) {
         let mut doing: HashMap<InstanceId, Activity> = HashMap::new();
-        for sight in sights {
-            match sight {
-                Sight::Rang(id) => self.rang(id),
-                Sight::Seen(seen) => {
+        for event in watch_events {
+            match event {
+                WatchEvent::Output(id) => self.rang(id),
+                WatchEvent::Seen(seen) => {
                     let before = doing.insert(seen.instance.clone(), seen.activity);
                     self.noticed(seen.instance, seen.activity, before, seen.last_line);
                 }
-                Sight::Roll(_) | Sight::Left(_) | Sight::Lost => {
+                WatchEvent::Present(_) | WatchEvent::Ended(_) | WatchEvent::ServerGone => {
                     self.request_list(ListRequest::Soon)
                 }
             }

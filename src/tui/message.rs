@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::input::Event;
-use crate::engine::{AgentView, ConversationEntry, Glimpse, Listing, NewInstance, RunHistory};
+use crate::engine::{AgentView, ConversationEntry, Listing, NewInstance, RunHistory, ScreenView};
 use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
@@ -30,7 +30,7 @@ pub(super) enum Message {
     Seen {
         id: InstanceId,
         above: usize,
-        glimpse: Result<Glimpse, Report>,
+        screen_view: Result<ScreenView, Report>,
     },
     Read(InstanceId, Box<Result<Page, Report>>),
     /// The installed agents, and where the UI was started.

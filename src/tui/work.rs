@@ -9,8 +9,8 @@ use super::mailbox::Mailbox;
 use super::message::{Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome, Wait};
 use crate::daemon;
 use crate::engine::{
-    Asked, Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom,
-    OnConflict, PauseOptions, Progress, Restored, ResumeOptions, Sent, Told,
+    Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
+    PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent, StateChange,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason};
@@ -134,7 +134,7 @@ fn carry_out(
         reason,
     };
     let resuming = ResumeOptions {
-        told: Told::AsConfigured,
+        prompt: PromptOnResume::AsConfigured,
         on_conflict: OnConflict::Stop,
     };
     let said = |words: String| Ok(TaskOutcome::Said(words));
@@ -153,7 +153,7 @@ fn carry_out(
         },
         Task::Pause { id, wait, reason } => {
             match engine.pause(id.as_str(), &pausing(wait, reason), progress)? {
-                Asked::Done(view) => {
+                StateChange::Done(view) => {
                     if view.pause.as_ref().is_some_and(|pause| pause.forced) {
                         progress.note(&format!(
                             "warning: `{}` was stopped in the middle of its turn",
@@ -162,7 +162,7 @@ fn carry_out(
                     }
                     said(format!("Paused `{}`.", view.title))
                 }
-                Asked::Already(view) => said(format!("`{}` is paused already.", view.title)),
+                StateChange::Already(view) => said(format!("`{}` is paused already.", view.title)),
             }
         }
         Task::PauseEach { ids, wait } => {
@@ -178,8 +178,8 @@ fn carry_out(
             Ok(TaskOutcome::Quiet)
         }
         Task::Resume(id) => match engine.resume(id.as_str(), &resuming, progress)? {
-            Asked::Done(view) => said(format!("Resumed `{}`.", view.title)),
-            Asked::Already(view) => said(format!("`{}` is running already.", view.title)),
+            StateChange::Done(view) => said(format!("Resumed `{}`.", view.title)),
+            StateChange::Already(view) => said(format!("`{}` is running already.", view.title)),
         },
         Task::Restart(id) => {
             let view = engine.restart(id.as_str(), progress)?;

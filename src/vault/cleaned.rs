@@ -1,4 +1,4 @@
-//! What the clean filters and line-ending rules of a repository make of changed files.
+//! Applies the clean filters and line-ending rules of a repository to changed files.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -10,10 +10,14 @@ use crate::git::call::SLOW;
 
 pub(super) const DEADLINE: Duration = SLOW;
 
-/// Copies everything that `tips` reach, that `stands_on` do not reach, and that no pack of the
+/// Copies everything that `tips` reach, that `base_commits` do not reach, and that no pack of the
 /// vault has yet. Git itself says what that is; what the vault reads through its alternates does not
 /// count.
-pub(super) fn complete(vault: &Vault, tips: &[&str], stands_on: &[String]) -> Result<(), GitError> {
+pub(super) fn complete(
+    vault: &Vault,
+    tips: &[&str],
+    base_commits: &[String],
+) -> Result<(), GitError> {
     mark_kept(vault)?;
     vault
         .git()
@@ -21,25 +25,25 @@ pub(super) fn complete(vault: &Vault, tips: &[&str], stands_on: &[String]) -> Re
         .args(["pack-objects", "-q", "--revs", "--sparse", "--non-empty"])
         // A pack is "kept" if a file says so: those of the vault are.
         .args(["--honor-pack-keep", "--delta-base-offset", "--window=0"])
-        // In a partial clone some objects are on another machine; what is changed is not.
+        // In a partial clone some objects are only on the remote; changed ones never are.
         .arg("--missing=allow-any")
         .arg(vault.objects().join("pack/pack"))
-        .stdin(without(tips, stands_on))
+        .stdin(without(tips, base_commits))
         .deadline(DEADLINE)
         .run()?;
     mark_kept(vault)
 }
 
-/// What [`complete`] has to have copied and is not in a pack of the vault.
+/// Objects that [`complete`] should have copied and that are in no pack of the vault.
 pub(super) fn lacking(
     vault: &Vault,
     commit: &str,
-    stands_on: &[String],
+    base_commits: &[String],
 ) -> Result<Vec<String>, GitError> {
     let all = vault
         .git()
         .args(["rev-list", "--objects", "--no-object-names", "--stdin"])
-        .stdin(without(&[commit], stands_on))
+        .stdin(without(&[commit], base_commits))
         .deadline(DEADLINE)
         .text()?;
     let own = objects_in(vault, &indexes(vault)?)?;
@@ -96,8 +100,8 @@ pub(super) fn without(tips: &[&str], excluded: &[String]) -> String {
     lines
 }
 
-/// Says of each pack of the vault that it stays: even `git gc`, run there by mistake, then leaves it
-/// alone.
+/// Marks each pack of the vault as kept, so that even a `git gc` that is run there by mistake leaves
+/// it alone.
 pub(super) fn mark_kept(vault: &Vault) -> Result<(), GitError> {
     for index in indexes(vault)? {
         let keep = index.with_extension("keep");

@@ -1,8 +1,8 @@
 //! Frees the disk of what no snapshot in the vault needs any more.
 //!
-//! Git's own collection is of no use here: it counts as safe what the user's repository has, which may
-//! drop it tomorrow. So for each snapshot git is asked what it reaches beyond the commits that it
-//! stands on; all of that goes into one new pack, and only when that was read back the older packs go.
+//! Git's own collection cannot be used: it counts as safe what the user's repository has, which may
+//! drop it tomorrow. So git lists for each snapshot what it reaches beyond its base commits. All of
+//! that goes into one new pack. When that was read back, the older packs are deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use crate::git::{GitError, Repo};
 /// What is younger stays: an operation that was cut off may still need it.
 pub(crate) const GRACE: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// So many packs are made one, even if nothing is freed by it: git looks into each of them.
+/// From this many packs on they are merged, even if that frees nothing: git searches each of them.
 const MANY_PACKS: usize = 50;
 
 /// Deletes from the vault what is older than `grace` and no snapshot needs; gives the bytes that were
@@ -55,21 +55,21 @@ pub(crate) fn collect_vault(repo: &Repo, grace: Duration) -> Result<u64, GitErro
     Ok(before.saturating_sub(bytes(&vault.objects())))
 }
 
-/// Every object that a snapshot needs of the vault itself. None where it is not known what a snapshot
-/// stands on: then nothing is known to be garbage.
+/// Every object that a snapshot needs from the vault itself. None if the base commits of a snapshot
+/// are not known: then nothing is known to be garbage.
 fn wanted(vault: &Vault) -> Result<Option<BTreeSet<String>>, GitError> {
     let listing = vault
         .git()
         .args(["for-each-ref", "--format=%(refname) %(parent)"])
         .text()?;
-    let mut stands_on: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut base_commits: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut snapshots: Vec<(&str, &str)> = Vec::new();
     for line in listing.lines() {
         let (name, parents) = line.split_once(' ').unwrap_or((line, ""));
         let of = |namespace| name.strip_prefix(namespace);
         if let Some(snapshot) = of(KEEP) {
             let parents = parents.split_whitespace().map(str::to_owned);
-            stands_on.insert(snapshot, parents.collect());
+            base_commits.insert(snapshot, parents.collect());
         } else if let Some(snapshot) = of(HELD).or_else(|| of(TRASH)) {
             snapshots.push((name, snapshot.strip_suffix(THINNED).unwrap_or(snapshot)));
         } else {
@@ -79,14 +79,14 @@ fn wanted(vault: &Vault) -> Result<Option<BTreeSet<String>>, GitError> {
     }
     let mut wanted = BTreeSet::new();
     for (name, snapshot) in snapshots {
-        let Some(stands_on) = stands_on.get(snapshot) else {
+        let Some(base_commits) = base_commits.get(snapshot) else {
             return Ok(None);
         };
         let note = format!("{KEEP}{snapshot}");
         let ids = vault
             .git()
             .args(["rev-list", "--objects", "--no-object-names", "--stdin"])
-            .stdin(without(&[name, &note], stands_on))
+            .stdin(without(&[name, &note], base_commits))
             .deadline(SLOW)
             .text()?;
         wanted.extend(ids.lines().map(str::to_owned));

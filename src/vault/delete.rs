@@ -11,7 +11,7 @@ use super::manifest::{Item, Kind, Manifest, Source, above, stamp_of};
 use super::objects::{Blob, Share, Wanted, read_blobs};
 use super::remove::{Left, remove_tree};
 use super::repository::Vault;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use crate::git::GitError;
 use crate::git::call::bytes_to_path;
 use crate::git::disk::sync_dir;
@@ -21,7 +21,7 @@ use crate::process::crash;
 pub(crate) struct ThinReport {
     /// Deleted without a copy, by policy: path and size.
     pub dropped: Vec<(PathBuf, u64)>,
-    /// On disk by intention.
+    /// Kept on disk on purpose.
     pub kept: Vec<PathBuf>,
     /// To be tried again.
     pub left: Vec<Left>,
@@ -72,10 +72,10 @@ pub(super) fn delete(
     read_blobs(vault, &wanted, |position, blob| {
         let item = &manifest.items[present[position]];
         match blob.map(|blob| compare(dir, item, &blob)) {
-            Some(Held::Whole) => {}
-            Some(Held::Part) if unfinished == Unfinished::Possible => {}
-            Some(Held::Nothing) => return Ok(()),
-            Some(Held::Part | Held::Other) => {
+            Some(FileMatch::Whole) => {}
+            Some(FileMatch::Part) if unfinished == Unfinished::Possible => {}
+            Some(FileMatch::Nothing) => return Ok(()),
+            Some(FileMatch::Part | FileMatch::Other) => {
                 report.leave(item, "changed since it was stored".to_owned());
                 return Ok(());
             }
@@ -120,7 +120,7 @@ pub(super) fn delete(
     }
     for item in manifest.items.iter().rev() {
         if item.kind == Kind::Directory && !kept.contains(item.path.as_slice()) {
-            // Not empty: something in it stays.
+            // Fails, as it should, if something in it stays.
             drop(std::fs::remove_dir(dir.join(bytes_to_path(&item.path))));
             crash::effect();
         }
@@ -209,13 +209,13 @@ fn reason(error: &GitError) -> String {
     }
 }
 
-/// What the disk holds of an item and its blob.
+/// How the file on disk compares with an item and its blob.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum FileMatch {
     /// All that can be restored: bytes, type, mode and time.
     Whole,
-    /// No byte that the blob does not have: a file of ours that is not finished, or one that nobody
-    /// loses when it is written anew.
+    /// No byte that the blob does not have: an unfinished file of ours, or one that loses nothing when
+    /// it is written again.
     Part,
     /// Something else.
     Other,
@@ -223,13 +223,13 @@ pub(super) enum Held {
     Nothing,
 }
 
-pub(super) fn compare(dir: &Path, item: &Item, blob: &Blob<'_>) -> Held {
+pub(super) fn compare(dir: &Path, item: &Item, blob: &Blob<'_>) -> FileMatch {
     use std::os::unix::ffi::OsStrExt;
     let path = dir.join(bytes_to_path(&item.path));
     let stamp = match stamp_of(dir, item) {
         Ok(Some(stamp)) => stamp,
-        Ok(None) => return Held::Nothing,
-        Err(_) => return Held::Other,
+        Ok(None) => return FileMatch::Nothing,
+        Err(_) => return FileMatch::Other,
     };
     let (equal, part) = if item.kind == Kind::Symlink {
         let equal = stamp.is_symlink()
@@ -248,16 +248,16 @@ pub(super) fn compare(dir: &Path, item: &Item, blob: &Blob<'_>) -> Held {
     // A file that has the time of the stored one was written by us, or never deleted.
     let stamped = stamp.mtime == item.mtime;
     if equal && stamped && stamp.mode == item.mode {
-        Held::Whole
+        FileMatch::Whole
     } else if part {
-        Held::Part
+        FileMatch::Part
     } else {
-        Held::Other
+        FileMatch::Other
     }
 }
 
-/// Names can only be removed from directories that we may write; their modes come back with the
-/// refill. Where that is not allowed, the names stay and are told.
+/// Makes directories writable, because names can only be removed from those; the refill restores
+/// their modes. Where that is not allowed, the names stay and are reported.
 fn make_writable(dir: &Path, manifest: &Manifest) {
     use std::os::unix::fs::PermissionsExt;
     for item in &manifest.items {

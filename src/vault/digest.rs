@@ -1,4 +1,4 @@
-//! The hashes of git's objects and files; and a quick digest for evidence.
+//! The hashes of git's objects and files, and a fast digest of stat data.
 
 use std::io::Read;
 
@@ -6,12 +6,12 @@ use sha1::Digest;
 
 /// A digest of numbers that differs if one of them does: 128 bits, made for many of them.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Quick {
+pub(super) struct FastHash {
     one: u64,
     two: u64,
 }
 
-impl Quick {
+impl FastHash {
     pub(super) fn new() -> Self {
         Self {
             one: 0x9e37_79b9_7f4a_7c15,

@@ -8,7 +8,7 @@ use super::closure::complete;
 use super::fact::Label;
 use super::guard::{AdminFile, Named, admin_files, named};
 use super::import::{Commit, Content, Edit, Import, Imported, Object, fits_in_tree};
-use super::keep::{Stands, stands_on};
+use super::keep::{BaseCommits, base_commits};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path};
 use super::pack::{Pack, pack_files};
 use super::refs::{keep_of, reference};
@@ -25,14 +25,14 @@ pub(super) struct Draft {
     pub survey: Survey,
     pub admin: Vec<AdminFile>,
     named: Named,
-    pub stands: Stands,
-    /// What the clean filters make of a changed file, where they make anything of it.
+    pub base_commits: BaseCommits,
+    /// The id of a changed file after the clean filters, if any apply to it.
     cleaned: HashMap<Vec<u8>, String>,
     pack: Pack,
 }
 
 /// What is asked of git while the files are read.
-type Answers = (Vec<AdminFile>, Named, Stands, HashMap<Vec<u8>, String>);
+type Answers = (Vec<AdminFile>, Named, BaseCommits, HashMap<Vec<u8>, String>);
 
 impl Draft {
     pub(super) fn of(repo: &Repo, checkout: &Checkout, survey: Survey) -> Result<Self, GitError> {
@@ -44,7 +44,7 @@ impl Draft {
             .enumerate()
             .collect();
         let vault = Vault::open(repo)?;
-        let ((admin, named, stands, cleaned), pack) = std::thread::scope(|scope| {
+        let ((admin, named, base_commits, cleaned), pack) = std::thread::scope(|scope| {
             let pack = scope.spawn(|| pack_files(repo, &checkout.dir, &files));
             let answers = ask(&vault, checkout, &survey)?;
             let pack = pack.join().map_err(|_| GitError::Unexpected {
@@ -57,7 +57,7 @@ impl Draft {
             survey,
             admin,
             named,
-            stands,
+            base_commits,
             cleaned,
             pack,
         })
@@ -75,14 +75,14 @@ impl Draft {
         let imported = import.run_with(vault, &reference, std::mem::take(&mut self.pack))?;
         if let (Some(commit), true) = (imported.commits.last(), imported.unsettled.is_empty()) {
             let keep = keep_of(label.instance, label.number);
-            complete(vault, &[commit, &keep], &self.stands.on)?;
+            complete(vault, &[commit, &keep], &self.base_commits.public)?;
         }
         Ok(imported)
     }
 
     /// How many objects are named that the user's repository may drop.
     pub(super) fn guarded(&self) -> u64 {
-        (self.named.blobs.len() + self.named.trees.len() + self.stands.private) as u64
+        (self.named.blobs.len() + self.named.trees.len() + self.base_commits.private) as u64
     }
 
     fn import(&self, checkout: &Checkout, label: Label<'_>) -> Import {
@@ -149,7 +149,13 @@ impl Draft {
         let keep = import.commit(Commit {
             message: super::keep::message(label.instance),
             from: None,
-            parents: self.stands.on.iter().cloned().map(Object::Id).collect(),
+            parents: self
+                .base_commits
+                .public
+                .iter()
+                .cloned()
+                .map(Object::Id)
+                .collect(),
             edits: Vec::new(),
         });
         import
@@ -273,9 +279,9 @@ fn ask(vault: &Vault, checkout: &Checkout, survey: &Survey) -> Result<Answers, G
         .filter_map(|staged| staged.content.as_ref().map(|(_, id)| id.clone()));
     let repo = vault.repo();
     let named = named(repo, checkout, &admin, &survey.index, staged)?;
-    let stands = stands_on(repo, survey.head.as_ref(), &admin, &named)?;
+    let base_commits = base_commits(repo, survey.head.as_ref(), &admin, &named)?;
     let cleaned = cleaned(vault, checkout, &survey.changed)?;
-    Ok((admin, named, stands, cleaned))
+    Ok((admin, named, base_commits, cleaned))
 }
 
 /// Adds files to the import and the manifest; gives the number of each blob.

@@ -19,11 +19,11 @@ pub(crate) struct SnapshotFact {
     pub extra: String,
     /// A digest of every stamp, to know the same worktree again without reading it.
     pub evidence: String,
-    /// An operation that stood open.
+    /// The git operation that was in progress.
     pub operation: Option<String>,
     pub changed: u64,
     pub untracked: u64,
-    /// How many objects it names that the user's repository may drop; None where nobody counted.
+    /// How many objects it names that the user's repository may drop; None if they were not counted.
     #[serde(default)]
     pub guarded: Option<u64>,
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use super::index::hex;
 use super::pack::{Pack, pack_files};
 use super::repository::Vault;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::survey::Found;
 use super::tree::{Leaf, tree_of, unhex};
 use crate::git::GitError;
@@ -20,7 +20,7 @@ use crate::git::call::{EMAIL, NAME, bytes_to_path, quoted};
 use crate::git::disk::open_file;
 use crate::model::Timestamp;
 
-/// Slower disks than this are not waited for.
+/// The slowest disk for which the deadline is enough.
 const BYTES_A_SECOND: u64 = 2_000_000;
 
 /// The bytes of one blob.
@@ -331,7 +331,7 @@ fn stem(commit: &Commit, pack: &mut Pack) -> Option<String> {
 }
 
 /// Git leaves a report in the vault when its importer is cut off, which happens when we are killed.
-/// Failing to remove it is no harm.
+/// A report that stays does no harm.
 fn remove_crash_reports(vault: &Vault) {
     let Ok(entries) = std::fs::read_dir(vault.dir()) else {
         return;

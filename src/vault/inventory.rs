@@ -1,4 +1,4 @@
-//! Every path of a parked worktree, and what is to become of it when the disk is freed.
+//! Every path of a parked worktree, and what thinning does with it.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -9,13 +9,13 @@ use super::index::{Entry, GITLINK, Index};
 use super::manifest::{Item, Kind, Source};
 use super::objects::{Share, Wanted, read_blobs, sizes};
 use super::repository::Vault;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::survey::unchanged;
 use super::walk::{Descend, has_attributes, is_open, walk, weigh};
 use crate::git::call::{SLOW, bytes_to_path, fields};
 use crate::git::{Checkout, GitError, Repo, untracked};
 
-/// What may be let go.
+/// What thinning may delete without a copy.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ThinPolicy {
     /// An ignored file or directory above this size is deleted without a copy, unless a repository
@@ -153,7 +153,7 @@ fn keep_shared(items: &mut Inventory) {
 
 type SetAside = (HashSet<Vec<u8>>, HashMap<Vec<u8>, u64>);
 
-/// What stays on disk as a whole, and what is let go.
+/// What stays on disk as a whole, and what is deleted without a copy.
 fn set_aside(
     checkout: &Checkout,
     index: &Index,

@@ -1,5 +1,5 @@
-//! What a snapshot stands on: commits of the user's history that the vault does not copy, and the
-//! one ref in the user's repository that keeps `git gc` from dropping them.
+//! The base commits of a snapshot: commits of the user's history that the vault does not copy, and
+//! the one ref in the user's repository that keeps `git gc` from dropping them.
 //!
 //! `refs/bivouac-keep/<id>` names a commit without files whose parents are those commits. A push of
 //! it shows that an instance was paused, and nothing that was not committed. Commits that no branch,
@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use super::guard::{AdminFile, Named, tokens};
-use super::owner::disown;
+use super::owner::forget_owner;
 use super::refs::{HELD, KEEP, THINNED, TRASH};
 use super::repository::Vault;
 use crate::git::{GitError, Repo};
@@ -40,20 +40,20 @@ pub(super) fn message(id: &InstanceId) -> String {
 
 /// Commits of the user's history, and whether others were named that are not in it.
 #[derive(Debug, Default)]
-pub(super) struct Stands {
-    pub on: Vec<String>,
+pub(super) struct BaseCommits {
+    pub public: Vec<String>,
     /// Named commits that are copied into the vault.
     pub private: usize,
 }
 
-/// The commits that a snapshot stands on: HEAD, those of an operation in progress, and of all others
-/// that are named those that the user's branches, tags and remotes have anyway.
-pub(super) fn stands_on(
+/// The base commits of a snapshot: HEAD, the commits of an operation in progress, and those of the
+/// other named commits that the user's branches, tags and remotes have anyway.
+pub(super) fn base_commits(
     repo: &Repo,
     head: Option<&String>,
     admin: &[AdminFile],
     named: &Named,
-) -> Result<Stands, GitError> {
+) -> Result<BaseCommits, GitError> {
     let mut heads: BTreeSet<String> = head.cloned().into_iter().collect();
     for file in admin {
         if OPERATION.contains(&file.path.as_slice()) {
@@ -70,8 +70,8 @@ pub(super) fn with_public(
     repo: &Repo,
     mut heads: BTreeSet<String>,
     others: &BTreeSet<String>,
-) -> Result<Stands, GitError> {
-    let mut stands = Stands::default();
+) -> Result<BaseCommits, GitError> {
+    let mut base_commits = BaseCommits::default();
     let beyond = history(repo, others, &heads, &[])?;
     if !beyond.is_empty() {
         let refs = ["--boundary", "--branches", "--tags", "--remotes"];
@@ -84,7 +84,7 @@ pub(super) fn with_public(
             .filter(|id| beyond.contains(*id) && !private.contains(*id))
             .map(str::to_owned)
             .collect();
-        stands.private = tips.intersection(&private).count();
+        base_commits.private = tips.intersection(&private).count();
         heads.extend(public);
     }
     if heads.len() > MANY {
@@ -93,11 +93,11 @@ pub(super) fn with_public(
             .args(["merge-base", "--independent"])
             .args(&heads)
             .text()?;
-        stands.on = independent.lines().map(str::to_owned).collect();
+        base_commits.public = independent.lines().map(str::to_owned).collect();
     } else {
-        stands.on = heads.into_iter().collect();
+        base_commits.public = heads.into_iter().collect();
     }
-    Ok(stands)
+    Ok(base_commits)
 }
 
 /// The commits that `from` reach and `without` do not.
@@ -176,8 +176,8 @@ pub(super) fn keep_more(
     set(repo, &reference, id, now.as_ref(), &wanted, at)
 }
 
-/// Keeps what the snapshots of this instance in the vault stand on, and nothing else. The caller
-/// holds the vault's lock alone.
+/// Keeps the base commits of this instance's snapshots in the vault, and nothing else. The caller
+/// holds the vault's exclusive lock.
 pub(super) fn keep_exactly(vault: &Vault, id: &InstanceId, at: Timestamp) -> Result<(), GitError> {
     let repo = vault.repo();
     let reference = format!("{KEEP}{id}");
@@ -192,7 +192,7 @@ pub(super) fn keep_exactly(vault: &Vault, id: &InstanceId, at: Timestamp) -> Res
             .run()?;
     }
     if wanted.is_empty() && list_of(vault, id)?.is_empty() {
-        disown(vault, id);
+        forget_owner(vault, id);
     }
     match now {
         None if wanted.is_empty() => Ok(()),
@@ -207,7 +207,7 @@ pub(super) fn keep_exactly(vault: &Vault, id: &InstanceId, at: Timestamp) -> Res
     }
 }
 
-/// What the snapshots of an instance stand on, and the notes of snapshots that are gone.
+/// The base commits of an instance's snapshots, and the notes of snapshots that are gone.
 pub(super) fn wanted(
     vault: &Vault,
     id: &InstanceId,

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::objects::Wanted;
 use super::repository::Vault;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use crate::git::GitError;
 use crate::git::call::{SLOW, bytes_to_path, fields};
 
@@ -35,7 +35,7 @@ pub(super) enum Kind {
     Directory,
     /// Still on disk: it cannot be stored.
     Kept,
-    /// Let go by the retention policy.
+    /// Deleted without a copy, by policy.
     Dropped,
 }
 

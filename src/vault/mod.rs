@@ -14,7 +14,7 @@
 //! is written as one pack ([`pack`]) and read while the agent is still being brought to rest
 //! ([`read_ahead`]); what a pause costs beside the same work by git is a row of `scripts/bench`.
 //!
-//! The order of a resume: [`branch_standing`], [`check_unpark`], [`plan_merge`] and [`in_the_way`] if
+//! The order of a resume: [`branch_position`], [`check_unpark`], [`plan_merge`] and [`find_obstacles`] if
 //! the branch was moved, [`refill()`] (no-op unless thinned), [`carry_over`] on the parked checkout,
 //! [`unpark`], [`verify_carried`], and, once the agent runs, [`settle_refill`] and [`settle_carry`].
 //!
@@ -28,13 +28,13 @@ mod diff;
 mod digest;
 mod draft;
 mod fact;
-mod give_back;
 mod guard;
 mod import;
 mod index;
 mod inventory;
 mod keep;
 mod manifest;
+mod migrate;
 mod moved;
 mod objects;
 mod opening;
@@ -50,11 +50,11 @@ mod remove;
 mod repository;
 mod restat;
 mod retention;
+mod return_objects;
 mod settle;
-mod sight;
 mod snapshot;
+mod stamp;
 mod survey;
-mod takeover;
 mod thin;
 mod thinned;
 mod tree;
@@ -66,12 +66,11 @@ pub(crate) use collect::{GRACE, collect_vault};
 pub(crate) use delete::ThinReport;
 pub(crate) use diff::{snapshot_diff_stat, snapshot_diff_text};
 pub(crate) use fact::{Label, SnapshotFact};
-pub(crate) use give_back::bring_objects_back;
 pub(crate) use inventory::ThinPolicy;
 pub(crate) use moved::{
-    Aside, BranchStanding, Carried, Kept, MergeFact, MergePlan, branch_standing, bring_merged_back,
-    carry_over, clear_way, in_the_way, keep_on_branch, plan_merge, settle_carry, take_back_carry,
-    take_back_kept, verify_carried,
+    Aside, BranchPosition, Carried, Kept, MergeFact, MergePlan, branch_position, bring_merged_back,
+    carry_over, clear_obstacles, find_obstacles, keep_on_branch, plan_merge, settle_carry,
+    take_back_carry, take_back_kept, verify_carried,
 };
 pub(crate) use parking::{
     ParkState, ParkingPlace, check_unpark, choose_parking, discard_parked, park, park_state,
@@ -85,6 +84,7 @@ pub(crate) use retention::{
     StoredSnapshot, delete_expired, is_kept, list_expired, list_snapshots, release_snapshot,
     restore_keep,
 };
+pub(crate) use return_objects::bring_objects_back;
 pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::take_snapshot;
 pub(crate) use survey::Seen;

@@ -37,7 +37,7 @@ pub(super) enum Share {
     All,
     /// Its first bytes, and nothing else.
     Beginning,
-    /// Something that the blob has not.
+    /// Something that is not in the blob.
     Other,
 }
 
@@ -137,8 +137,8 @@ fn fill(from: &mut dyn Read, buffer: &mut [u8]) -> std::io::Result<usize> {
     Ok(length)
 }
 
-/// Hands each blob to `take`, by its position in `wanted`; None for one that does not exist or is
-/// not a blob.
+/// Passes each blob to `take`, with its position in `wanted`; None for one that does not exist or
+/// is not a blob.
 pub(super) fn read_blobs(
     vault: &Vault,
     wanted: &[Wanted],

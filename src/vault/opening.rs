@@ -1,8 +1,8 @@
 //! Finding the vault of a repository, making it, and moving into it what earlier versions left in the
 //! user's repository.
 
+use super::migrate;
 use super::repository::{Vault, make, write_durably};
-use super::takeover;
 use crate::git::{GitError, Repo};
 
 /// Written when all that earlier versions left in the user's repository is here.
@@ -38,7 +38,7 @@ impl Vault {
         let vault = Self::at(repo);
         if vault.exists() {
             vault.with_old_snapshots().map(Some)
-        } else if takeover::old_snapshots(repo)?.is_empty() {
+        } else if migrate::old_snapshots(repo)?.is_empty() {
             Ok(None)
         } else {
             Self::open(repo).map(Some)
@@ -50,18 +50,18 @@ impl Vault {
         let done = self.dir().join(TAKEN_OVER);
         if !done.exists() {
             let lock = self.exclude()?;
-            let old = takeover::old_snapshots(self.repo())?;
-            let left = takeover::take_over(&self, old)?;
+            let old = migrate::old_snapshots(self.repo())?;
+            let left = migrate::migrate(&self, old)?;
             if left.is_empty() && !done.exists() {
                 write_durably(&done, b"")?;
             }
             drop(lock);
         } else if self.repo().common_dir().join("refs/bivouac").exists() {
-            // An earlier version was used once more. Not now, where others are busy.
+            // An earlier version was used again. If other processes hold the lock, it waits for next time.
             if let Some(_lock) = self.try_exclude()? {
-                let old = takeover::old_snapshots(self.repo())?;
-                takeover::take_over(&self, old)?;
-                // Gone if it is empty.
+                let old = migrate::old_snapshots(self.repo())?;
+                migrate::migrate(&self, old)?;
+                // Removed if it is empty; it fails, as it should, if something is in it.
                 drop(std::fs::remove_dir(
                     self.repo().common_dir().join("refs/bivouac"),
                 ));

@@ -19,7 +19,7 @@ pub(super) fn owner(vault: &Vault, id: &InstanceId) -> Option<PathBuf> {
 }
 
 /// Notes the home before anything of the instance is saved.
-pub(super) fn own(vault: &Vault, id: &InstanceId, home: &Path) -> Result<(), GitError> {
+pub(super) fn record_owner(vault: &Vault, id: &InstanceId, home: &Path) -> Result<(), GitError> {
     if owner(vault, id).as_deref() == Some(home) {
         return Ok(());
     }
@@ -35,7 +35,7 @@ pub(super) fn own(vault: &Vault, id: &InstanceId, home: &Path) -> Result<(), Git
     Ok(())
 }
 
-/// Nothing of the instance is left. A note that stays does no harm.
-pub(super) fn disown(vault: &Vault, id: &InstanceId) {
+/// Removes the note when nothing of the instance is left. One that stays does no harm.
+pub(super) fn forget_owner(vault: &Vault, id: &InstanceId) {
     drop(std::fs::remove_file(file(vault, id)));
 }

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use super::digest::checksum;
 use super::index::hex;
 use super::repository::Vault;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::survey::Found;
 use crate::git::call::bytes_to_path;
 use crate::git::disk::open_file;
@@ -36,7 +36,7 @@ pub(super) struct Pack {
     hash: usize,
 }
 
-/// One object as it stands in a pack.
+/// One object, encoded as in a pack.
 #[derive(Debug)]
 struct Entry {
     id: Vec<u8>,

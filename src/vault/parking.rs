@@ -2,8 +2,8 @@
 //!
 //! The admin directory goes first and comes back last: a worktree whose record is out of sight is
 //! merely not a checkout for a moment, while a record whose worktree is gone would be pruned. In
-//! its place stays a locked directory without content, so that nobody else is given the name: the
-//! links inside submodules lead through it.
+//! its place stays a locked directory without content, so that git gives the name to no other
+//! worktree: the links inside submodules lead through it.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use crate::git::{Checkout, GitError, Repo};
 use crate::model::InstanceId;
 use crate::process::crash;
 
-/// From where to where. Chosen and journalled before the first rename.
+/// The old and the new place. Chosen and journalled before the first rename.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ParkingPlace {
     pub worktree: PathBuf,
@@ -181,7 +181,7 @@ enum Half {
     Lost,
 }
 
-/// Only we make what lies in the parking place; at the usual place anybody may have put something.
+/// What lies in the parking place is always ours; at the usual place it may be something else.
 fn half(place: &Path, identity: FileIdentity, parked: &Path) -> Result<Half, GitError> {
     if FileIdentity::at(parked)?.is_some() {
         return Ok(Half::Parked);
@@ -231,7 +231,7 @@ pub(crate) fn park(place: &ParkingPlace) -> Result<(), GitError> {
     Ok(())
 }
 
-/// Whether [`unpark`] can go through: both halves are there and nothing stands in their way.
+/// Whether [`unpark`] can succeed: both halves are there and nothing is in their way.
 pub(crate) fn check_unpark(place: &ParkingPlace) -> Result<(), GitError> {
     let admin = half(&place.admin, place.admin_identity, &place.parked_admin)?;
     let worktree = half(
@@ -299,7 +299,7 @@ pub(crate) fn parked_bytes(place: &ParkingPlace) -> Result<u64, GitError> {
     }
 }
 
-/// Deletes what is parked, for good. For the expirer alone: when the instance was killed and the
+/// Deletes what is parked, for good. Only `gc` calls it: when the instance was killed and the
 /// time for bringing it back is over. Refuses every path that is not a parking place of ours. Gives
 /// back what cannot be deleted; until that is gone git's record stays as well.
 pub(crate) fn discard_parked(place: &ParkingPlace) -> Result<Vec<Left>, GitError> {
@@ -334,7 +334,7 @@ fn hold_name(admin: &Path) -> Result<(), GitError> {
     lock(admin)
 }
 
-/// Git leaves a locked record alone. One that its owner has locked stays as it is.
+/// Git leaves a locked record alone. One that the user has locked stays as it is.
 fn lock(record: &Path) -> Result<(), GitError> {
     let path = record.join(PLACEHOLDER);
     if !record.is_dir() || path.exists() {
@@ -350,7 +350,7 @@ fn unlock(record: &Path) -> Result<(), GitError> {
         Ok(text) if text == PLACEHOLDER_TEXT => {
             std::fs::remove_file(&path).map_err(GitError::writing(&path))
         }
-        // A lock of ours that a crash left empty looks like its owner's; git can unlock it.
+        // A lock of ours that a crash left empty looks like the user's; git can unlock it.
         Ok(_) | Err(_) => Ok(()),
     }
 }

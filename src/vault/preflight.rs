@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use super::read_ahead::{ReadAhead, read_ahead};
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::survey::{Depth, Survey, survey};
 use crate::git::call::bytes_to_path;
 use crate::git::disk::free_bytes;
@@ -108,7 +108,7 @@ pub(crate) fn preflight(repo: &Repo, checkout: &Checkout) -> Result<Preflight, G
 }
 
 fn is_readable(path: &Path, stamp: &Stamp) -> bool {
-    // The mode says it of one's own files; the others are asked for.
+    // For our own files the mode says it; for others the kernel is asked.
     let own = stamp.uid == rustix::process::geteuid().as_raw() && stamp.mode & 0o400 != 0;
     own || rustix::fs::access(path, rustix::fs::Access::READ_OK).is_ok()
 }

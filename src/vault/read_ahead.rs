@@ -1,17 +1,17 @@
 //! Reading ahead: what a snapshot will hold is read while the agent is still being brought to rest,
 //! which takes longer than the reading.
 //!
-//! Nothing is believed that was read before the agent stood still. What is stored is compared, stamp
-//! by stamp, by the verification that follows every snapshot; what stamps cannot show is looked at
-//! again here: HEAD, git's own files, names that came or went. And where something changed so lately
-//! that a second change would look like the first, nothing is read ahead at all.
+//! What was read before the agent was at rest is checked again. The verification that follows every
+//! snapshot compares what is stored, stamp by stamp. What stamps cannot show is looked at again here:
+//! HEAD, git's own files, names that came or went. If something changed so recently that a second
+//! change would have the same time, nothing is read ahead.
 
 use std::thread::JoinHandle;
 
 use super::draft::Draft;
 use super::fact::Label;
 use super::guard::admin_files;
-use super::sight::join;
+use super::stamp::join;
 use super::survey::Survey;
 use super::write::{Taken, Written, write};
 use crate::git::{Checkout, GitError, Repo, untracked};
@@ -43,7 +43,7 @@ impl ReadAhead {
     ) -> Result<Option<Taken>, GitError> {
         std::thread::scope(|scope| {
             let names = scope.spawn(|| untracked(checkout));
-            // Whatever went wrong ahead of time is tried again in its own time.
+            // An error of the early read is ignored: the snapshot is then read at its proper time.
             let Some(draft) = self.draft.join().ok().and_then(Result::ok) else {
                 return Ok(None);
             };

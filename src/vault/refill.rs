@@ -12,13 +12,13 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use serde::{Deserialize, Serialize};
 
 use super::ParkingPlace;
-use super::delete::{Held, compare};
+use super::delete::{FileMatch, compare};
 use super::manifest::{Item, Kind, Manifest, Source, above, stamp_of};
 use super::objects::{Blob, Wanted, read_blobs};
 use super::repository::Vault;
 use super::restat::refresh_index;
 use super::settle::mend_power_cut;
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::thinned::{Marker, Phase};
 use crate::git::call::bytes_to_path;
 use crate::git::disk::sync_names;
@@ -30,7 +30,7 @@ pub(crate) struct RefillReport {
     pub files: u64,
     /// Let go by policy when the worktree was thinned: path and size.
     pub missing: Vec<(PathBuf, u64)>,
-    /// Something else stood there, and was left as it is.
+    /// Something else was there, and was left as it is.
     pub changed: Vec<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
         return Ok(RefillReport::default());
     };
     if let Phase::Refilled { .. } = marker.phase {
-        // Its user may have worked there since.
+        // The user may have worked there since.
         mend_power_cut(repo, &checkout, &marker)?;
         return Ok(RefillReport::default());
     }
@@ -140,8 +140,8 @@ fn make_directories<'a>(dir: &Path, manifest: &'a Manifest) -> Result<HashSet<&'
             }
             Err(error) => return Err(GitError::writing(&path)(error)),
         }
-        // Whatever its own mode is: files have to be put into it first. Where it is not ours to
-        // change, nothing of ours was taken out of it.
+        // Files have to be written into it before it gets its own mode. A failure does not matter:
+        // from a directory that we cannot change nothing was deleted.
         if item.mode & 0o700 != 0o700 {
             drop(std::fs::set_permissions(
                 &path,
@@ -246,11 +246,11 @@ fn write(dir: &Path, item: &Item, blob: &Blob<'_>) -> Result<Written, GitError> 
     let made = match make() {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
             match compare(dir, item, blob) {
-                Held::Whole => return Ok(Written::Done),
-                Held::Part => {}
-                Held::Other if is_torn(dir, item)? => {}
-                Held::Other => return Ok(Written::LeftAlone),
-                Held::Nothing => {}
+                FileMatch::Whole => return Ok(Written::Done),
+                FileMatch::Part => {}
+                FileMatch::Other if is_torn(dir, item)? => {}
+                FileMatch::Other => return Ok(Written::LeftAlone),
+                FileMatch::Nothing => {}
             }
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -270,14 +270,14 @@ fn write(dir: &Path, item: &Item, blob: &Blob<'_>) -> Result<Written, GitError> 
     blob.write_to(&mut file).map_err(failed)?;
     crash::effect();
     rustix::fs::futimens(&file, &times(item)).map_err(|errno| failed(errno.into()))?;
-    // Last: until then it is a file that its owner can read, whatever becomes of it.
+    // The mode comes last: until then the owner can read the file, even after a crash.
     let mode = rustix::fs::Mode::from_raw_mode(item.mode & 0o7777);
     rustix::fs::fchmod(&file, mode).map_err(|errno| failed(errno.into()))?;
     Ok(Written::Done)
 }
 
-/// Whether a power cut has left something else in a file than we wrote: nobody else gives it its
-/// time.
+/// Whether a power cut has left something else in a file than we wrote. The file's time shows that
+/// we wrote it.
 fn is_torn(dir: &Path, item: &Item) -> Result<bool, GitError> {
     Ok(stamp_of(dir, item)?.is_some_and(|stamp| {
         stamp.is_file() && stamp.mtime == item.mtime && stamp.size <= item.size
@@ -300,7 +300,7 @@ fn set_time(path: &Path, item: &Item) -> Result<(), GitError> {
         .map_err(|errno| GitError::writing(path)(errno.into()))
 }
 
-/// Further names of files that had several. Where something else stands at the first name, each of
+/// Further names of files that had several. If something else is at the first name, each of
 /// the others gets a file of its own.
 fn link_names(
     vault: &Vault,

@@ -18,7 +18,7 @@ pub(super) fn thinned_name(name: &str) -> String {
     format!("{name}{THINNED}")
 }
 
-/// The ref of the vault that names what a snapshot stands on.
+/// The ref of the vault that names the base commits of a snapshot.
 pub(super) fn keep_of(id: &InstanceId, n: u64) -> String {
     format!("{KEEP}{id}/{n}")
 }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// What is still on the disk although it was to be deleted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Left {
-    /// Relative to the worktree, as far as it can be said in letters: it is for people.
+    /// Relative to the worktree, as text for the user: bytes that are not UTF-8 are replaced.
     pub path: String,
     pub why: String,
 }
@@ -123,7 +123,7 @@ fn enter(above: BorrowedFd<'_>, name: &[u8], found: &Stat) -> rustix::io::Result
     let wanted = Mode::RWXU;
     let closed = !Mode::from_raw_mode(found.st_mode).contains(wanted);
     if closed {
-        // Not ours: then opening or removing says so.
+        // If it is not ours to change, opening or removing reports the error.
         rustix::fs::chmodat(above, name, wanted, AtFlags::empty()).ok();
     }
     openat(above, name, DIRECTORY, Mode::empty())

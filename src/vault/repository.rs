@@ -7,7 +7,7 @@
 //!   refs/bivouac/<id>/<n>            snapshots in use, `-thin` for the content of thinned worktrees
 //!   refs/bivouac-trash/<id>/<n>      snapshots that were released and are kept for a while
 //!   homes/<id>                       the home that an instance belongs to, see [`super::owner`]
-//!   refs/bivouac-keep/<id>/<n>       the commits that a snapshot stands on, see [`super::keep`]
+//!   refs/bivouac-keep/<id>/<n>       the base commits of a snapshot, see [`super::keep`]
 //! ```
 //! No push, fetch, clone or log of the user's repository looks in here. Whatever the user's `git gc`
 //! could drop has a copy in a pack of the vault ([`super::closure`]); everything else is read through
@@ -44,7 +44,7 @@ pub(super) struct Vault {
     repo: Repo,
 }
 
-/// Held as long as it lives; the kernel lets go when its process ends.
+/// A lock on the vault until this is dropped; the kernel releases it when the process ends.
 #[derive(Debug)]
 pub(super) struct VaultLock {
     _file: File,
@@ -108,13 +108,13 @@ impl Vault {
         Ok(output.success().then(|| output.stdout_text()))
     }
 
-    /// Keeps others from deleting objects of the vault. Whoever writes or relies on objects that no
-    /// ref names yet holds it.
+    /// A shared lock that keeps other processes from deleting objects of the vault. A process holds it
+    /// while it writes, or relies on objects that no ref names yet.
     pub(super) fn share(&self) -> Result<VaultLock, GitError> {
         self.lock(File::try_lock_shared, PATIENCE)
     }
 
-    /// Waits until nobody writes, and lets nobody begin.
+    /// An exclusive lock: waits until no process writes to the vault, and lets none begin.
     pub(super) fn exclude(&self) -> Result<VaultLock, GitError> {
         self.lock(File::try_lock, PATIENCE)
     }
@@ -159,7 +159,7 @@ impl Vault {
 }
 
 impl Repo {
-    /// Where the saved work of this repository is, for people.
+    /// Where the saved work of this repository is, as text for the user.
     pub(crate) fn vault_dir(&self) -> PathBuf {
         Vault::at(self).dir
     }
@@ -218,7 +218,7 @@ const DESCRIPTION: &str = "saved work of paused instances of biv; `biv gc` looks
 /// Large blobs are streamed, by git too. Nothing here is ever collected by git itself: it would count
 /// what the user's repository has now as safe.
 fn config(repo: &Repo) -> Result<String, GitError> {
-    // What a partial clone has left with its remote is not missing here either.
+    // What a partial clone has left with its remote does not count as missing.
     let promised = repo
         .git()
         .args(["config", "--get-regexp"])

@@ -4,7 +4,7 @@ use super::ParkingPlace;
 use super::digest::checksum;
 use super::index::Index;
 use super::manifest::{Kind, Manifest};
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use crate::git::disk::{device_of, replace_durably};
 use crate::git::{GitError, Repo};
 

@@ -237,8 +237,8 @@ fn begin_times(
     Ok(())
 }
 
-/// Whether everything is protected that the snapshots of an instance stand on. A fetch that mirrors
-/// another repository, or a person, may have deleted the ref.
+/// Whether all base commits of an instance's snapshots are protected. A fetch that mirrors another
+/// repository, or the user, may have deleted the ref.
 pub(crate) fn is_kept(repo: &Repo, id: &InstanceId) -> Result<bool, GitError> {
     let Some(vault) = Vault::existing(repo)? else {
         return Ok(true);

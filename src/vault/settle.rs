@@ -15,8 +15,8 @@ use crate::git::disk::sync_filesystems;
 use crate::git::{Checkout, GitError, Repo};
 use crate::process::crash;
 
-/// Waits until refilled files are on the disk, parked or back in place. From then on nothing is known
-/// of their having been thinned.
+/// Waits until refilled files are on the disk, parked or back in place. Then the marker of the
+/// thinning is removed.
 pub(crate) fn settle_refill(repo: &Repo, checkout: &Checkout) -> Result<(), GitError> {
     let Some(marker) = Marker::read(checkout)? else {
         return Ok(());
@@ -29,7 +29,7 @@ pub(crate) fn settle_refill(repo: &Repo, checkout: &Checkout) -> Result<(), GitE
 
 /// Writes again what a power cut has taken from refilled files. A file is known to be one of those by
 /// three things: the machine was booted since the refill, the file still has the time and the mode
-/// that the refill gave it, so that nobody has written to it, and it is not longer than what was
+/// that the refill gave it, so it was not written to since, and it is not longer than what was
 /// written. It keeps its inode, and so its further names.
 pub(super) fn mend_power_cut(
     repo: &Repo,

@@ -9,7 +9,7 @@
 //!                          └─ X   tree: manifest, raw bytes, admin files, guarded objects
 //!                                 parents: commits that only the admin directory names
 //! ```
-//! W, I and U are what `git stash` makes, so that a person who fetches the ref out of the vault
+//! W, I and U are what `git stash` makes, so that a user who fetches the ref out of the vault
 //! (`git fetch .git/bivouac/vault <ref>`) can `git stash apply FETCH_HEAD` without us. X has the
 //! exact bytes (W holds them as the clean filters make them), the index file, and keeps alive what
 //! an operation in progress still needs. It is written through one stream and no private checkout:
@@ -32,7 +32,7 @@ const PATIENCE: usize = 2;
 
 /// Takes the snapshot and makes it durable. Running it again for the same number replaces the ref.
 ///
-/// What was read ahead is used if it is still so.
+/// What was read ahead is used if it is still true.
 pub(crate) fn take_snapshot(
     repo: &Repo,
     checkout: &Checkout,
@@ -48,8 +48,8 @@ pub(crate) fn take_snapshot(
     for attempt in 0..ATTEMPTS {
         let mut found = survey(repo, checkout, Depth::All)?;
         if attempt >= PATIENCE {
-            // Somebody writes to them without pause (a log). They are left to the parking place, and
-            // verification will say that this snapshot lacks them.
+            // A process writes to them all the time (a log). They are left to the parking place, and
+            // verification reports that this snapshot lacks them.
             found.leave_out(&unsettled);
         }
         let draft = Draft::of(repo, checkout, found)?;

@@ -1,5 +1,5 @@
 //! What is on disk in a checkout compared with its index and HEAD: found by looking at names and
-//! stat data alone, without a lock and without believing the flags that tell git to look away.
+//! stat data alone, without a lock, and ignoring the flags that make git skip files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -7,9 +7,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::io::Errno;
 
-use super::digest::Quick;
+use super::digest::FastHash;
 use super::index::{CachedStat, Entry, GITLINK, Index};
-use super::sight::{Stamp, Time, join, look_at_all};
+use super::stamp::{Stamp, Time, join, look_at_all};
 use crate::git::call::{SLOW, fields};
 use crate::git::{Checkout, GitError, Repo, untracked};
 
@@ -87,7 +87,7 @@ impl Survey {
         }
     }
 
-    /// Forgets files that cannot be read in peace; the digest then fits nothing.
+    /// Leaves out files that change while they are read; the digest then matches nothing.
     pub(super) fn leave_out(&mut self, paths: &[PathBuf]) {
         let stays = |found: &Found| !paths.contains(&crate::git::call::bytes_to_path(&found.path));
         self.changed.retain(stays);
@@ -138,7 +138,7 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
         let paths: Vec<&[u8]> = others.iter().map(Vec::as_slice).collect();
         let (stamps, others_seen) = look_at_all(&checkout.dir, &paths)?;
         seen.add(others_seen);
-        // Gone since it was listed is as good as never there.
+        // Gone since it was listed: the same as never there.
         let untracked = others
             .into_iter()
             .zip(stamps)
@@ -170,8 +170,8 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// From what is written down of it. The index says what was tracked; if it is not the same any
-    /// more, that shows.
+    /// Rebuilt from the record of a snapshot. The index says what was tracked; if it has changed since,
+    /// the digest shows it.
     pub(super) fn again(
         repo: &Repo,
         checkout: &Checkout,
@@ -193,7 +193,7 @@ impl Seen {
         self.untracked == paths
     }
 
-    /// Whether nobody has touched anything since, wherever the checkout lies now.
+    /// Whether nothing was touched since, wherever the checkout lies now.
     pub(crate) fn is_now(&self, checkout: &Checkout) -> Result<bool, GitError> {
         let own = own_stamps(checkout)?;
         let paths = |paths: &[Vec<u8>]| {
@@ -221,14 +221,14 @@ fn own_stamps(checkout: &Checkout) -> Result<Vec<Stamp>, GitError> {
     Ok(stamps)
 }
 
-fn closed(mut evidence: Quick, own: &[Stamp]) -> String {
+fn closed(mut evidence: FastHash, own: &[Stamp]) -> String {
     for stamp in own {
         stamp.add_to(&mut evidence);
     }
     evidence.text()
 }
 
-/// Each path of the index that stands for a file, once.
+/// Each path of the index that is a file, once.
 fn in_worktree(index: &Index) -> impl Iterator<Item = &Entry> {
     let mut last: Option<&[u8]> = None;
     index

@@ -13,10 +13,10 @@ mod crash;
 #[path = "../../tests/support/fingerprint.rs"]
 mod fingerprint;
 mod meanwhile;
+mod migrate;
 mod moved;
 #[path = "../../tests/support/states.rs"]
 mod states;
-mod takeover;
 mod thinning;
 mod vault;
 

@@ -165,7 +165,7 @@ fn store(
     import.commit(Commit {
         message: format!("bivouac: content of {}", fact.reference),
         from: None,
-        // Whoever holds this commit holds the snapshot, and with it all that the index names.
+        // The snapshot is a parent of this commit: what keeps the commit keeps all that the index names.
         parents: vec![Object::Id(fact.commit.clone())],
         edits,
     });
@@ -183,7 +183,7 @@ fn store(
             .ok_or_else(|| GitError::SnapshotMissing {
                 reference: thinned_name(&fact.reference),
             })?;
-    // The snapshot has all that it stands on and more.
+    // The base commits of the snapshot cover this commit too.
     complete(&vault, &[&commit], std::slice::from_ref(&fact.commit))?;
     Ok(commit)
 }

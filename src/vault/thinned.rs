@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Files are deleted in `thinning` and written in `refilling`, both in the parking place only. Once
-//! the marker says `refilled`, the files belong to their user: the one thing that is still written
-//! is what a power cut took away from a file that nobody has touched since.
+//! the marker says `refilled`, the files belong to the user again. The only thing that is still
+//! written is what a power cut took away from a file that was not touched since.
 
 use std::path::PathBuf;
 
@@ -134,6 +134,7 @@ impl Marker {
 
     pub(super) fn remove(checkout: &Checkout) -> Result<(), GitError> {
         let path = Self::path(checkout);
+        // A draft that stays is overwritten by the next marker.
         drop(std::fs::remove_file(checkout.git_dir.join(UNFINISHED)));
         std::fs::remove_file(&path).map_err(GitError::writing(&path))?;
         sync_dir(&checkout.git_dir)?;

@@ -16,14 +16,14 @@ use crate::git::{Checkout, GitError, Repo};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verification {
     Equal,
-    /// Somebody wrote in the meantime.
+    /// Files were written in the meantime.
     Differs {
         paths: Vec<PathBuf>,
     },
 }
 
 /// Whether the checkout, wherever it lies now, is what the snapshot holds, and whether the
-/// snapshot is there. `seen` is how it was, for one who saw it then.
+/// snapshot is there. `seen` is the checkout at the time of the snapshot, if the caller has it.
 pub(crate) fn verify_snapshot(
     repo: &Repo,
     checkout: &Checkout,
@@ -128,7 +128,7 @@ fn altered<'a>(
             .filter(|entry| entry.mode == found.tree_mode())
             .map(|entry| entry.id())
     };
-    // As it lies there, else as the filters make it: either may be what git has stored.
+    // Its raw bytes, else its filtered bytes: git may have stored either.
     let mut altered = plain;
     for conversion in [&["--no-filters"][..], &[]] {
         if altered.is_empty() {

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use super::sight::Stamp;
+use super::stamp::Stamp;
 use super::survey::Found;
 use crate::git::GitError;
 use crate::git::call::bytes_to_path;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::draft::Draft;
 use super::fact::{Label, SnapshotFact};
 use super::keep::keep_more;
-use super::owner::own;
+use super::owner::record_owner;
 use super::refs::reference;
 use super::repository::Vault;
-use super::sight::join;
+use super::stamp::join;
 use super::survey::Seen;
 use crate::git::disk::sync_filesystems;
 use crate::git::{Checkout, GitError, Repo};
@@ -36,10 +36,10 @@ pub(super) fn write(
 ) -> Result<Written, GitError> {
     let vault = Vault::open(repo)?;
     let _lock = vault.share()?;
-    own(&vault, label.instance, label.home)?;
-    let stands_on = draft.stands.on.clone();
+    record_owner(&vault, label.instance, label.home)?;
+    let base_commits = draft.base_commits.public.clone();
     let (kept, imported) = std::thread::scope(|scope| {
-        let keep = scope.spawn(|| keep_more(repo, label.instance, &stands_on, label.at));
+        let keep = scope.spawn(|| keep_more(repo, label.instance, &base_commits, label.at));
         let imported = draft.write(&vault, checkout, label);
         (join(keep), imported)
     });

@@ -8,7 +8,7 @@ use crate::daemon::jobs;
 use crate::daemon::message::DaemonMessage;
 use crate::daemon::scheduler::InstanceScheduler;
 use crate::daemon::thread::{log, spawn};
-use crate::engine::hurried;
+use crate::engine::scaled;
 use crate::model::{InstanceId, PauseReason};
 
 /// After a save, no screen is saved for this many times its duration: saving takes at most one percent of the
@@ -31,18 +31,18 @@ impl EventLoop {
             .count();
         let crowded = running > usize::try_from(limits.active).unwrap_or(usize::MAX);
         if crowded && !self.crowded {
-            self.engine.tell_crowded(running);
+            self.engine.emit_crowded(running);
             log(&format!("{running} agents run, more than limits.active"));
         }
         self.crowded = crowded;
         if now >= self.compact && !self.compacting {
-            self.compact = now + hurried(COMPACT);
+            self.compact = now + scaled(COMPACT);
             self.compacting = self.compact_all(now);
         }
         self.save_one(now);
         let limits = &self.engine.config().settings.limits;
         if limits.memory > 0 && now >= self.measure && !self.measuring {
-            self.measure = now + hurried(MEASURE);
+            self.measure = now + scaled(MEASURE);
             self.measuring = self.measure_all();
         }
     }
@@ -101,7 +101,7 @@ impl EventLoop {
         }
         let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         let begun = spawn("round", move || {
-            let troubles = match engine.settle_everyone() {
+            let troubles = match engine.settle_all() {
                 Ok(troubles) => troubles,
                 Err(error) => vec![error.to_string()],
             };
@@ -146,7 +146,7 @@ impl EventLoop {
             .collect();
         let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
         spawn("measure", move || {
-            let bytes = engine.memory_of_all(&running);
+            let bytes = engine.total_memory(&running);
             // The loop has ended where this fails.
             drop(messages.send(DaemonMessage::Measured(bytes)));
         })

@@ -7,8 +7,8 @@ use crate::model::{InstanceId, QueueCounts, Title};
 
 const TURN: Duration = Duration::from_secs(30);
 
-fn standing() -> Standing {
-    Standing {
+fn status() -> InstanceStatus {
+    InstanceStatus {
         id: InstanceId::random(),
         title: Title::new("t").unwrap(),
         state: State::Running,
@@ -35,20 +35,20 @@ fn at(seconds: u64) -> Duration {
 
 struct Scene {
     scheduler: InstanceScheduler,
-    face: u64,
+    screen_hash: u64,
 }
 
 impl Scene {
-    fn new(standing: Standing) -> Self {
+    fn new(status: InstanceStatus) -> Self {
         Self {
-            scheduler: InstanceScheduler::new(standing, at(0), false),
-            face: 0,
+            scheduler: InstanceScheduler::new(status, at(0), false),
+            screen_hash: 0,
         }
     }
 
     /// A look that finds another screen than the one before.
     fn shows(&mut self, seconds: u64, activity: Activity) -> Vec<Announcement> {
-        self.face += 1;
+        self.screen_hash += 1;
         self.looks(seconds, activity, true)
     }
 
@@ -59,10 +59,10 @@ impl Scene {
 
     fn looks(&mut self, seconds: u64, activity: Activity, changed: bool) -> Vec<Announcement> {
         let seen = Seen {
-            instance: self.scheduler.standing.id.clone(),
+            instance: self.scheduler.status.id.clone(),
             activity,
             changed,
-            face: self.face,
+            screen_hash: self.screen_hash,
             last_line: Some("a line".to_owned()),
         };
         self.scheduler.observe(at(seconds), &seen, TURN)
@@ -72,10 +72,14 @@ impl Scene {
         self.scheduler.next_job(at(seconds), false)
     }
 
-    fn stands(&mut self, seconds: u64, change: impl FnOnce(&mut Standing)) -> Vec<Announcement> {
-        let mut standing = self.scheduler.standing.clone();
-        change(&mut standing);
-        self.scheduler.record_changed(at(seconds), standing)
+    fn stands(
+        &mut self,
+        seconds: u64,
+        change: impl FnOnce(&mut InstanceStatus),
+    ) -> Vec<Announcement> {
+        let mut status = self.scheduler.status.clone();
+        change(&mut status);
+        self.scheduler.record_changed(at(seconds), status)
     }
 }
 
@@ -83,7 +87,7 @@ const SUSPEND: Option<Job> = Some(Job::Suspend(PauseReason::Idle));
 
 #[test]
 fn one_that_was_idle_for_its_timeout_is_suspended() {
-    let mut scene = Scene::new(standing());
+    let mut scene = Scene::new(status());
     scene.shows(10, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(699), None);
@@ -100,7 +104,7 @@ fn output_a_visit_and_a_missed_moment_start_the_clock_again() {
         ("a visit", 500),
         ("the user was attached", 702),
     ] {
-        let mut scene = Scene::new(standing());
+        let mut scene = Scene::new(status());
         scene.shows(100, Activity::Idle);
         match what {
             "output" => drop(scene.shows(400, Activity::Idle)),
@@ -130,21 +134,21 @@ fn an_instance_that_is_busy_asks_or_has_a_queue_is_not_suspended() {
         Activity::Blocked,
         Activity::Unknown,
     ] {
-        let mut scene = Scene::new(standing());
+        let mut scene = Scene::new(status());
         scene.shows(0, Activity::Idle);
         scene.shows(1, activity);
         assert_eq!(scene.job(100_000), None, "{activity:?}");
     }
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         queue: queue(0, 1),
         queue_stopped: Some("blocked".to_owned()),
-        ..standing()
+        ..status()
     });
     scene.shows(0, Activity::Idle);
     assert_eq!(scene.job(100_000), None);
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         idle_timeout: None,
-        ..standing()
+        ..status()
     });
     scene.shows(0, Activity::Idle);
     assert_eq!(scene.job(100_000), None);
@@ -153,17 +157,19 @@ fn an_instance_that_is_busy_asks_or_has_a_queue_is_not_suspended() {
 
 #[test]
 fn a_queue_goes_on_turn_by_turn() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         queue: queue(0, 2),
-        ..standing()
+        ..status()
     });
     scene.shows(10, Activity::Busy);
     assert_eq!(scene.job(11), None, "it works on something else");
     scene.shows(12, Activity::Idle);
     assert_eq!(scene.job(12), None, "it has not settled");
     assert_eq!(scene.job(13), Some(Job::Feed));
-    scene.stands(14, |standing| standing.queue = queue(1, 1));
-    scene.scheduler.done(at(14), &Done::Fed(Fed::Sent));
+    scene.stands(14, |status| status.queue = queue(1, 1));
+    scene
+        .scheduler
+        .done(at(14), &Done::FeedResult(FeedResult::Sent));
     assert_eq!(scene.job(15), None, "its turn may not have begun");
     scene.shows(15, Activity::Busy);
     assert_eq!(scene.job(60), None);
@@ -172,16 +178,16 @@ fn a_queue_goes_on_turn_by_turn() {
     scene.shows(91, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(101), Some(Job::Finish(TurnEnd::Done)));
-    scene.stands(102, |standing| standing.queue = queue(0, 1));
+    scene.stands(102, |status| status.queue = queue(0, 1));
     scene.scheduler.done(at(102), &Done::Finished);
     assert_eq!(scene.job(102), Some(Job::Feed));
 }
 
 #[test]
 fn a_turn_that_was_not_observed_ends_all_the_same() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         queue: queue(1, 0),
-        ..standing()
+        ..status()
     });
     scene.shows(1, Activity::Idle);
     assert_eq!(scene.job(2), None);
@@ -192,9 +198,9 @@ fn a_turn_that_was_not_observed_ends_all_the_same() {
 #[test]
 fn a_blocked_or_failed_turn_stops_the_queue() {
     let started = || {
-        let mut scene = Scene::new(Standing {
+        let mut scene = Scene::new(InstanceStatus {
             queue: queue(1, 1),
-            ..standing()
+            ..status()
         });
         scene.shows(1, Activity::Busy);
         scene
@@ -208,16 +214,16 @@ fn a_blocked_or_failed_turn_stops_the_queue() {
     let mut scene = started();
     scene.scheduler.agent_ended();
     assert_eq!(scene.job(3), Some(Job::Settle));
-    let announcements = scene.stands(4, |standing| standing.state = State::Failed);
+    let announcements = scene.stands(4, |status| status.state = State::Failed);
     assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
     scene.scheduler.done(at(4), &Done::Settled);
     assert!(matches!(
         scene.job(4),
         Some(Job::Finish(TurnEnd::Failed(_)))
     ));
-    let announcements = scene.stands(5, |standing| {
-        standing.queue = queue(0, 1);
-        standing.queue_stopped = Some("the agent has ended".to_owned());
+    let announcements = scene.stands(5, |status| {
+        status.queue = queue(0, 1);
+        status.queue_stopped = Some("the agent has ended".to_owned());
     });
     assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
     scene.scheduler.done(at(5), &Done::Finished);
@@ -236,11 +242,11 @@ fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
         (State::Pausing, PauseReason::Idle, false, false),
         (State::Failed, PauseReason::Idle, false, false),
     ] {
-        let mut scene = Scene::new(Standing {
+        let mut scene = Scene::new(InstanceStatus {
             state,
             pause_reason: Some(reason),
             queue: queue(0, 1),
-            ..standing()
+            ..status()
         });
         let job = scene.scheduler.next_job(at(10), camp_paused);
         assert_eq!(job, fed.then_some(Job::Feed), "{state:?} {reason:?}");
@@ -249,32 +255,36 @@ fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
 
 #[test]
 fn what_cannot_be_done_now_is_tried_later_and_less_often() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         queue: queue(0, 1),
-        ..standing()
+        ..status()
     });
     scene.shows(0, Activity::Idle);
     let mut now = 1;
     for pause in [2, 4, 8, 16, 32, 60, 60] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.scheduler.done(at(now), &Done::Fed(Fed::NotNow));
+        scene
+            .scheduler
+            .done(at(now), &Done::FeedResult(FeedResult::NotNow));
         assert_eq!(scene.job(now + pause - 1), None);
         assert_eq!(scene.scheduler.due(at(now)), Some(at(now + pause)));
         now += pause;
     }
     // An added prompt is tried at once.
     assert_eq!(scene.job(now), Some(Job::Feed));
-    scene.scheduler.done(at(now), &Done::Fed(Fed::NotNow));
-    scene.stands(now + 1, |standing| standing.queue = queue(0, 2));
+    scene
+        .scheduler
+        .done(at(now), &Done::FeedResult(FeedResult::NotNow));
+    scene.stands(now + 1, |status| status.queue = queue(0, 2));
     assert_eq!(scene.job(now + 1), Some(Job::Feed));
 }
 
 #[test]
 fn an_agent_without_rules_is_fed_when_it_is_silent() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         queue: queue(0, 1),
         has_rules: false,
-        ..standing()
+        ..status()
     });
     scene.shows(0, Activity::Unknown);
     assert_eq!(scene.job(4), None);
@@ -293,7 +303,7 @@ fn what_it_does_is_told_when_it_changes_and_what_is_unclear_when_it_stays_so() {
             })
             .collect::<Vec<_>>()
     };
-    let mut scene = Scene::new(standing());
+    let mut scene = Scene::new(status());
     assert_eq!(activity(scene.shows(0, Activity::Busy)), [Activity::Busy]);
     assert_eq!(activity(scene.shows(1, Activity::Busy)), []);
     assert_eq!(activity(scene.shows(2, Activity::Unknown)), []);
@@ -309,7 +319,7 @@ fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
     for (began, ended, clients, notified) in
         [(0, 29, 0, false), (0, 30, 0, true), (0, 60, 1, false)]
     {
-        let mut scene = Scene::new(standing());
+        let mut scene = Scene::new(status());
         scene.scheduler.set_clients(at(0), clients);
         scene.shows(began, Activity::Busy);
         let heard = scene.shows(ended, Activity::Idle);
@@ -323,8 +333,8 @@ fn the_end_of_a_long_turn_is_told_to_those_who_do_not_look() {
 
 #[test]
 fn what_was_there_before_the_daemon_is_no_news() {
-    let mut scene = Scene::new(standing());
-    scene.scheduler = InstanceScheduler::new(standing(), at(0), true);
+    let mut scene = Scene::new(status());
+    scene.scheduler = InstanceScheduler::new(status(), at(0), true);
     let announcements = scene.shows(1, Activity::Approval);
     assert!(!announcements.contains(&Announcement::Notice(Notice::NeedsYou)));
     scene.shows(10, Activity::Busy);
@@ -334,10 +344,10 @@ fn what_was_there_before_the_daemon_is_no_news() {
 
 #[test]
 fn a_dialog_is_answered_once_it_is_drawn_and_considered_once() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         autoyes: true,
         idle_timeout: None,
-        ..standing()
+        ..status()
     });
     scene.shows(10, Activity::Approval);
     assert_eq!(scene.job(10), None, "it is being drawn");
@@ -367,9 +377,9 @@ fn a_dialog_is_answered_once_it_is_drawn_and_considered_once() {
 
 #[test]
 fn without_autoyes_a_dialog_is_left_alone() {
-    let mut scene = Scene::new(Standing {
+    let mut scene = Scene::new(InstanceStatus {
         idle_timeout: None,
-        ..standing()
+        ..status()
     });
     scene.shows(10, Activity::Approval);
     assert_eq!(scene.job(100), None);
@@ -378,33 +388,37 @@ fn without_autoyes_a_dialog_is_left_alone() {
 #[test]
 fn three_failing_starts_within_a_minute_stop_a_loop() {
     let asleep = || {
-        Scene::new(Standing {
+        Scene::new(InstanceStatus {
             state: State::Paused,
             pause_reason: Some(PauseReason::Idle),
             queue: queue(0, 1),
-            ..standing()
+            ..status()
         })
     };
     let mut scene = asleep();
     for now in [0, 10, 20] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.scheduler.done(at(now + 1), &Done::Fed(Fed::NotNow));
+        scene
+            .scheduler
+            .done(at(now + 1), &Done::FeedResult(FeedResult::NotNow));
     }
     assert_eq!(scene.job(10_000), None);
     // The user adds a prompt.
-    scene.stands(10_001, |standing| standing.queue = queue(0, 2));
+    scene.stands(10_001, |status| status.queue = queue(0, 2));
     assert_eq!(scene.job(10_001), Some(Job::Feed));
     // Failures over more than a minute do not count as a loop.
     let mut scene = asleep();
     for now in [0, 50, 100, 150] {
         assert_eq!(scene.job(now), Some(Job::Feed));
-        scene.scheduler.done(at(now + 1), &Done::Fed(Fed::NotNow));
+        scene
+            .scheduler
+            .done(at(now + 1), &Done::FeedResult(FeedResult::NotNow));
     }
 }
 
 #[test]
 fn a_job_for_which_there_was_no_thread_is_tried_again() {
-    let mut scene = Scene::new(standing());
+    let mut scene = Scene::new(status());
     scene.shows(10, Activity::Busy);
     scene.shows(100, Activity::Idle);
     assert_eq!(scene.job(700), SUSPEND);
@@ -412,7 +426,7 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
     assert_eq!(scene.job(701), None, "the system is given a moment");
     assert_eq!(scene.job(702), SUSPEND);
     // However often: it is not a failure of the instance.
-    let mut asleep = standing();
+    let mut asleep = status();
     asleep.state = State::Paused;
     asleep.pause_reason = Some(PauseReason::Idle);
     asleep.queue = queue(0, 1);
@@ -425,7 +439,7 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
 
 #[test]
 fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
-    let mut scene = Scene::new(standing());
+    let mut scene = Scene::new(status());
     assert_eq!(scene.scheduler.save_due(), None, "nothing was seen");
     scene.shows(1, Activity::Busy);
     assert_eq!(scene.scheduler.save_due(), Some(at(3)));
@@ -446,6 +460,6 @@ fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
     scene.still(60, Activity::Idle);
     assert_eq!(scene.scheduler.save_due(), None, "nothing has changed");
     scene.shows(70, Activity::Idle);
-    scene.stands(71, |standing| standing.state = State::Paused);
+    scene.stands(71, |status| status.state = State::Paused);
     assert_eq!(scene.scheduler.save_due(), None, "it is saved whole");
 }

@@ -1,10 +1,10 @@
-//! A dialog on the screen of an agent, answered by the policy: or left to its user.
+//! Answers a dialog on an agent's screen by the policy, or leaves it to the user.
 
 use std::time::{Duration, Instant};
 
 use crate::agents::Provider;
 use crate::detect::{Dialog, Screen};
-use crate::engine::autoyes::book::{About, entry, outcome, past, was_left_to_a_person};
+use crate::engine::autoyes::entries::{About, entry, outcome, past, was_left_to_a_person};
 use crate::engine::autoyes::policy::{off, rule_on, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::watch::archive::BANNER;
@@ -15,7 +15,7 @@ use crate::policy::{
 use crate::store::StoreError;
 use crate::tmux::{DetailedScreenshot, Expected, Server};
 
-/// How long an answered dialog may take to go.
+/// How long an answered dialog may take to disappear.
 const GOING: Duration = Duration::from_secs(2);
 const PROBE: Duration = Duration::from_millis(10);
 
@@ -32,10 +32,10 @@ pub(crate) struct AutoyesAnswer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AutoyesOutcome {
-    /// It is not on, or the instance does not run.
+    /// Autoyes is off, or the instance does not run.
     Off,
     NoDialog,
-    /// Somebody is attached or typing.
+    /// A client is attached or typing.
     PersonHere,
     Accepted,
     Rejected,
@@ -43,11 +43,11 @@ pub(crate) enum AutoyesOutcome {
     Manual,
     /// The screen changed before the key: nothing was pressed.
     Stale,
-    /// This dialog was answered before and still stands.
+    /// This dialog was answered before and is still there.
     AnsweredAlready,
     /// Not now: a limit is reached.
     Limited,
-    /// It went round in circles; autoyes is off now.
+    /// The same dialogs repeat; autoyes is off now.
     Stopped,
 }
 
@@ -74,7 +74,7 @@ impl AutoyesAnswer {
 }
 
 /// What is needed to answer one dialog.
-struct Case<'c> {
+struct DialogCase<'c> {
     record: &'c InstanceRecord,
     server: Server,
     pane: &'c str,
@@ -85,8 +85,8 @@ struct Case<'c> {
 }
 
 impl Core {
-    /// Looks at an instance and answers the dialog that it shows, if the policy says so and nobody is
-    /// there. At most one answer is given, and none that is not in the audit already.
+    /// Looks at an instance and answers the dialog that it shows, if the policy says so and no client is
+    /// attached or typing. At most one answer is given, and only after it is in the audit.
     pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
         use AutoyesOutcome::{NoDialog, Off, PersonHere};
         let found = self.find(given, Scope::Living)?;
@@ -130,7 +130,7 @@ impl Core {
                 "somebody is at its terminal",
             ));
         }
-        // A person who comes now waits for the one moment that this takes.
+        // A user who attaches now waits for the moment that this takes.
         let alone = match found.dir.lock_absence("autoyes") {
             Ok(lock) => lock,
             Err(StoreError::Busy { .. }) => {
@@ -139,7 +139,7 @@ impl Core {
             }
             Err(error) => return Err(error.into()),
         };
-        let case = Case {
+        let case = DialogCase {
             fingerprint: fingerprint(&dialog),
             pane: &place.pane,
             record: &record,
@@ -153,7 +153,7 @@ impl Core {
 
     fn answer(
         &self,
-        case: &Case<'_>,
+        case: &DialogCase<'_>,
         policy: &Policy,
         alone: crate::store::Lock,
     ) -> Result<AutoyesAnswer, Error> {
@@ -166,7 +166,7 @@ impl Core {
         if ruling.decision == Decision::Accept && keys.is_empty() {
             ruling = Ruling::manual("the screen does not tell which key says yes");
         }
-        // One that takes the first key alone would take the next one for an answer to its next question.
+        // If the agent reacts to the first key alone, the next key would answer its next question.
         if case.dialog.plain && keys.len() > 1 && !case.look.reads_lines {
             ruling = Ruling::manual("the program reads keys, not lines");
             keys.clear();
@@ -198,9 +198,9 @@ impl Core {
             }
             return Ok(AutoyesAnswer::of(AutoyesOutcome::Manual, &ruling, &[]));
         }
-        // An agent that asks by its hook is answered there: its dialog may still be on the screen when
-        // that is done, and a key would land in whatever comes next. Unless a person was there, who has
-        // left without an answer.
+        // An agent that asks through its hook is answered there. Its dialog may still be on the screen
+        // afterwards, and a key would go to whatever comes next. Except if the request was left to a user
+        // who has gone without an answer.
         let by_hook = self.store.instance(&record.id).hook_report().is_some();
         if by_hook && !was_left_to_a_person(&entries) {
             let reason = "its hook is answered, not its screen";
@@ -230,7 +230,7 @@ impl Core {
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::Stopped, reason));
             }
         }
-        // It may have been switched off since: the last word before the key is the switch's.
+        // It may have been switched off since: the switch is read last.
         if !self.is_autoyes(record) {
             return Ok(AutoyesAnswer::none(AutoyesOutcome::Off, "autoyes is off"));
         }
@@ -255,15 +255,14 @@ impl Core {
         Ok(AutoyesAnswer::of(outcome, &ruling, &keys))
     }
 
-    /// What the policy says to what is on the screen; and to yes, what it says to what the agent has
-    /// written down.
-    fn rule(&self, case: &Case<'_>, policy: &Policy) -> Ruling {
+    /// The policy's decision about the screen; an acceptance is checked against the agent's own record.
+    fn rule(&self, case: &DialogCase<'_>, policy: &Policy) -> Ruling {
         let (agent, worktree) = (&case.record.agent, &case.record.worktree.path);
         let seen = rule_on(policy, agent, &case.dialog, worktree);
         if seen.decision != Decision::Accept {
             return seen;
         }
-        let command = match self.believe(case.provider, case.record, &case.dialog) {
+        let command = match self.check_against_record(case.provider, case.record, &case.dialog) {
             Ok(None) => return seen,
             Ok(Some(command)) => command,
             Err(doubt) => return Ruling::manual(doubt),
@@ -278,7 +277,7 @@ impl Core {
         }
     }
 
-    fn tell(&self, kind: EventKind, case: &Case<'_>, ruling: &Ruling, keys: &[String]) {
+    fn tell(&self, kind: EventKind, case: &DialogCase<'_>, ruling: &Ruling, keys: &[String]) {
         let command = case.dialog.command.as_deref().map(redacted);
         let data = serde_json::json!({
             "tool": case.dialog.tool,
@@ -292,7 +291,7 @@ impl Core {
     }
 }
 
-impl Case<'_> {
+impl DialogCase<'_> {
     fn press(&self, keys: &[String]) -> Result<bool, Error> {
         let screen = Screen::new(&self.look.text);
         let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
@@ -301,7 +300,7 @@ impl Case<'_> {
             attached: self.look.attached,
             from: rows.len().saturating_sub(self.dialog.height),
             rows: &rows,
-            // What a plain program has asked stays on the screen when it goes on; the cursor does not.
+            // The question of a plain program stays on the screen when it goes on; the cursor moves.
             cursor: self.dialog.plain.then_some(self.look.cursor),
         };
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();

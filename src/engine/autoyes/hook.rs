@@ -1,7 +1,7 @@
-//! A request that an agent makes of its own accord, through a hook: answered without a key press.
+//! Answers a request that an agent makes through a hook, without a key press.
 //!
-//! What is asked comes as data, so there is nothing to misread and nothing to race with. Whatever is
-//! not accepted or rejected gets no answer, and the agent shows its dialog as ever.
+//! The request comes as data, so nothing can be misread and there is no race with the screen. What is
+//! neither accepted nor rejected gets no answer, and the agent shows its dialog as usual.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::engine::autoyes::answer::is_here;
-use crate::engine::autoyes::book::{About, PERSON_TYPES, entry, outcome, past};
+use crate::engine::autoyes::entries::{About, PERSON_TYPES, entry, outcome, past};
 use crate::engine::autoyes::policy::{off, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
 use crate::policy::{Decision, NoAnswer, OnReject, Request, Ruling, allowed, digest, redacted};
 
-/// What was asked, in the words of the rules.
+/// The request in the terms of the rules.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted {
     tool: String,
@@ -49,8 +49,8 @@ impl Core {
             tool: Some(&wanted.tool),
             readings: wanted.command.iter().cloned().collect(),
             paths: wanted.paths.clone(),
-            // An agent that stands elsewhere means other files by the same names.
-            complete: stands_inside(payload, &record.worktree.path),
+            // In another working directory the same relative paths name other files.
+            complete: is_in_worktree(payload, &record.worktree.path),
         };
         let ruling = policy.decide(&request, &site(&record.worktree.path));
         let fingerprint = fingerprint_of(payload);
@@ -70,13 +70,13 @@ impl Core {
                 "message": format!("Not allowed by the policy of this workspace: {}.", ruling.reason),
             }),
             Decision::Reject | Decision::Manual => {
-                // The dialog that comes now is judged once more, from the screen.
+                // The dialog that follows is decided again, from the screen.
                 log.append(entry(about, &request, &ruling, &[], outcome::LEFT))?;
                 return Ok(None);
             }
         };
-        // A person at the keyboard sees the dialog and decides; when they go, it is answered on the screen.
-        if self.somebody_types(&record, policy.options.person_idle) {
+        // A user who is present sees the dialog and decides; after they leave it is answered on the screen.
+        if self.is_user_typing(&record, policy.options.person_idle) {
             let left = Ruling::manual(PERSON_TYPES);
             log.append(entry(about, &request, &left, &[], outcome::LEFT))?;
             return Ok(None);
@@ -97,7 +97,7 @@ impl Core {
                 return Ok(None);
             }
         }
-        // It may have been switched off since: the last word before the answer is the switch's.
+        // It may have been switched off since: the switch is read last.
         if !self.is_autoyes(&record) {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl Core {
         })))
     }
 
-    fn somebody_types(&self, record: &InstanceRecord, idle: Duration) -> bool {
+    fn is_user_typing(&self, record: &InstanceRecord, idle: Duration) -> bool {
         let pane = record.place.as_ref().map(|place| &place.pane);
         let look =
             pane.and_then(|pane| self.server_of(record).take_detailed_screenshot(pane).ok()?);
@@ -131,7 +131,7 @@ impl Core {
     }
 }
 
-fn stands_inside(payload: &Value, worktree: &Path) -> bool {
+fn is_in_worktree(payload: &Value, worktree: &Path) -> bool {
     let Some(directory) = payload.get("cwd").and_then(Value::as_str) else {
         return false;
     };
@@ -170,8 +170,7 @@ fn wanted(payload: &Value) -> Wanted {
         "Bash" | "shell" | "local_shell" | "exec_command" | "unified_exec" => Wanted {
             tool: "shell".to_owned(),
             command: command_of(input),
-            // A sandbox that is to be left, or a directory that is elsewhere, is a decision of its
-            // own.
+            // Leaving the sandbox, or working in another directory, is a decision for the user.
             paths: Vec::new(),
         }
         .or_unclear(input),

@@ -1,19 +1,19 @@
 //! Autoyes: dialogs that are answered by a policy.
 //!
-//! Nothing is answered but what was read completely and is what the agent means, is allowed in every
-//! part, still stands on the screen in the very command that sends the key, and is written into the
-//! audit before that.
+//! A dialog is answered only if it was read completely, agrees with the agent's own record, is allowed
+//! in every part, is written into the audit, and is still on the screen in the same tmux command that
+//! sends the key.
 
 mod answer;
-mod book;
-mod doubt;
-mod ground;
+mod disguise;
+mod disk;
+mod entries;
 mod hook;
 mod policy;
 mod switch;
 
 pub(crate) use answer::{AutoyesAnswer, AutoyesOutcome};
-pub(crate) use policy::{Asked as PolicyQuestion, PolicyAnswer, PolicyCheck, PolicyTest};
+pub(crate) use policy::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 pub(crate) use switch::AutoyesState;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! The policy in force, and what it says to a screen, a command or a path.
+//! The policy in force, and its decision about a screen, a command or a path.
 
 use std::path::{Path, PathBuf};
 
 use crate::config::{Owner, Unreadable, is_writable_by_others, read_in_checkout, read_own};
 use crate::detect::{Dialog, Key};
-use crate::engine::autoyes::ground::Disk;
+use crate::engine::autoyes::disk::Disk;
 use crate::engine::base::{Core, Error};
 use crate::policy::{
     Decision, ExampleFailure, Layer, PartRuling, PathContext, Policy, PolicyFileError,
@@ -45,15 +45,15 @@ pub(crate) struct PolicyTest {
     pub failures: Vec<ExampleFailure>,
 }
 
-/// What somebody wants to know about.
+/// What `policy explain` is asked about.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Asked<'a> {
+pub(crate) enum PolicyQuestion<'a> {
     Command(&'a str),
     Path { tool: &'a str, path: &'a str },
 }
 
 impl Core {
-    /// What would be done about this screen, and why.
+    /// The decision about this screen, and the reason.
     pub(crate) fn policy_check(
         &self,
         agent: &str,
@@ -101,23 +101,23 @@ impl Core {
         })
     }
 
-    /// What the policy says to a command or a path, without a screen.
+    /// The policy's decision about a command or a path, without a screen.
     pub(crate) fn policy_explain(
         &self,
         agent: &str,
-        asked: Asked<'_>,
+        asked: PolicyQuestion<'_>,
         worktree: &Path,
     ) -> Result<PolicyAnswer, Error> {
         self.catalog.require(agent)?;
         let request = match asked {
-            Asked::Command(command) => Request {
+            PolicyQuestion::Command(command) => Request {
                 agent,
                 tool: Some("shell"),
                 readings: vec![command.to_owned()],
                 complete: true,
                 ..Request::default()
             },
-            Asked::Path { tool, path } => Request {
+            PolicyQuestion::Path { tool, path } => Request {
                 agent,
                 tool: Some(tool),
                 paths: vec![path.to_owned()],
@@ -141,7 +141,7 @@ impl Core {
     pub(crate) fn policy_test(&self, worktree: &Path) -> Result<PolicyTest, Error> {
         Ok(match self.policy(&[worktree]) {
             Ok(policy) => {
-                // The built-in rules by themselves: it is no failure that a user is stricter.
+                // The built-in rules alone: stricter rules of the user are no failure.
                 let built_in = Policy::load(&[]).unwrap_or_default();
                 let (own, mut failures) = built_in.examples(|_| true);
                 let (more, others) = policy.examples(|owned| owned.layer != Layer::BuiltIn);
@@ -185,7 +185,7 @@ impl Core {
 }
 
 impl Core {
-    /// What makes the user's own rules doubtful, though they are in force.
+    /// A doubt about the user's rules, which are in force all the same.
     pub(in crate::engine) fn policy_doubt(&self) -> Option<String> {
         let user = self.home.config.join(USER_FILE);
         is_writable_by_others(&user)
@@ -193,7 +193,7 @@ impl Core {
     }
 }
 
-/// What a policy says to a dialog in this worktree.
+/// The decision of a policy about a dialog in this worktree.
 pub(super) fn rule_on(policy: &Policy, agent: &str, dialog: &Dialog, worktree: &Path) -> Ruling {
     let ruling = policy.decide(&request(agent, dialog), &site(worktree));
     if ruling.decision == Decision::Accept && !can_be_accepted(dialog) {

@@ -1,14 +1,14 @@
-//! Autoyes on and off, for one instance and for a time.
+//! Switches autoyes on and off, for one instance and for a limited time.
 
 use std::time::Duration;
 
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::{AutoyesSwitch, EventKind, InstanceRecord, Timestamp, Title};
 
-/// What is said wherever autoyes starts with the rights of root.
+/// The warning when autoyes starts as root.
 const AS_ROOT: &str = "autoyes answers for an agent that runs as root: what it accepts can do anything to this machine";
 
-/// How autoyes stands for an instance.
+/// The state of autoyes for an instance.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct AutoyesState {
     pub id: crate::model::InstanceId,
@@ -20,14 +20,14 @@ pub(crate) struct AutoyesState {
 }
 
 impl Core {
-    /// How it stands.
+    /// Whether autoyes is on for an instance, and until when.
     pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
         let found = self.find(given, Scope::Living)?;
         let switch = found.dir.autoyes(&found.record)?;
         Ok(self.autoyes_state(&found.record, &switch))
     }
 
-    /// Switches it on, for as long as the policy says or as is asked for.
+    /// Switches autoyes on, for as long as the policy or the caller says.
     pub(crate) fn autoyes_on(
         &self,
         given: &str,
@@ -42,13 +42,13 @@ impl Core {
         self.turn(&found.record, &AutoyesSwitch::turned(true, until, now()))
     }
 
-    /// Switches it off, at once: nothing that is under way is waited for.
+    /// Switches autoyes off at once, without waiting for an operation in progress.
     pub(crate) fn autoyes_off(&self, given: &str) -> Result<AutoyesState, Error> {
         let found = self.find(given, Scope::Living)?;
         self.turn(&found.record, &AutoyesSwitch::turned(false, None, now()))
     }
 
-    /// Ends it because something went wrong, and says so, also when it could not be ended.
+    /// Ends autoyes because something went wrong, and reports it, also if it could not be ended.
     pub(super) fn stop_autoyes(&self, record: &InstanceRecord, reason: &str) -> Result<(), Error> {
         let turned = self.turn(record, &AutoyesSwitch::turned(false, None, now()));
         let data = serde_json::json!({
@@ -62,11 +62,11 @@ impl Core {
 
     fn turn(&self, record: &InstanceRecord, switch: &AutoyesSwitch) -> Result<AutoyesState, Error> {
         self.store.instance(&record.id).turn_autoyes(switch)?;
-        self.ring(Some(&record.id));
+        self.wake_daemon(Some(&record.id));
         Ok(self.autoyes_state(record, switch))
     }
 
-    /// When it ends if it is switched on now and nothing else is said.
+    /// When autoyes ends by default if it is switched on now.
     pub(in crate::engine) fn autoyes_ends(&self) -> Option<Timestamp> {
         // With a mistake in the policy nothing is answered anyway.
         let options = self.policy(&[]).map(|policy| policy.options);

@@ -29,8 +29,8 @@ fn recorded(folder: &str) -> Vec<Drawn> {
     found
 }
 
-/// Those that are not decided as they should be; and none may be accepted with a key that names
-/// another choice than "yes, once".
+/// The screens that are decided wrongly. None may be accepted with a key for another choice than
+/// "yes, once".
 fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
     let worktree = tempfile::tempdir().unwrap();
     let catalog = Catalog::built_in();
@@ -88,7 +88,7 @@ fn what_is_harmless_is_accepted() {
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
 
-/// What becomes of each of these commands.
+/// The decision for each of these commands.
 fn commands(file: &str) -> Vec<(String, Decision)> {
     let worktree = tempfile::tempdir().unwrap();
     let policy = Policy::built_in().unwrap();

@@ -1,9 +1,9 @@
 //! Whether a process runs inside an instance of this home, and inside which.
 //!
-//! It is told by the processes that it descends from, not by what it says of itself: an agent can
-//! clear its environment, but not its ancestors. The launcher makes each agent the reaper of its
-//! orphans, so that a child that has left its parent and its session still descends from the agent.
-//! The variable `BIV_INSTANCE` is further evidence, which can take rights away and never gives any.
+//! Its ancestor processes decide, not its own claims: an agent can clear its environment, but cannot
+//! change its ancestors. The launcher makes each agent the reaper of its orphans, so that a child
+//! that has left its parent and its session still descends from the agent. The variable
+//! `BIV_INSTANCE` is further evidence; it can take rights away and never gives any.
 
 use crate::config::Home;
 use crate::engine::base::rights::{Reach, Verb};
@@ -25,11 +25,14 @@ pub(crate) enum Caller {
 }
 
 /// Whether this process says that it belongs to an instance, and is proved to belong to another.
-pub(in crate::engine) fn is_impostor(home: &Home, claimed: &InstanceId) -> bool {
+pub(in crate::engine) fn claims_another_instance(home: &Home, claimed: &InstanceId) -> bool {
     let found = lineage(Identity::of_this_process().pid);
     let dir = Store::new(home.state.clone()).instance(claimed);
     // The usual case, which agents wait for: nothing but this one record is read.
-    if dir.record().is_ok_and(|record| speaks_for(&found, &record)) {
+    if dir
+        .record()
+        .is_ok_and(|record| runs_agent_of(&found, &record))
+    {
         return false;
     }
     let proved = Core::open(home.clone()).ok().and_then(|core| {
@@ -41,7 +44,7 @@ pub(in crate::engine) fn is_impostor(home: &Home, claimed: &InstanceId) -> bool 
 }
 
 /// Whether the agent of this instance is one of these processes.
-fn speaks_for(found: &Lineage, record: &InstanceRecord) -> bool {
+fn runs_agent_of(found: &Lineage, record: &InstanceRecord) -> bool {
     let place = record.place.as_ref();
     place.is_some_and(|place| found.processes.contains(&place.agent))
 }
@@ -76,7 +79,7 @@ impl Core {
                 marks.push(id);
             }
         }
-        // An instance of another home is that home's business.
+        // Instances of other homes do not count.
         if !marks.is_empty() {
             let known = self.store.ids().unwrap_or_default();
             marks.retain(|id| known.contains(id));
@@ -84,14 +87,14 @@ impl Core {
         marks
     }
 
-    /// Every pane is a child of our tmux server, which nothing of the user's descends from.
+    /// Every pane is a child of our tmux server, and no process of the user is.
     fn descends_from_server(&self, found: &Lineage) -> bool {
         if let Some(server) = self.server().identity() {
             return found.processes.contains(&server);
         }
-        // The note of which server it is can be missing: then the records tell.
+        // The file that names the server may be missing: then the records tell.
         self.server().socket_path().exists()
-            && self.seats().iter().any(|(_, agent, server)| {
+            && self.places().iter().any(|(_, agent, server)| {
                 found.processes.contains(agent) || found.processes.contains(server)
             })
     }
@@ -100,30 +103,30 @@ impl Core {
     fn agent_among(&self, found: &Lineage, likely: &[InstanceId]) -> Option<InstanceId> {
         for id in likely {
             if let Ok(record) = self.store.instance(id).record()
-                && speaks_for(found, &record)
+                && runs_agent_of(found, &record)
             {
                 return Some(record.id);
             }
         }
-        let seats = self.seats();
+        let places = self.places();
         found.processes.iter().find_map(|process| {
-            let place = seats.iter().find(|(_, agent, _)| agent == process);
+            let place = places.iter().find(|(_, agent, _)| agent == process);
             place.map(|(id, ..)| id.clone())
         })
     }
 
     /// Where agents run or ran last: the instance, the agent's process, its tmux server.
-    fn seats(&self) -> Vec<(InstanceId, Identity, Identity)> {
+    fn places(&self) -> Vec<(InstanceId, Identity, Identity)> {
         let found = self.all(Scope::Living).map(|(found, _)| found);
-        let seats = found.unwrap_or_default().into_iter().filter_map(|found| {
+        let places = found.unwrap_or_default().into_iter().filter_map(|found| {
             let place = found.record.place?;
             Some((found.record.id, place.agent, place.server))
         });
-        seats.collect()
+        places.collect()
     }
 
-    /// Refuses what a process inside an instance may not do. `targets` are the instances that it is
-    /// about, as they were typed.
+    /// Refuses what a process inside an instance may not do. `targets` are the instances concerned, as
+    /// the user typed them.
     pub(crate) fn require(&self, verb: Verb, targets: &[String]) -> Result<(), Error> {
         let reach = verb.reach();
         if reach == Reach::Everyone {

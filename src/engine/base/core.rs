@@ -1,4 +1,4 @@
-//! What every verb works with.
+//! The object that every verb of the engine works with.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -76,7 +76,7 @@ impl Core {
         &self.config.settings
     }
 
-    /// Makes sure, before anything else is touched, that what is about to happen can be recorded.
+    /// Creates the directories, so that what is about to happen can be recorded.
     pub(in crate::engine) fn prepare(&self) -> Result<(), Error> {
         self.store.prepare()?;
         ensure_private(&self.home.run)?;
@@ -89,12 +89,12 @@ impl Core {
         self.server_at(SOCKET)
     }
 
-    /// The server on which an instance sits: it stays where it was started.
+    /// The tmux server of an instance: it stays on the one where it was started.
     pub(in crate::engine) fn server_of(&self, record: &InstanceRecord) -> Server {
         self.server_at(record.place.as_ref().map_or(SOCKET, |place| &place.socket))
     }
 
-    /// The key that leaves an attached session, as people say it.
+    /// The key that detaches from a session, as text for the user.
     pub(in crate::engine) fn detach_key(&self) -> String {
         let key = &self.settings().terminal.detach_key;
         key.replace("C-", "ctrl-").replace("M-", "alt-")
@@ -112,7 +112,7 @@ impl Core {
         }
     }
 
-    /// What thinning may let go, by the settings.
+    /// What thinning may delete without a copy, by the settings.
     pub(in crate::engine) fn thin_policy(&self) -> ThinPolicy {
         ThinPolicy {
             ignored_limit_bytes: self.settings().snapshots.ignored_limit,
@@ -141,10 +141,10 @@ pub(in crate::engine) fn now() -> Timestamp {
     Timestamp::new(chrono::Utc::now())
 }
 
-/// This very program, also after it was replaced by an upgrade.
+/// The path of this program, also after an upgrade has replaced it.
 fn this_program() -> PathBuf {
     let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("biv"));
-    // So Linux calls the file of a process that runs on after its program was replaced.
+    // Linux appends this to the path of a running program that was replaced.
     match program
         .to_str()
         .and_then(|path| path.strip_suffix(" (deleted)"))

@@ -1,4 +1,4 @@
-//! What there is one of in each home: the daemon. Its lock, its socket, and who may talk to it.
+//! The daemon of a home, of which there is one: its lock, its socket, and the kinds of callers.
 
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -11,7 +11,7 @@ use crate::engine::base::{Core, Error, socket};
 use crate::process::Command;
 use crate::store::{Lock, StoreError};
 
-/// A log that has grown beyond this is put aside when the next daemon starts.
+/// A log larger than this is renamed when the next daemon starts.
 const LARGE_LOG: u64 = 1024 * 1024;
 
 /// Proves, as long as it is held, that no other daemon serves this home.
@@ -20,7 +20,7 @@ pub(crate) struct DaemonLock {
     _lock: Lock,
 }
 
-/// Who is at the other end of a connection.
+/// The kind of process at the other end of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// The user, at a terminal or in a script.
@@ -32,11 +32,11 @@ pub(crate) enum Peer {
 }
 
 impl Core {
-    /// Takes the lock of the daemon; an error says who has it.
+    /// Takes the lock of the daemon; the error names the process that holds it.
     pub(crate) fn lock_daemon(&self) -> Result<DaemonLock, Error> {
         self.prepare()?;
-        // One that was just killed may hold it for a moment more, and so does whoever looks; one that
-        // answers has it for good.
+        // A daemon that was just killed may hold the lock a moment longer, and a process that only tests
+        // the lock holds it briefly. A daemon that answers keeps it.
         let deadline = Instant::now() + Duration::from_secs(1);
         loop {
             match self.store.lock("daemon", Duration::ZERO, "daemon") {
@@ -51,13 +51,13 @@ impl Core {
         }
     }
 
-    /// Whether somebody has it.
+    /// Whether a process holds the daemon's lock.
     pub(crate) fn daemon_lock_is_held(&self) -> bool {
         self.store.root().join("lock").is_dir()
             && self.store.lock("daemon", Duration::ZERO, "look").is_err()
     }
 
-    /// The process that has it, as far as it has said so; None where nobody has it.
+    /// The process that holds the daemon's lock, if it has written its id; None if the lock is free.
     pub(crate) fn daemon_lock_holder(&self) -> Option<Option<u32>> {
         if !self.store.root().join("lock").is_dir() {
             return None;
@@ -79,9 +79,10 @@ impl Core {
         self.home.state.join("daemon.log")
     }
 
-    /// Opens the socket for requests. Whoever has the lock owns the place.
+    /// Opens the socket for requests. The caller holds the daemon's lock, so an old socket is replaced.
     pub(crate) fn open_daemon_socket(&self, _lock: &DaemonLock) -> Result<UnixListener, Error> {
         let path = self.daemon_socket();
+        // Usually the file does not exist; otherwise binding reports the error.
         drop(std::fs::remove_file(&path));
         let listener = socket::bind(&path).map_err(Error::files("open", &path))?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))
@@ -94,11 +95,11 @@ impl Core {
         socket::connect(&self.daemon_socket())
     }
 
-    /// Who is at the other end.
+    /// Which kind of process is at the other end.
     pub(crate) fn peer(&self, stream: &UnixStream) -> Peer {
         match socket::peer(stream) {
             Some((uid, pid)) if uid == rustix::process::geteuid().as_raw() => {
-                // Where the system does not tell the process, the modes of the socket have to do.
+                // If the system does not tell the process, only the modes of the socket protect it.
                 if pid > 0 && self.caller_of(pid) != Caller::User {
                     Peer::Inside
                 } else {
@@ -109,13 +110,14 @@ impl Core {
         }
     }
 
-    /// Starts a daemon for this home that outlives this process. What says that a process belongs to
-    /// an instance or sits at a terminal is not passed on: it belongs to nobody.
+    /// Starts a daemon for this home that outlives this process. Variables that tie a process to an
+    /// instance or to a terminal are not passed on.
     pub(crate) fn start_daemon(&self) -> Result<std::process::Child, Error> {
         self.require(Verb::StartDaemon, &[])?;
         self.prepare()?;
         let path = self.daemon_log();
         if std::fs::metadata(&path).is_ok_and(|log| log.len() > LARGE_LOG) {
+            // A log that cannot be renamed grows further.
             drop(std::fs::rename(&path, path.with_extension("log.1")));
         }
         let log = std::fs::OpenOptions::new()
@@ -130,7 +132,7 @@ impl Core {
         for name in ["BIV_INSTANCE", "TMUX", "TMUX_PANE"] {
             command = command.env_remove(name);
         }
-        // A relative one means something only where it was said.
+        // A relative path is only valid in the caller's directory.
         if let Some(home) = std::env::var_os("BIV_HOME").filter(|home| !home.is_empty())
             && let Ok(current) = std::env::current_dir()
         {

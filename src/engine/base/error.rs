@@ -1,4 +1,4 @@
-//! What can stand in the way of a verb. The faces turn these into words, hints and exit statuses.
+//! The errors of the engine. `report` turns them into messages, hints and exit statuses.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -247,8 +247,8 @@ impl Error {
     }
 }
 
-/// How long the launcher has to report. It does next to nothing before that; a machine that starts many
-/// at once takes its time all the same.
+/// How long the launcher has to report. It does little before that, but a machine that starts many at
+/// once is slow.
 pub(in crate::engine) const LAUNCH_PATIENCE: Duration = Duration::from_secs(30);
 
 /// What can go wrong between the start of a launcher and its report.

@@ -1,4 +1,4 @@
-//! The record of what happened, for whoever listens.
+//! The file of events, and readers that follow it.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -12,9 +12,9 @@ use crate::engine::base::{Core, Error, now};
 use crate::model::{Activity, Event, EventKind, InstanceId, InstanceRecord};
 use crate::store::{Durability, append_line};
 
-/// A file that has grown beyond this is put aside.
+/// A file larger than this is renamed, and a new one begun.
 const LARGE: u64 = 4 * 1024 * 1024;
-/// So many that were put aside stay; the newest is number 1.
+/// How many renamed files are kept; the newest is number 1.
 const KEPT: u32 = 4;
 /// Read at once.
 const CHUNK: usize = 64 * 1024;
@@ -33,7 +33,7 @@ impl Core {
         self.emit_event(kind, Some(record), data);
     }
 
-    /// The same, for what concerns the camp and no instance of it.
+    /// As `emit`, for events of the camp and not of one instance.
     pub(in crate::engine) fn emit_event(
         &self,
         kind: EventKind,
@@ -48,18 +48,20 @@ impl Core {
             data,
         };
         let path = self.events_path();
-        drop(append_line(&path, &event, Durability::Soon));
+        if let Err(error) = append_line(&path, &event, Durability::Soon) {
+            tracing::warn!(%error, path = %path.display(), "write an event");
+        }
         self.put_aside(&path);
-        // What an agent does is learned from looking: that is no reason to look again.
+        // An activity was learned by looking, so the daemon need not look again.
         let news = event
             .instance
             .as_ref()
             .filter(|_| kind != EventKind::Activity);
-        self.ring(news);
+        self.wake_daemon(news);
     }
 
-    /// Writes down that an agent does something else now.
-    pub(crate) fn tell_activity(
+    /// Records that an agent's activity has changed.
+    pub(crate) fn emit_activity(
         &self,
         id: &InstanceId,
         activity: Activity,
@@ -71,14 +73,14 @@ impl Core {
         }
     }
 
-    /// Writes down that more agents run than is wanted.
-    pub(crate) fn tell_crowded(&self, running: usize) {
+    /// Records that more agents run than the setting allows.
+    pub(crate) fn emit_crowded(&self, running: usize) {
         let limit = self.settings().limits.active;
         let data = json!({ "running": running, "limit": limit });
         self.emit_event(EventKind::Crowded, None, data);
     }
 
-    /// Everything that was ever written down and is still kept, and what will be.
+    /// All events that are still kept, and those to come.
     pub(crate) fn events_from_start(&self) -> Result<Events, Error> {
         let path = self.events_path();
         let old = (1..=KEPT)
@@ -93,7 +95,7 @@ impl Core {
         })
     }
 
-    /// Only what will be written down from now on.
+    /// Only the events from now on.
     pub(crate) fn events_from_now(&self) -> Result<Events, Error> {
         let mut events = Events {
             old: Vec::new(),
@@ -117,11 +119,12 @@ impl Core {
         if !is_large() {
             return;
         }
-        // Somebody else is at it, or was a moment ago.
+        // Another process does it now, or has just done it.
         let Ok(_lock) = self.store.lock("events", Duration::ZERO, "events") else {
             return;
         };
         if is_large() {
+            // A file that cannot be renamed grows further, and the next event tries again.
             for number in (1..KEPT).rev() {
                 drop(std::fs::rename(
                     aside(path, number),
@@ -137,11 +140,11 @@ fn aside(path: &Path, number: u32) -> PathBuf {
     path.with_file_name(format!("events.{number}.jsonl"))
 }
 
-/// Reads events in the order in which they were written, across files that are put aside meanwhile.
+/// Reads events in the order in which they were written, also across files that are renamed meanwhile.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// Before the current one, oldest first. The last that was put aside stays: whoever had opened it
-    /// before may still write into it.
+    /// The files before the current one, oldest first. The last that was put aside stays open: a
+    /// process that had opened it before may still write into it.
     old: Vec<Source>,
     current: Option<Source>,
     path: PathBuf,
@@ -178,7 +181,7 @@ impl Events {
             Ok(metadata) if metadata.ino() != inode => {
                 self.old.clear();
                 self.old.extend(self.current.take());
-                // What was written between the last read and the change of files comes first.
+                // First the lines that were written between the last read and the change of files.
                 self.next()
             }
             _ => Ok(Vec::new()),

@@ -1,13 +1,10 @@
-//! What every room of the engine works with: the home and its store, errors, lookup, events, who may do
-//! what.
+//! What every room of the engine uses: the home and its store, errors, lookup, events, rights.
 
-pub(in crate::engine) mod bell;
 pub(in crate::engine) mod caller;
 pub(in crate::engine) mod core;
 pub(in crate::engine) mod daemon_lock;
 pub(in crate::engine) mod error;
 pub(in crate::engine) mod events;
-pub(in crate::engine) mod haste;
 pub(in crate::engine) mod pace;
 pub(in crate::engine) mod progress;
 pub(in crate::engine) mod resolve;
@@ -15,8 +12,10 @@ pub(in crate::engine) mod rights;
 pub(in crate::engine) mod saved;
 pub(in crate::engine) mod socket;
 pub(in crate::engine) mod sources;
+pub(in crate::engine) mod time_scale;
 pub(in crate::engine) mod versions;
 pub(in crate::engine) mod view;
+pub(in crate::engine) mod wakeup;
 
 pub(in crate::engine) use core::{Core, now};
 pub(in crate::engine) use error::Error;

@@ -1,4 +1,4 @@
-//! How much of this process works at the same time.
+//! Limits how many threads of this process work at the same time.
 //!
 //! A request to all instances has one thread for each of them, because each waits for its own agent. Only
 //! so many of them work at once: hundreds of tmux clients and git processes side by side would keep each
@@ -17,7 +17,7 @@ struct Slots {
     freed: Condvar,
 }
 
-/// For each permit to work, so many to stop an agent: that is mostly a wait for its processes to end.
+/// Permits for stopping agents, per permit to work: stopping is mostly waiting.
 const STOPS: usize = 4;
 
 static WORK: OnceLock<Slots> = OnceLock::new();
@@ -44,7 +44,7 @@ pub(in crate::engine) fn at_once() -> usize {
 }
 
 /// The permission to start processes and to read files. It ends when this is dropped; a thread that waits
-/// for an agent or a person must not hold it.
+/// for an agent or the user must not hold it.
 #[must_use = "work is paced while this is held"]
 pub(in crate::engine) struct Permit {
     /// None where the thread had one already.

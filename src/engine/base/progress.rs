@@ -1,13 +1,13 @@
-//! What a person is told while an operation is under way.
+//! What the user is shown while an operation runs.
 
 use crate::lifecycle::{Operation, Step};
 
-/// Listens to an operation. Every face has its own: lines on a terminal, a bar, or nothing.
+/// Receives the progress of an operation. The command line, the UI and the daemon each have their own.
 pub(crate) trait Progress {
     /// A step begins.
     fn step(&mut self, operation: Operation, step: Step);
 
-    /// Something worth knowing that is no failure.
+    /// Information for the user that is not a failure.
     fn note(&mut self, text: &str);
 
     /// Whether the user has asked to stop what is under way. Asked only where it can be stopped.
@@ -19,7 +19,7 @@ pub(crate) trait Progress {
     fn count(&mut self, _done: usize, _of: usize) {}
 }
 
-/// For recovery and tests: nobody listens.
+/// For recovery and tests: progress is not shown.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Silent;
 

@@ -1,4 +1,4 @@
-//! From what a person typed to the instance that is meant.
+//! Finds the instance for the title, id or prefix that the user typed.
 
 use crate::engine::base::{Core, Error};
 use crate::lifecycle::Journal;
@@ -38,8 +38,8 @@ pub(in crate::engine) struct Found {
 pub(in crate::engine) type Unread = (InstanceId, StoreError);
 
 impl Core {
-    /// The instance of this title or id, or of a prefix of either that only one has. A whole title
-    /// wins over a prefix.
+    /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
+    /// prefix.
     pub(in crate::engine) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
         // A whole id needs no look at the others.
         if let Some(id) = InstanceId::parse(given)
@@ -81,7 +81,7 @@ impl Core {
         }
     }
 
-    /// Why the instance of this name cannot be read, if that is one that cannot.
+    /// The reason, if the name is that of an instance that cannot be read.
     fn unreadable_as(&self, given: &str, unreadable: Vec<Unread>) -> Option<Error> {
         let named = |id: &InstanceId| {
             id.as_str() == given
@@ -91,7 +91,7 @@ impl Core {
         Some(error.into())
     }
 
-    /// The instance of this very id, if it is in this scope and can be read.
+    /// The instance with exactly this id, if it is in this scope and can be read.
     fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
         let dir = self.store.instance(id);
         match dir.load() {
@@ -135,7 +135,7 @@ impl Core {
         Ok((found, unreadable))
     }
 
-    /// Titles and ids of the living, for completion.
+    /// Titles and ids of all instances that are not killed, for completion.
     pub(crate) fn names(&self, fits: impl Fn(RestingState) -> bool) -> Vec<(InstanceId, Title)> {
         self.all(Scope::WithKilled)
             .map(|(found, _)| {
@@ -164,7 +164,7 @@ impl Core {
     }
 }
 
-/// What an instance is, from its journal and its record.
+/// The state of an instance, from its journal and its record.
 pub(in crate::engine) fn state_of(
     record: &InstanceRecord,
     journal: Option<&Journal>,

@@ -1,6 +1,6 @@
-//! Who may do what: one table for the command line and the socket.
+//! Which caller may use which verb: one table for the command line and the socket.
 
-/// What can be asked for, as far as rights go.
+/// The verbs, grouped by the rights that they need.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Verb {
     /// Reading, wherever it is from; nothing is changed by it.
@@ -38,14 +38,14 @@ pub(crate) enum Verb {
 pub(crate) enum Reach {
     /// From everywhere.
     Everyone,
-    /// From outside, and from inside an instance on that very instance.
+    /// From outside, and from inside an instance on that instance itself.
     Own,
     /// From outside only.
     Outside,
 }
 
 /// What a process inside an instance may do: look, and act on its own instance. It may not approve,
-/// touch other instances, or change what it is held to. What is not in the table is refused.
+/// touch other instances, or change its own limits. What is not in the table is refused.
 const TABLE: &[(Verb, Reach, &str)] = &[
     (Verb::Look, Reach::Everyone, "look"),
     (Verb::Internal, Reach::Everyone, "do this"),
@@ -69,7 +69,7 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     // A sandbox around the agent would end at an instance that it makes itself.
     (Verb::Create, Reach::Outside, "start an instance"),
     (Verb::Import, Reach::Outside, "import instances"),
-    // A session within a session, or a user's terminal that an agent moves.
+    // It would nest sessions, or let an agent switch the user's terminal.
     (Verb::Attach, Reach::Outside, "attach"),
     (Verb::OpenUi, Reach::Outside, "open the terminal UI"),
     (Verb::AutoyesOn, Reach::Outside, "switch autoyes on"),
@@ -93,7 +93,7 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     ),
     (Verb::Mend, Reach::Outside, "mend the state"),
     (Verb::WriteConfig, Reach::Outside, "write the configuration"),
-    // The daemon answers dialogs, by the policy that its environment leads it to.
+    // The daemon answers dialogs by the policy that its environment selects.
     (Verb::StartDaemon, Reach::Outside, "start the daemon"),
     (Verb::StopDaemon, Reach::Outside, "stop the daemon"),
 ];
@@ -103,7 +103,7 @@ impl Verb {
         self.row().map_or(Reach::Outside, |(_, reach, _)| *reach)
     }
 
-    /// What is refused, in words.
+    /// The text of a refusal.
     pub(crate) fn refusal(self) -> &'static str {
         self.row().map_or("do this", |(_, _, words)| *words)
     }

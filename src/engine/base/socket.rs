@@ -1,4 +1,4 @@
-//! Unix sockets below a home that may lie deep.
+//! Unix sockets at paths that may be longer than a socket address allows.
 
 use std::os::fd::AsFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
@@ -55,7 +55,7 @@ pub(in crate::engine) fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
     Some((peer.uid.as_raw(), peer.pid.as_raw_nonzero().get()))
 }
 
-/// Elsewhere the directory (0700) and the modes of the socket (0600) have to do.
+/// On other systems only the modes of the directory (0700) and the socket (0600) protect it.
 #[cfg(not(target_os = "linux"))]
 pub(in crate::engine) fn peer(_: &UnixStream) -> Option<(u32, i32)> {
     Some((rustix::process::geteuid().as_raw(), 0))
@@ -69,7 +69,7 @@ fn through(directory: &std::fs::File, path: &Path) -> std::path::PathBuf {
         .join(path.file_name().unwrap_or_default())
 }
 
-/// Whether the other end is this very process, of this user.
+/// Whether the other end is the process with this pid, of this user.
 #[cfg(target_os = "linux")]
 pub(in crate::engine) fn peer_is(stream: &UnixStream, pid: i32) -> bool {
     rustix::net::sockopt::socket_peercred(stream).is_ok_and(|peer| {
@@ -77,7 +77,7 @@ pub(in crate::engine) fn peer_is(stream: &UnixStream, pid: i32) -> bool {
     })
 }
 
-/// Elsewhere the directory (0700) and the random name of the socket have to do.
+/// On other systems only the directory's mode (0700) and the random socket name protect it.
 #[cfg(not(target_os = "linux"))]
 pub(in crate::engine) fn peer_is(_: &UnixStream, _: i32) -> bool {
     true

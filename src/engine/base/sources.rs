@@ -1,15 +1,15 @@
-//! The files that an engine is made of: whether one that has run for days is still as they say.
+//! The files that an engine was read from, so that a long-running process notices changes.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::engine::base::Core;
 
-/// How the configuration, the files of agents, and the programs whose versions are known look now.
+/// Stamps of the configuration, the agent files, and the programs whose versions are known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sources(Vec<(PathBuf, Option<Stamp>)>);
 
-/// By what a file is known to be the same.
+/// Equal stamps mean that a file has not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp {
     file: (u64, u64),
@@ -18,7 +18,7 @@ struct Stamp {
 }
 
 impl Core {
-    /// Looked at, not read.
+    /// The stamps of the files; they are not read.
     pub(crate) fn sources(&self) -> Sources {
         let agents = self.home.agents_dir();
         let mut files: Vec<PathBuf> = std::fs::read_dir(&agents)

@@ -13,7 +13,7 @@ use crate::model::InstanceRecord;
 use crate::store::replace_file;
 
 impl Core {
-    /// The agent of this name, judged by the rules for the version that is installed.
+    /// The agent of this name, with the rules for the installed version.
     pub(in crate::engine) fn provider(&self, name: &str) -> Result<&Provider, Error> {
         let provider = self.catalog.require(name)?;
         if let Some(version) = self.known_version(provider) {
@@ -38,8 +38,8 @@ impl Core {
             .flatten()
     }
 
-    /// The version, asked of the program unless it is remembered. Gives the version and what to
-    /// remember.
+    /// The version, asked of the program unless it is cached. Returns the version and the entry for the
+    /// cache.
     pub(in crate::engine) fn learn_version(
         &self,
         provider: &Provider,
@@ -57,8 +57,8 @@ impl Core {
         Some((version, Some(learned)))
     }
 
-    /// Some hooks and guards go along only with versions that understand them; where it is not known
-    /// which one is installed, it is asked now, once for each version.
+    /// Some hooks and guards need a certain version. If the installed version is not known, the program
+    /// is asked now, once for each version.
     pub(in crate::engine) fn require_version(&self, provider: &Provider) {
         if !provider.needs_version() {
             return;
@@ -69,7 +69,7 @@ impl Core {
         }
     }
 
-    /// Writes down what was learned. Only a cache: a home that cannot be written asks again.
+    /// Writes the cache of versions. If that fails, the programs are asked again.
     pub(in crate::engine) fn remember_versions(
         &self,
         learned: impl IntoIterator<Item = (String, Learned)>,
@@ -80,7 +80,10 @@ impl Core {
         if versions != before
             && let Ok(text) = serde_json::to_vec_pretty(&versions)
         {
-            drop(replace_file(&self.versions_file(), &text));
+            let path = self.versions_file();
+            if let Err(error) = replace_file(&path, &text) {
+                tracing::debug!(%error, path = %path.display(), "write the cache of versions");
+            }
         }
     }
 
@@ -105,7 +108,7 @@ impl Core {
     }
 }
 
-/// By what a program file is known to be the same: when it was changed, and its size.
+/// Equal stamps mean the same program file: its modification time and size.
 fn stamp(program: &Path) -> Option<(i64, u64)> {
     let metadata = std::fs::metadata(program).ok()?;
     Some((metadata.mtime(), metadata.len()))

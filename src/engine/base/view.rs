@@ -1,4 +1,5 @@
-//! What the faces are shown. The names are the stable JSON of `show`, `list` and `agents`.
+//! Views for the command line, the UI and the daemon. The field names are the stable JSON of `show`,
+//! `list` and `agents`.
 
 use std::path::PathBuf;
 
@@ -45,7 +46,7 @@ pub(crate) struct InstanceView {
     pub exit_code: Option<i32>,
     /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
     pub activity_source: Option<String>,
-    /// Why an operation on it cannot come to its end.
+    /// Why an operation on it cannot finish.
     pub stuck: Option<String>,
 }
 
@@ -103,7 +104,7 @@ pub(crate) struct AgentView {
     pub default: bool,
 }
 
-/// What the whole camp is.
+/// The state of the whole camp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CampState {
@@ -112,7 +113,7 @@ pub(crate) enum CampState {
     Paused,
 }
 
-/// Whether everything is to rest, for those who show it.
+/// The state of the camp, as shown to the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub(crate) struct CampView {
     pub state: CampState,

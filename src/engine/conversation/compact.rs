@@ -1,4 +1,4 @@
-//! Old entries of a conversation, summed up.
+//! Replaces old entries of a conversation by a summary.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -13,9 +13,9 @@ use crate::model::{EventKind, RestingState};
 use crate::process::Command;
 use crate::store::{ConversationDir, Cut};
 
-/// A model that sums up takes its time, but not for ever.
+/// How long a model may take for a summary.
 const DEADLINE: Duration = Duration::from_secs(300);
-/// So much of the older part is given to a program that sums up; the built-in summary has the rest.
+/// How much of the older part a summary program gets; the built-in summary covers the rest.
 const GIVEN: usize = 256 * 1024;
 /// A longer answer is no summary.
 const LONGEST_ANSWER: usize = 32 * 1024;
@@ -23,12 +23,12 @@ const REQUEST: &str = "Sum up this conversation between a person and a coding ag
 agent can go on from the summary alone. Use these headings: Overview, Key decisions, Problems and \
 solutions, Current state, Pending tasks. Answer with the summary only.\n\n";
 
-/// What became of a conversation.
+/// The result of a compaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Compaction {
     /// False where there was nothing to sum up.
     pub compacted: bool,
-    /// How many entries the summary stands for, those behind earlier summaries too.
+    /// How many entries the summary replaces, including those of earlier summaries.
     pub summarised: u64,
     pub keep: usize,
     /// What made the summary.
@@ -47,7 +47,7 @@ pub(crate) enum Summariser {
 }
 
 impl Core {
-    /// Sums up all but the last entries of a conversation. The whole of it stays in an archive.
+    /// Replaces all but the last entries of a conversation by a summary. An archive keeps the whole.
     pub(crate) fn compact(&self, given: &str) -> Result<Compaction, Error> {
         let found = self.find_any(given)?;
         let (dir, record) = (found.dir, found.record);
@@ -70,7 +70,7 @@ impl Core {
         let Some(mut summary) = digest.summary() else {
             return Ok(compaction);
         };
-        // No lock is held meanwhile: what is said while a model thinks is kept as well.
+        // No lock is held meanwhile, so entries that arrive while a model works are kept.
         let mut by = Summariser::BuiltIn;
         match self.ask_command(&summary, &text) {
             None => {}
@@ -111,7 +111,7 @@ impl Core {
         })
     }
 
-    /// The same for one that has grown long and rests: paused, or idle for long enough.
+    /// As `compact`, for a conversation that has grown long and whose agent is paused or long idle.
     pub(crate) fn compact_if_due(
         &self,
         given: &str,
@@ -133,7 +133,7 @@ impl Core {
         self.compact(found.record.id.as_str()).map(Some)
     }
 
-    /// What the user's own program makes of it; None where there is none.
+    /// The summary of the configured program; None if none is configured.
     fn ask_command(
         &self,
         summary: &ConversationEntry,
@@ -173,7 +173,7 @@ impl Core {
     }
 }
 
-/// What the older part comes to, and the last of it as text, in bounded memory.
+/// Counts the older part and returns the end of it as text, in bounded memory.
 fn read_older(conversation: &ConversationDir, cut: &Cut) -> Result<(Digest, String), Error> {
     let mut digest = Digest::default();
     let mut text: VecDeque<String> = VecDeque::new();

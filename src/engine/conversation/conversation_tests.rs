@@ -188,7 +188,7 @@ fn a_crash_between_the_entries_and_their_bookmark_brings_no_duplicates() {
 }
 
 #[test]
-fn a_prompt_that_was_sent_stands_there_once_whoever_is_faster() {
+fn a_prompt_that_was_sent_is_recorded_once_in_either_order() {
     let camp = Camp::new();
     camp.send("first");
     camp.says("user", "first", now());
@@ -235,7 +235,7 @@ fn a_prompt_whose_transcript_is_imported_while_it_is_typed_stands_there_once() {
         "yes",
     ];
     assert_eq!(camp.contents(), expected);
-    // One that was not sent is typed by a person.
+    // A prompt that was not sent counts as typed by the user.
     let noted = camp.core.note_prompt(&camp.dir, "third").unwrap();
     camp.core.forget_prompt(&camp.dir, noted, "third").unwrap();
     camp.says("user", "third", now());
@@ -255,9 +255,9 @@ fn an_agent_without_a_transcript_has_at_least_what_was_sent() {
     camp.send("make");
     assert_eq!(camp.import(), 0);
     assert_eq!(camp.contents(), ["biv: make"]);
-    let outlook = camp.core.outlook(&camp.dir, &camp.record);
-    assert_eq!(outlook.last_action.as_deref(), Some("was asked: make"));
-    assert_eq!(outlook.summary.as_deref(), Some("Task: make"));
+    let work_state = camp.core.work_state(&camp.dir, &camp.record);
+    assert_eq!(work_state.last_action.as_deref(), Some("was asked: make"));
+    assert_eq!(work_state.summary.as_deref(), Some("Task: make"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Which conversation an agent is in: some choose it themselves, and `/clear` or `/new` change it.
+//! Finds the conversation that an agent is in: some choose it themselves, and `/clear` or `/new`
+//! change it.
 
 use crate::agents::{Discovered, DiscoveryContext, DiscoveryCost, Strategy};
 use crate::engine::base::{Core, Found, now};
@@ -7,7 +8,7 @@ use crate::process::tree_of;
 use crate::store::InstanceDir;
 
 impl Core {
-    /// What the agent's traces tell, while it runs or after it has ended.
+    /// The reference that the agent's own files tell, while it runs or after it has ended.
     pub(in crate::engine) fn trace(
         &self,
         dir: &InstanceDir,
@@ -19,7 +20,7 @@ impl Core {
         let leader = record.place.as_ref().map(|place| &place.agent);
         let cheap = provider.discovery_cost(&self.host) == Some(DiscoveryCost::Low);
         let pids: Vec<i32> = match leader.filter(|leader| leader.is_alive()) {
-            // Its own process is enough where that keeps the entry; it was looked at above all.
+            // The agent's process is enough if that keeps the entry.
             Some(leader) if cheap => vec![leader.pid],
             Some(leader) => tree_of(Some(leader), &record.marker())
                 .iter()
@@ -39,7 +40,7 @@ impl Core {
         })
     }
 
-    /// Keeps the reference of a running agent current, as far as that costs next to nothing.
+    /// Keeps the reference of a running agent current, as far as that is cheap.
     pub(in crate::engine) fn follow(&self, found: &mut Found) {
         let record = &found.record;
         let provider = self.provider_of(record).ok();
@@ -57,9 +58,11 @@ impl Core {
         };
         if record.session_ref.as_ref() != Some(&reference) {
             found.record.session_ref = Some(reference.clone());
-            // Busy or read-only: what is shown is right all the same, and the next look writes it.
-            if let Ok(_lock) = found.dir.try_lock_operation("follow") {
-                drop(self.write_reference(&found.dir, &reference));
+            // If it cannot be written now (busy, read-only), the view is right and the next look writes it.
+            if let Ok(_lock) = found.dir.try_lock_operation("follow")
+                && let Err(error) = self.write_reference(&found.dir, &reference)
+            {
+                tracing::debug!(%error, "write the session reference");
             }
         }
     }
@@ -74,15 +77,17 @@ impl Core {
         {
             return Ok(());
         }
-        // What was said under the old one would not be found again.
-        drop(self.import_conversation(dir, &record));
+        // After the change the entries under the old reference would not be found again.
+        if let Err(error) = self.import_conversation(dir, &record) {
+            tracing::warn!(%error, "import the conversation before its reference changes");
+        }
         record.session_ref = Some(reference.to_owned());
         record.updated_at = now();
         dir.save(&mut record)?;
         self.write_run_reference(dir, &record)
     }
 
-    /// The run tells the same as the record.
+    /// Writes the same reference into the run.
     pub(in crate::engine) fn write_run_reference(
         &self,
         dir: &InstanceDir,

@@ -1,4 +1,4 @@
-//! The conversation, for whoever reads it.
+//! Reads a conversation, entry by entry.
 
 use crate::conversation::ConversationEntry;
 use crate::engine::base::{Core, Error, Found, Scope};
@@ -55,12 +55,12 @@ impl Core {
 }
 
 impl Log<'_> {
-    /// Some more entries; none at the end of what was said so far.
+    /// The next entries; none at the end.
     pub(crate) fn next(&mut self) -> Result<Vec<ConversationEntry>, Error> {
         Ok(self.reader.next()?)
     }
 
-    /// Brings what was said since into reach. Returns whether more may still come.
+    /// Imports new entries. Returns whether more may still come.
     pub(crate) fn refresh(&mut self) -> Result<bool, Error> {
         self.record = self.dir.record()?;
         self.stale = self.core.import_conversation(&self.dir, &self.record).err();

@@ -1,4 +1,4 @@
-//! What was said, brought from the agents' transcripts into the store.
+//! Imports conversations from the agents' transcripts into the store.
 
 use crate::agents::{Bookmark, Continuity, TranscriptLookup, TranscriptQuery};
 use crate::conversation::{ConversationEntry, Speaker, brief, last_action, of_run, pending_tasks};
@@ -6,7 +6,7 @@ use crate::engine::base::{Core, Error, now};
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{ConversationDir, Imports, InstanceDir, Lock};
 
-/// How far back it is looked for what the agent did last and has on its list.
+/// How many entries are searched for the agent's last action and its list of tasks.
 const LOOKED_BACK: usize = 1000;
 
 /// Stands for the reference of an agent that has none and writes into its worktree.
@@ -20,9 +20,9 @@ pub(in crate::engine) struct Imported {
     pub skipped: u64,
 }
 
-/// Where the work stands, for the pause record and for whoever looks.
+/// The state of the work, for the pause record and for views.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(in crate::engine) struct Outlook {
+pub(in crate::engine) struct WorkState {
     pub last_action: Option<String>,
     pub pending_tasks: Vec<String>,
     pub summary: Option<String>,
@@ -51,7 +51,7 @@ impl Core {
     }
 
     /// Notes a prompt that is about to be typed. Another process may import the agent's version of it
-    /// before [`Self::record_sent`] is reached: by the note it is known for the same prompt.
+    /// before [`Self::record_sent`] is reached: the note shows that it is the same prompt.
     pub(in crate::engine) fn note_prompt(
         &self,
         dir: &InstanceDir,
@@ -104,35 +104,41 @@ impl Core {
         Ok(conversation.save_imports(&lock, &mut imports)?)
     }
 
-    /// What the agent was asked last, by anyone.
+    /// The last prompt of the agent, from any source.
     pub(in crate::engine) fn last_prompt(
         &self,
         dir: &InstanceDir,
         record: &InstanceRecord,
     ) -> Option<String> {
-        drop(self.import_conversation(dir, record));
+        if let Err(error) = self.import_conversation(dir, record) {
+            tracing::debug!(%error, "import the conversation to find the last prompt");
+        }
         let tailed = dir.conversation().tail(LOOKED_BACK).ok()?;
         let mut entries = tailed.entries.into_iter().rev();
         let asked = entries.find(|entry| entry.speaker == Speaker::User)?;
         Some(asked.content)
     }
 
-    /// What the agent did last, has still to do, and where it stands. Nothing where nothing is known.
-    pub(in crate::engine) fn outlook(&self, dir: &InstanceDir, record: &InstanceRecord) -> Outlook {
+    /// The agent's last action, its pending tasks and a summary; empty if nothing is known.
+    pub(in crate::engine) fn work_state(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> WorkState {
         let Ok(tailed) = dir.conversation().tail(LOOKED_BACK) else {
-            return Outlook::default();
+            return WorkState::default();
         };
         let entries = of_run(tailed.entries, record.run.as_str());
-        Outlook {
+        WorkState {
             last_action: last_action(&entries),
             pending_tasks: pending_tasks(&entries),
             summary: brief(&entries),
         }
     }
 
-    /// Whether anything was said under this reference; None where that cannot be told. A transcript
-    /// that was imported and is gone was said all the same: the agent must be asked for it, and say
-    /// itself that it does not know it.
+    /// Whether the conversation of this reference has entries; None if that is not known. One that was
+    /// imported and whose transcript is gone counts: the agent must be asked to resume it, and may
+    /// answer that it does not know it.
     pub(in crate::engine) fn has_turns(
         &self,
         record: &InstanceRecord,
@@ -215,7 +221,7 @@ impl Core {
             imported.entries += fresh.len();
             imported.skipped += batch.skipped;
             imports.skipped += batch.skipped;
-            // A bookmark says that something was said: one in a header alone would be asked for later.
+            // A bookmark means that there are entries, so none is written for a header alone.
             if let Ok(bookmark) = serde_json::to_value(batch.bookmark)
                 && anything
             {

@@ -1,7 +1,7 @@
-//! What a report about a problem needs, without what is private.
+//! The text file for a problem report, without private data.
 //!
-//! The bundle is one text file that its user can read before sending it. Titles, prompts, branches,
-//! paths and screens are left out or replaced; what looks like a secret is removed.
+//! The user can read it before sending it. Titles, prompts, branches, paths and screens are left out
+//! or replaced; what looks like a secret is removed.
 
 use std::path::Path;
 
@@ -12,9 +12,9 @@ use crate::logging::{VARIABLE, log_file, older_log_file};
 use crate::model::InstanceRecord;
 use crate::policy::redacted;
 
-/// So many of the last lines of the log are taken along.
+/// How many of the last log lines are included.
 const LOG_LINES: usize = 3000;
-/// So many of the last events.
+/// How many of the last events are included.
 const EVENTS: usize = 300;
 
 impl Core {
@@ -67,7 +67,7 @@ impl Core {
         lines
     }
 
-    /// Times, kinds and ids; what an event says beside that may be private.
+    /// Times, kinds and ids; other data of an event may be private.
     fn last_events(&self) -> Vec<String> {
         let Ok(mut events) = self.events_from_start() else {
             return Vec::new();
@@ -140,7 +140,7 @@ fn without_private_words(text: &str, records: &[&InstanceRecord]) -> String {
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
     words
         .iter()
-        // A title of one or two letters would be found in every other word.
+        // A title of one or two letters would match inside other words.
         .filter(|(word, _)| word.len() > 2)
         .fold(text.to_owned(), |text, (word, instead)| {
             text.replace(word.as_str(), instead)

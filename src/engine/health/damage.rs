@@ -1,4 +1,4 @@
-//! Stored files that cannot be read: what `biv doctor` says of each, and what it does about damage.
+//! Stored files that cannot be read: how `biv doctor` reports them and repairs damage.
 //!
 //! Only a file that is no JSON is ever replaced, only when asked for, and it is kept beside its successor.
 //! What a newer version has written is left alone.
@@ -44,7 +44,7 @@ impl Core {
         Ok(findings)
     }
 
-    /// A switch that cannot be read answers nothing.
+    /// A switch that cannot be read counts as off.
     fn check_switch(&self, record: &InstanceRecord, error: &StoreError, fix: bool) -> Finding {
         let finding = Finding::bad(
             CHECK,
@@ -126,7 +126,7 @@ impl Core {
         Ok(done)
     }
 
-    /// The current run, without which no operation could come to its end.
+    /// The current run, without which no operation can finish.
     fn check_run(&self, dir: &InstanceDir, record: &InstanceRecord, fix: bool) -> Option<Finding> {
         let error = dir.run(&record.run).err()?;
         let damaged = matches!(error, StoreError::Corrupt { .. }) || error.is_missing_file();
@@ -187,7 +187,7 @@ impl Core {
     }
 }
 
-/// A file that begins anew when it is gone.
+/// Moves a damaged file aside; it is made again when needed.
 fn aside(error: StoreError, hint: &'static str, fix: bool) -> Finding {
     let StoreError::Corrupt { path, .. } = &error else {
         return Finding::bad(CHECK, Health::Problem, error.to_string(), LEFT_ALONE);

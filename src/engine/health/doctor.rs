@@ -1,4 +1,4 @@
-//! A look at everything that Bivouac depends on and owns. Always safe to run.
+//! Checks everything that Bivouac depends on and owns. Always safe to run.
 
 use std::collections::{BTreeSet, HashSet};
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,7 @@ use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
 use crate::vault::{self, StoredSnapshot};
 
-/// A launch takes a second; a socket of one that is this old belongs to nobody.
+/// A launch takes a second; a launch socket this old is left over.
 const STALE_SOCKET: Duration = Duration::from_secs(60);
 
 impl Core {
@@ -32,7 +32,7 @@ impl Core {
         Ok(findings)
     }
 
-    /// The two programs that everything stands on.
+    /// The two programs that everything needs: git and tmux.
     pub(crate) fn programs(&self) -> Vec<Finding> {
         vec![check_tmux(), check_git()]
     }
@@ -63,7 +63,7 @@ impl Core {
         let mut checkouts: BTreeSet<PathBuf> = BTreeSet::new();
         for found in found {
             checkouts.insert(found.record.repository.root);
-            // What stands at the place of one that rests is somebody else's.
+            // A directory at the place of a paused worktree is not ours.
             if found.record.state == RestingState::Running {
                 checkouts.insert(found.record.worktree.path);
             }
@@ -101,7 +101,7 @@ impl Core {
     }
 
     fn check_operations(&self) -> Result<Vec<Finding>, Error> {
-        let unfinished = self.take_up_all()?;
+        let unfinished = self.recover_all()?;
         if unfinished.is_empty() {
             return Ok(vec![Finding::good(
                 "operations",
@@ -234,7 +234,7 @@ impl Core {
         ))
     }
 
-    /// Saved work that no instance of this home has. What another home has saved is its own business.
+    /// Saved work of this home that belongs to no instance. Work that another home has saved is left alone.
     fn check_orphan(&self, repository: &Repo, snapshot: &StoredSnapshot) -> Option<Finding> {
         let vault = repository.vault_dir();
         let name = &snapshot.reference;
@@ -295,7 +295,7 @@ impl Core {
     }
 }
 
-/// Whether the commits that saved work stands on are safe from `git gc`.
+/// Whether the base commits of saved work are safe from `git gc`.
 fn check_protected(
     repository: &Repo,
     id: &InstanceId,

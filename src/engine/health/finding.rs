@@ -1,8 +1,8 @@
-//! What a check of `biv doctor` has found.
+//! The result of one check of `biv doctor`.
 
 use serde::Serialize;
 
-/// How bad it is.
+/// How serious it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Health {
@@ -11,7 +11,7 @@ pub(crate) enum Health {
     Problem,
 }
 
-/// One thing that was looked at.
+/// One thing that was checked.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Finding {
     pub check: &'static str,

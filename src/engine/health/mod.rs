@@ -1,4 +1,4 @@
-//! Whether everything is as it should be, and what a report about a problem needs.
+//! Checks of everything that Bivouac depends on, and the bundle for a problem report.
 
 pub(in crate::engine) mod bundle;
 pub(in crate::engine) mod damage;

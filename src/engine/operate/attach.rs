@@ -1,4 +1,4 @@
-//! A person's terminal, put into the session of an agent.
+//! Attaches the user's terminal to the session of an agent.
 
 use std::io::IsTerminal;
 
@@ -10,12 +10,12 @@ use crate::model::Title;
 #[derive(Debug, Clone)]
 pub(crate) struct Attached {
     pub title: Title,
-    /// The session was left with the agent in it, as opposed to having ended under the person.
+    /// True if the user has detached; false if the session has ended.
     pub detached: bool,
 }
 
 impl Core {
-    /// Attaches this terminal; comes back when the person leaves or the session ends.
+    /// Attaches this terminal; returns when the user detaches or the session ends.
     pub(crate) fn attach(
         &self,
         given: &str,

@@ -1,4 +1,4 @@
-//! What a repository wants brought into a fresh worktree: files copied or linked from the main checkout.
+//! Copies or links files from the main checkout into a fresh worktree, as the repository asks for.
 //!
 //! The list comes with the repository. So nothing is taken in from outside the main checkout, and
 //! nothing is written outside the worktree, whatever links there are on the way.
@@ -63,22 +63,23 @@ impl<'a> Bringing<'a> {
         Ok(())
     }
 
-    /// Takes back what is still as it was brought over, so that only the agent's own is left.
+    /// Removes what is unchanged since it was brought over, so that only the agent's work is left.
     pub(in crate::engine) fn take_back(&self, copy: &[PathBuf], link: &[PathBuf]) {
         // What is tracked was there before.
         let ours = copy.iter().chain(link);
         for path in ours.filter(|path| !is_tracked(self.worktree, path)) {
             let (from, to) = (self.source.join(path), self.worktree.join(path));
-            // What cannot be taken back stays, and counts as somebody's work.
+            // What cannot be removed stays, and counts as work.
             drop(remove_same(&from, &to));
             let parents = path.ancestors().skip(1);
             for parent in parents.filter(|parent| !parent.as_os_str().is_empty()) {
+                // Fails, as it should, if the directory is not empty.
                 drop(std::fs::remove_dir(self.worktree.join(parent)));
             }
         }
     }
 
-    /// Where a path is and where it is to be, if it can be brought over; its parents are made.
+    /// Source and target of a path, if it can be brought over; the parents of the target are made.
     fn prepare(&mut self, path: &Path) -> Result<Option<(PathBuf, PathBuf)>, Error> {
         let (from, to) = (self.source.join(path), self.worktree.join(path));
         if from.symlink_metadata().is_err() || to.symlink_metadata().is_ok() {
@@ -105,7 +106,7 @@ impl<'a> Bringing<'a> {
         Ok(Some((from, to)))
     }
 
-    /// Whether everything on the way, and what stands there, is of the main checkout.
+    /// Whether the path and everything above it lies in the main checkout.
     fn is_within(&self, path: &Path) -> bool {
         path.canonicalize()
             .is_ok_and(|real| real.starts_with(&self.source))
@@ -215,7 +216,7 @@ fn remove_same(from: &Path, to: &Path) -> std::io::Result<()> {
         for entry in std::fs::read_dir(to)? {
             let entry = entry?;
             let name = entry.file_name();
-            // Each for itself: one that was changed does not keep the others.
+            // Each file separately: one that was changed stays and does not stop the others.
             drop(remove_same(&from.join(&name), &to.join(&name)));
         }
         return std::fs::remove_dir(to);

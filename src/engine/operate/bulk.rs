@@ -1,4 +1,4 @@
-//! The same request to several instances: paced, counted, and none left out because another one failed.
+//! The same request to several instances: paced and counted; a failure does not stop the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,14 +9,14 @@ use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, Scope, pace};
 use crate::engine::operate::create::NewInstance;
 use crate::engine::operate::kill::Killed;
-use crate::engine::operate::options::{Asked, KillOptions, PauseOptions, ResumeOptions};
+use crate::engine::operate::options::{KillOptions, PauseOptions, ResumeOptions, StateChange};
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, Title};
 
 /// Agents that are waited for at the same time: each costs a thread that mostly sleeps.
 const MOST_AWAITED: usize = 256;
 
-/// What became of a request to several instances.
+/// The result of a request to several instances.
 #[derive(Debug)]
 pub(crate) struct Bulk<T> {
     /// In the order in which they were named.
@@ -53,7 +53,7 @@ pub(crate) struct Failure {
 }
 
 impl Core {
-    /// The instances that are meant, each once. One that is not there is said before any is touched.
+    /// The named instances, each once. One that does not exist is an error before any is changed.
     pub(crate) fn find_each(&self, given: &[String]) -> Result<Vec<(InstanceId, Title)>, Error> {
         let mut found: Vec<(InstanceId, Title)> = Vec::new();
         for given in given {
@@ -65,25 +65,25 @@ impl Core {
         Ok(found)
     }
 
-    /// Pauses these. All are asked at once, because each has a turn of its own to finish.
+    /// Pauses these, all at once, because each has its own turn to finish.
     pub(crate) fn pause_each(
         &self,
         ids: &[InstanceId],
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Bulk<Asked> {
+    ) -> Bulk<StateChange> {
         self.each(ids, MOST_AWAITED, progress, |id, progress| {
             self.pause(id.as_str(), options, progress)
         })
     }
 
-    /// Resumes these, a few at a time: an agent that starts takes what the machine has.
+    /// Resumes these, a few at a time: an agent that starts uses much of the machine.
     pub(crate) fn resume_each(
         &self,
         ids: &[InstanceId],
         options: &ResumeOptions,
         progress: &mut dyn Progress,
-    ) -> Bulk<Asked> {
+    ) -> Bulk<StateChange> {
         self.each(ids, pace::at_once(), progress, |id, progress| {
             self.resume(id.as_str(), options, progress)
         })
@@ -186,40 +186,40 @@ fn work_through<I: Sync, T: Send>(
 ) -> Vec<Option<Result<T, Error>>> {
     let next = AtomicUsize::new(0);
     let interrupted = Arc::new(AtomicBool::new(false));
-    let work = |told: Sender<Word<T>>| {
+    let work = |messages: Sender<BulkMessage<T>>| {
         while !interrupted.load(Ordering::SeqCst)
             && let Some((at, item)) = take(&next, items)
         {
-            let mut relay = Relay {
+            let mut progress = BulkProgress {
                 title: title(item),
-                told: told.clone(),
+                messages: messages.clone(),
                 interrupted: Arc::clone(&interrupted),
             };
-            let result = act(item, &mut relay);
-            // Its receiver waits for as long as there is a sender.
-            drop(told.send(Word::Done(at, result)));
+            let result = act(item, &mut progress);
+            // Cannot fail: the receiver waits as long as there is a sender.
+            drop(messages.send(BulkMessage::Done(at, result)));
         }
     };
     let mut results: Vec<Option<Result<T, Error>>> = items.iter().map(|_| None).collect();
     std::thread::scope(|scope| {
-        let (told, heard) = channel();
+        let (messages, received) = channel();
         let started = (0..at_once.min(items.len()))
             .take_while(|_| {
-                let (work, told) = (&work, told.clone());
+                let (work, messages) = (&work, messages.clone());
                 let thread = std::thread::Builder::new().name("bulk".to_owned());
-                thread.spawn_scoped(scope, move || work(told)).is_ok()
+                thread.spawn_scoped(scope, move || work(messages)).is_ok()
             })
             .count();
         // Those that could be started do the work of those that could not.
         if started == 0 {
-            work(told.clone());
+            work(messages.clone());
         }
-        drop(told);
+        drop(messages);
         let mut count = 0;
         loop {
-            match heard.recv_timeout(INTERRUPT_PROBE) {
-                Ok(Word::Note(note)) => progress.note(&note),
-                Ok(Word::Done(at, result)) => {
+            match received.recv_timeout(INTERRUPT_PROBE) {
+                Ok(BulkMessage::Note(note)) => progress.note(&note),
+                Ok(BulkMessage::Done(at, result)) => {
                     count += 1;
                     progress.count(count, items.len());
                     if let Some(place) = results.get_mut(at) {
@@ -237,31 +237,32 @@ fn work_through<I: Sync, T: Send>(
     results
 }
 
-/// The next of them that nobody has taken.
+/// The next item that no thread has taken.
 fn take<'i, I>(next: &AtomicUsize, items: &'i [I]) -> Option<(usize, &'i I)> {
     let at = next.fetch_add(1, Ordering::SeqCst);
     Some((at, items.get(at)?))
 }
 
-enum Word<T> {
+enum BulkMessage<T> {
     Note(String),
     Done(usize, Result<T, Error>),
 }
 
-/// Passes on what is said about one of several.
-struct Relay<T> {
+/// Passes the progress of one instance to the caller's thread.
+struct BulkProgress<T> {
     title: Title,
-    told: Sender<Word<T>>,
+    messages: Sender<BulkMessage<T>>,
     interrupted: Arc<AtomicBool>,
 }
 
-impl<T> Progress for Relay<T> {
+impl<T> Progress for BulkProgress<T> {
     fn step(&mut self, _: Operation, _: Step) {}
 
     fn note(&mut self, text: &str) {
+        // Cannot fail: the receiver waits as long as there is a sender.
         drop(
-            self.told
-                .send(Word::Note(format!("{}: {text}", self.title))),
+            self.messages
+                .send(BulkMessage::Note(format!("{}: {text}", self.title))),
         );
     }
 

@@ -9,15 +9,15 @@ use crate::engine::base::view::{CampState, InstanceView};
 use crate::engine::base::{Core, Error, Found, Progress, Scope, now, pace};
 use crate::engine::operate::bulk::Bulk;
 use crate::engine::operate::camp_state::StateSnapshot;
-use crate::engine::operate::options::{Asked, PauseOptions, ResumeOptions};
+use crate::engine::operate::options::{PauseOptions, ResumeOptions, StateChange};
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, Title};
 use crate::store::{Document, read_if_there, write_document};
 
-/// What became of the camp.
+/// The result of pausing or resuming the camp.
 #[derive(Debug, Serialize)]
 pub(crate) struct Camp {
     pub state: CampState,
-    /// It was so before; nothing was changed and nobody was told.
+    /// It was so before; nothing was changed and no event was sent.
     pub already: bool,
     pub instances: Vec<InstanceView>,
     pub failures: Vec<CampFailure>,
@@ -31,8 +31,8 @@ pub(crate) struct CampFailure {
 }
 
 impl Core {
-    /// Asks every running instance at once, waits for all of them together, and writes down who they
-    /// were. Cut off by a crash, it is continued by saying it again.
+    /// Pauses all running instances at the same time, and records which they were. After a crash the
+    /// same command continues it.
     pub(crate) fn pause_all(
         &self,
         options: &PauseOptions,
@@ -50,7 +50,7 @@ impl Core {
             return Ok(Camp::already(CampState::Paused));
         }
         let mut members: BTreeSet<InstanceId> = running.into_iter().collect();
-        // Those whom an earlier attempt has paused already belong to the camp too.
+        // Instances that an earlier attempt has paused belong to the camp too.
         if let Some(before) = before.filter(|camp| camp.state == CampState::Pausing) {
             members.extend(before.members);
         }
@@ -123,11 +123,11 @@ impl Core {
         });
         let (instances, failures) = outcome(bulk);
         if failures.is_empty() || !instances.is_empty() {
-            // Who could not be brought back is still named, for the next time.
+            // Instances that could not be resumed stay in the list for the next time.
             let left = failures.iter().map(|failure| failure.id.clone()).collect();
             self.write_camp(CampState::Running, &left)?;
             if failures.is_empty() {
-                // The list has served; what it named runs again.
+                // Everything in the list runs again. A list that stays is replaced by the next pause.
                 drop(std::fs::remove_file(self.snapshot_path()));
             }
             let ids: Vec<&InstanceId> = instances.iter().map(|view| &view.id).collect();
@@ -146,8 +146,8 @@ impl Core {
 
     /// Those that `resume --all` brings back.
     fn waiting_for_all(&self) -> Result<Vec<InstanceId>, Error> {
-        self.settle_everyone()?;
-        // Who is gone with the server may be written down by another process just now.
+        self.settle_all()?;
+        // Another process may be recording the instances that ended with the server.
         let panes = self.server().panes()?;
         let is_gone = |found: &Found| {
             found.record.state == RestingState::Running
@@ -182,7 +182,7 @@ impl Core {
     }
 
     fn running(&self) -> Result<Vec<InstanceId>, Error> {
-        self.settle_everyone()?;
+        self.settle_all()?;
         Ok(self
             .all(Scope::Living)?
             .0
@@ -204,8 +204,8 @@ impl Camp {
     }
 }
 
-fn outcome(bulk: Bulk<Asked>) -> (Vec<InstanceView>, Vec<CampFailure>) {
-    let instances = bulk.done.into_iter().map(Asked::into_view).collect();
+fn outcome(bulk: Bulk<StateChange>) -> (Vec<InstanceView>, Vec<CampFailure>) {
+    let instances = bulk.done.into_iter().map(StateChange::into_view).collect();
     let failures = bulk
         .failures
         .into_iter()

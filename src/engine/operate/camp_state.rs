@@ -1,4 +1,4 @@
-//! Whether the whole camp is paused, and who was running then: two files, and the lock before them.
+//! Whether the whole camp is paused, and which instances ran then: two files and their lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::engine::base::{Core, Error, Progress, now};
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, Timestamp};
 use crate::store::{Document, Lock, StoreError, read_if_there, write_document};
 
-/// Who was running when the camp was paused.
+/// The instances that ran when the camp was paused.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct StateSnapshot {
     pub format: u32,
@@ -25,7 +25,7 @@ pub(super) struct StateSnapshot {
 }
 
 impl StateSnapshot {
-    /// Whether this instance still rests because the camp was paused.
+    /// Whether this instance is still paused because the camp was.
     pub(super) fn names(&self, record: &InstanceRecord) -> bool {
         let pause = record.pause.as_ref().map(|pause| pause.at);
         self.active_agents.contains(&record.id)
@@ -37,7 +37,7 @@ impl StateSnapshot {
     }
 }
 
-/// Whether the camp is paused, and who is being paused right now.
+/// Whether the camp is paused, and which instances are being paused now.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CampFile {
     pub format: u32,
@@ -55,7 +55,7 @@ impl Document for CampFile {
 }
 
 impl Core {
-    /// Whether everything is to rest: then no queue is fed and nothing is started by a timer.
+    /// Whether the camp is paused: then no queue is fed and no timer starts anything.
     pub(crate) fn camp_is_paused(&self) -> Result<bool, Error> {
         Ok(self.camp()?.is_paused())
     }
@@ -83,7 +83,7 @@ impl Core {
             if !self.camp_is_paused()? {
                 return Ok(());
             }
-            // A process that pauses or resumes all says itself what the camp is then.
+            // A process that pauses or resumes all instances writes the state itself.
             let Ok(_gate) = self.store.lock("gate", Duration::ZERO, "resume") else {
                 return Ok(());
             };

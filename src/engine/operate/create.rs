@@ -36,7 +36,7 @@ pub(crate) struct NewInstance {
     pub consent: Consent,
 }
 
-/// A worktree that is there already, to be taken over as it stands.
+/// An existing worktree, to be adopted as it is.
 #[derive(Debug, Clone)]
 pub(crate) struct Adoption {
     pub directory: PathBuf,
@@ -49,7 +49,7 @@ pub(in crate::engine) struct Decided {
     pub branch: Option<Branch>,
     pub base: Base,
     pub worktree: Worktree,
-    /// The agent's own name for a conversation that was had before.
+    /// The agent's reference of an earlier conversation.
     pub session_ref: Option<String>,
     pub facts: Facts,
 }
@@ -61,7 +61,7 @@ impl Core {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        // Both are questions to other programs: asked at the same time, they cost one wait.
+        // Two calls of other programs run side by side.
         let (tmux, repository) = std::thread::scope(|scope| {
             let tmux = scope.spawn(|| self.require_tmux());
             let repository = Repo::discover(&asked.directory);
@@ -141,19 +141,20 @@ impl Core {
         progress: &mut dyn Progress,
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<InstanceView, Error> {
-        let (dir, made) = self.enroll(asked, provider, Plan::create(), progress, decide)?;
+        let (dir, made) =
+            self.create_recorded(asked, provider, Plan::create(), progress, decide)?;
         let record = match made {
             Ok(record) => record,
             Err(Error::PromptNotSent { source, .. })
                 if matches!(*source, Error::AgentDied { .. }) =>
             {
-                self.undo_stillbirth(&dir.record()?, setup)?;
+                self.undo_failed_start(&dir.record()?, setup)?;
                 return Err(*source);
             }
             Err(error) => return Err(error),
         };
         self.end_camp_pause(&record.id, progress);
-        // Asked while the agent takes its first steps, and only once for each version of it.
+        // Asked while the agent starts, and only once for each version of it.
         let (learned, sign) = std::thread::scope(|scope| {
             let asked = scope.spawn(|| self.learn_version(provider));
             let sign = self.watch_first_moments(&record, setup)?;
@@ -163,7 +164,7 @@ impl Core {
         self.remember_versions(new.map(|new| (record.agent.clone(), new)));
         match sign {
             Sign::Life => Ok(self.view_at_rest(&record)),
-            // Done already, and written down as such by looking at it.
+            // It has ended already, and the look at it has recorded that.
             Sign::Death => self.show(record.id.as_str()),
         }
     }
@@ -177,7 +178,7 @@ impl Core {
     }
 
     /// Claims id and title, then makes everything else under the journal.
-    pub(in crate::engine) fn enroll(
+    pub(in crate::engine) fn create_recorded(
         &self,
         asked: &NewInstance,
         provider: &Provider,
@@ -236,7 +237,7 @@ impl Core {
             .with(fact::RECORD, &record)
             .with_option(fact::PROMPT, &record.prompt);
         let journal = self.begin_journal(&dir, plan, facts)?;
-        // The title is on disk now: the next in line can see it.
+        // The title is on disk now, so other processes can see it.
         drop(names);
         let made = self.carry_out(&lock, &dir, journal, record, progress);
         drop(lock);
@@ -269,13 +270,13 @@ impl Core {
             .base
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
-        // Two questions that do not depend on each other cost one wait.
+        // Two independent calls run side by side.
         let (invented, resolved, name) = std::thread::scope(|scope| {
             let invented = asked
                 .branch
                 .is_none()
                 .then(|| scope.spawn(|| self.choose_branch(repository, title, id)));
-            // `HEAD` means that of the checkout the user stands in.
+            // `HEAD` means that of the checkout in which the command runs.
             let name = scope.spawn(|| repository.name_in(&asked.directory, &base));
             let resolved = repository.resolve_in(&asked.directory, &base);
             let invented = invented.and_then(|asked| asked.join().ok());
@@ -353,8 +354,8 @@ impl Core {
         })
     }
 
-    /// An agent that ends at once with an error has not begun to work: unless it has left something
-    /// in the worktree, the instance goes with it, and its last words are what the user gets.
+    /// An agent that ends at once with an error has not begun to work. Unless it has left something in
+    /// the worktree, the instance is removed, and the user gets the agent's last output.
     fn watch_first_moments(
         &self,
         record: &InstanceRecord,
@@ -371,28 +372,28 @@ impl Core {
             Some(death) => death.exit_code(),
             // A child of its own still has the terminal: it goes on.
             None if server.identity().is_some() => return Ok(Sign::Life),
-            // It went with its server, which is no fault of the agent's.
+            // It ended with its tmux server, which is not the agent's fault.
             None => return Err(TmuxError::NoServer.into()),
         };
         if code == 0 {
             return Ok(Sign::Death);
         }
         let last_words = crate::engine::watch::look::last_words(&server, &place.pane);
-        self.undo_stillbirth(record, setup)?;
+        self.undo_failed_start(record, setup)?;
         Err(Error::AgentDied { code, last_words })
     }
 
-    fn undo_stillbirth(
+    fn undo_failed_start(
         &self,
         record: &InstanceRecord,
         setup: Option<&setup::Wanted>,
     ) -> Result<(), Error> {
-        // What the set-up has brought over is nobody's work.
+        // Files that the set-up has brought over do not count as work.
         if let Some(wanted) = setup {
             setup::take_back(wanted, record);
         }
         if self.is_untouched(record) {
-            return self.dissolve(record);
+            return self.remove_unused(record);
         }
         match setup {
             Some(wanted) => setup::bring(wanted, record, &mut Silent),
@@ -410,8 +411,8 @@ impl Core {
                 .is_ok_and(|stat| stat.files == 0)
     }
 
-    /// Takes an instance out again that never did anything: no history, no snapshot.
-    fn dissolve(&self, record: &InstanceRecord) -> Result<(), Error> {
+    /// Removes an instance that never did anything: no history, no snapshot.
+    fn remove_unused(&self, record: &InstanceRecord) -> Result<(), Error> {
         let dir = self.store.instance(&record.id);
         let _lock = self.lock(&dir, record, "new")?;
         stop_tree(None, &record.marker(), self.settings().pause.stop)?;

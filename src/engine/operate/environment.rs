@@ -1,4 +1,4 @@
-//! The environment an agent is born with: the user's, less what would mislead it.
+//! The environment of an agent: the user's, without what would mislead it.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::model::InstanceId;
 
-/// Variables that speak of where the *command* runs, not of where the agent will.
+/// Variables that describe where the *command* runs, not where the agent will run.
 ///
 /// With `TMUX` an agent could type into any pane, and so answer its own dialogs. The `GIT_` ones are
 /// set inside hooks and would send its git to another repository.
@@ -29,9 +29,9 @@ const MISLEADING: [&str; 16] = [
     "BIV_CRASH_AT",
 ];
 
-/// What an agent tells the programs that it starts: that they run inside it, and in which of its
-/// conversations. An agent that inherits these takes itself for a part of another. Measured on the
-/// programs; settings of the same families (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are the user's.
+/// Variables by which an agent tells its children that they run inside it. An agent that inherits
+/// these takes itself for a part of another agent. Found by trying the programs; settings with the
+/// same prefixes (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are the user's and are passed on.
 const OF_AN_AGENT_AROUND: [&str; 31] = [
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",
@@ -95,7 +95,7 @@ pub(in crate::engine) fn of_agent(
     {
         set("BIV_HOME", home.as_os_str().as_bytes());
     }
-    // Last, so that nothing overrides it: by it every process of the instance is recognised.
+    // Last, so that nothing overrides it: it marks every process of the instance.
     set("BIV_INSTANCE", instance.as_str().as_bytes());
     variables
 }
@@ -108,7 +108,7 @@ pub(in crate::engine) fn names(environment: &[(Vec<u8>, Vec<u8>)]) -> BTreeSet<S
         .collect()
 }
 
-/// What an agent had and will not have now, as far as it may need it.
+/// Variables that the agent had before, does not get now, and may need.
 pub(in crate::engine) fn missed(before: &BTreeSet<String>, now: &BTreeSet<String>) -> Vec<String> {
     before
         .difference(now)
@@ -131,7 +131,7 @@ fn is_needed(name: &str) -> bool {
         "CLAUDE_CODE_USE_",
         "CLAUDE_CONFIG_",
     ];
-    const OF_THE_SEAT: [&str; 5] = ["SSH_", "XDG_", "DBUS_", "GPG_", "BIV_"];
+    const OF_THE_TERMINAL: [&str; 5] = ["SSH_", "XDG_", "DBUS_", "GPG_", "BIV_"];
     const WORDS: [&str; 12] = [
         "TOKEN",
         "KEY",
@@ -148,7 +148,7 @@ fn is_needed(name: &str) -> bool {
     ];
     let name = name.to_ascii_uppercase();
     let begins = |with: &[&str]| with.iter().any(|start| name.starts_with(start));
-    if not_for_agents().any(|unwanted| unwanted == name) || begins(&OF_THE_SEAT) {
+    if not_for_agents().any(|unwanted| unwanted == name) || begins(&OF_THE_TERMINAL) {
         return false;
     }
     begins(&OF_SERVICES)

@@ -1,11 +1,11 @@
-//! The first sign of life, or of death, of an agent that was just started.
+//! Whether an agent that was just started runs or has ended.
 
 use std::time::{Duration, Instant};
 
 use crate::engine::base::socket::wait_readable;
 use crate::process::Identity;
 
-/// How long an agent is watched that neither ends nor waits for input: it computes, or it sleeps.
+/// How long an agent is watched that neither ends nor waits for input.
 const LONGEST: Duration = Duration::from_millis(350);
 const PROBE: Duration = Duration::from_millis(1);
 
@@ -15,8 +15,8 @@ pub(in crate::engine) enum Sign {
     Death,
 }
 
-/// Waits for it. A wrong command line ends within its first moments; a program that is well waits for
-/// input sooner or later, most within a few milliseconds. Its end is told by the kernel at once.
+/// Waits until the agent ends or waits for input. A wrong command line ends quickly; a working program
+/// waits for input, mostly within a few milliseconds. The kernel reports its end at once.
 pub(in crate::engine) fn first_sign(agent: &Identity) -> Sign {
     let end = agent.end_signal();
     let since = Instant::now();

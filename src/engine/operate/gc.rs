@@ -1,4 +1,4 @@
-//! What is kept and for how long: parked worktrees are thinned, old snapshots and killed instances go.
+//! `biv gc`: thins parked worktrees, deletes old snapshots and killed instances.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -18,11 +18,11 @@ use crate::vault::{self, Left, OnDisk, ParkState, ParkingPlace, SnapshotFact, St
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Collection {
     pub collected: Vec<Collected>,
-    /// What could not be looked after; everything else was.
+    /// What failed; everything else was done.
     pub failed: Vec<NotCollected>,
 }
 
-/// One thing that was let go, or would be.
+/// One thing that was deleted, or would be.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Collected {
     pub action: CollectAction,
@@ -60,10 +60,10 @@ struct PutAway {
 }
 
 impl Core {
-    /// Thins and drops by the rules of `snapshots`; with `dry_run` only says what it would do. What
-    /// fails for one instance or repository is no reason not to look after the others.
+    /// Thins and deletes by the rules of `snapshots`; with `dry_run` only reports what it would do. A
+    /// failure for one instance or repository does not stop the others.
     pub(crate) fn gc(&self, dry_run: bool) -> Result<Collection, Error> {
-        self.take_up_all()?;
+        self.recover_all()?;
         let mut collection = Collection::default();
         let mut roots = std::collections::BTreeSet::new();
         for found in self.all(Scope::WithKilled)?.0 {
@@ -74,7 +74,7 @@ impl Core {
             }
         }
         for root in roots {
-            // A repository that is away is no reason not to look after the others.
+            // A missing repository must not stop the others.
             let Ok(repository) = Repo::discover(&root) else {
                 continue;
             };
@@ -93,7 +93,7 @@ impl Core {
         let Some(action) = self.is_due(&found.record)? else {
             return Ok(None);
         };
-        // What is away can be looked after when it is back.
+        // A repository that is missing now is handled when it is back.
         if !found.record.repository.root.is_dir() {
             return Ok(None);
         }
@@ -111,7 +111,7 @@ impl Core {
         }
     }
 
-    /// What an instance is due for, by its record and by what is on disk.
+    /// What `gc` would do with an instance, by its record and by what is on disk.
     fn is_due(&self, record: &InstanceRecord) -> Result<Option<CollectAction>, Error> {
         let age = |at: Option<Timestamp>| at.map_or(Duration::ZERO, |at| at.until(now()));
         let snapshots = &self.settings().snapshots;
@@ -260,7 +260,7 @@ fn put_away(record: &InstanceRecord) -> Result<Option<PutAway>, Error> {
     })
 }
 
-/// Writes down what is still on the disk, where that is news.
+/// Records what is still on the disk, if that has changed.
 fn note_left(dir: &InstanceDir, record: &mut InstanceRecord, left: &[Left]) -> Result<(), Error> {
     let mut vault = SavedWork::of(record)?;
     if vault.left == left {

@@ -1,4 +1,4 @@
-//! Which repository an instance belongs to: known by the id in its git directory, wherever it lies.
+//! Finds the repository of an instance by the id in its git directory, wherever it lies.
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
@@ -39,8 +39,8 @@ impl Core {
         }))
     }
 
-    /// The repository of an instance: at its recorded place, or where the command is run. The record
-    /// is written where it says something else.
+    /// The repository of an instance: at its recorded place, or where the command runs. The record is
+    /// updated if the place has changed.
     pub(in crate::engine) fn require_repository(
         &self,
         dir: &InstanceDir,

@@ -1,4 +1,4 @@
-//! The end of an instance, and its way back.
+//! Kills an instance, and undoes it.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, Scope, now};
 use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::options::{KillOptions, KillOrder};
-use crate::engine::operate::recover::Held;
+use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
@@ -40,11 +40,11 @@ impl Core {
         progress: &mut dyn Progress,
     ) -> Result<Killed, Error> {
         self.prepare()?;
-        let Held {
+        let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.hold(given, Scope::Living, "kill")?;
+        } = self.lock_instance(given, Scope::Living, "kill")?;
         let leave_worktree = self
             .require_repository(&dir, &mut record, progress)
             .is_err();
@@ -68,15 +68,15 @@ impl Core {
         })
     }
 
-    /// Brings a killed instance back as paused, as long as its work is kept. Where its title is another's
-    /// by now, it comes back under a free one; where its branch is, it stays killed.
+    /// Restores a killed instance as paused, as long as its work is kept. If its title is taken by now, it
+    /// gets a free one; if its branch is taken, it stays killed.
     pub(crate) fn undo_kill(&self, given: &str) -> Result<Restored, Error> {
         self.prepare()?;
-        let Held {
+        let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.hold(given, Scope::Killed, "undo-kill")?;
+        } = self.lock_instance(given, Scope::Killed, "undo-kill")?;
         if record.state != RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "bring back",
@@ -103,7 +103,7 @@ impl Core {
             .as_ref()
             .map(|pause| pause.at)
             .or(record.paused_at);
-        let outlook = self.outlook(&dir, &record);
+        let work_state = self.work_state(&dir, &record);
         // Nothing was saved of one that had ended, or that an older biv has killed.
         record.pause = record.pause.or_else(|| {
             Some(Pause {
@@ -111,14 +111,14 @@ impl Core {
                 reason: PauseReason::User,
                 snapshot: vault.snapshot.map(|snapshot| snapshot.reference),
                 scrollback_lines: 0,
-                last_action: outlook.last_action,
-                pending_tasks: outlook.pending_tasks,
-                summary: outlook.summary,
+                last_action: work_state.last_action,
+                pending_tasks: work_state.pending_tasks,
+                summary: work_state.summary,
                 forced: false,
             })
         });
         dir.save(&mut record)?;
-        // The names are on disk now: others can see that they are taken.
+        // The names are on disk now, so other processes can see them.
         drop(names);
         let mut run = dir.run(&record.run)?;
         run.state = RunState::Paused;
@@ -147,7 +147,7 @@ impl Core {
         else {
             return false;
         };
-        // One that cannot be looked at is ended all the same.
+        // An agent that cannot be looked at is ended all the same.
         let shot = crate::engine::watch::look::look(&self.server_of(record), &place.pane);
         shot.is_ok_and(|shot| self.verdict(record, shot.as_ref(), None).activity == Activity::Busy)
     }
@@ -155,7 +155,7 @@ impl Core {
     fn require_kept(&self, record: &InstanceRecord) -> Result<(), Error> {
         let kept = match &SavedWork::of(record)?.parking {
             Some(place) => vault::park_state(place).is_ok_and(|state| state != ParkState::Lost),
-            // An adopted worktree was left where it stood.
+            // An adopted worktree was left in place.
             None => record.worktree.path.is_dir(),
         };
         if kept {

@@ -24,20 +24,20 @@ use crate::tmux::release_this_pane;
 
 /// What the launcher is to become.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(in crate::engine) struct Orders {
+pub(in crate::engine) struct LaunchOrders {
     pub argv: Vec<String>,
     /// Names and values as bytes: an environment need not be text.
     pub environment: Vec<(Vec<u8>, Vec<u8>)>,
     pub directory: PathBuf,
-    /// Printed above the agent: the scrollback of an earlier life.
+    /// Printed above the agent: the scrollback of the earlier session.
     pub replay: Option<PathBuf>,
-    /// A line below it that says so.
+    /// The line below the scrollback.
     pub banner: Option<String>,
 }
 
 /// Where a launcher that is about to be started will report.
 #[derive(Debug)]
-pub(in crate::engine) struct Gate {
+pub(in crate::engine) struct LaunchSocket {
     listener: UnixListener,
     path: PathBuf,
 }
@@ -48,9 +48,9 @@ pub(in crate::engine) struct Waiting {
     stream: UnixStream,
 }
 
-impl Gate {
-    /// One for each instance, so that whoever comes after a crash finds and removes what it left.
-    /// Callers hold the instance's lock.
+impl LaunchSocket {
+    /// One socket for each instance, so that recovery finds and removes it. Callers hold the instance's
+    /// lock.
     pub(in crate::engine) fn open(
         directory: &Path,
         instance: &InstanceId,
@@ -67,9 +67,9 @@ impl Gate {
         Ok(Self { listener, path })
     }
 
-    /// Takes away what a launch that was cut off has left.
+    /// Removes the socket of a launch that was cut off.
     pub(in crate::engine) fn remove(directory: &Path, instance: &InstanceId) {
-        // Usually there is none.
+        // Usually the file does not exist.
         drop(std::fs::remove_file(Self::path(directory, instance)));
     }
 
@@ -77,7 +77,7 @@ impl Gate {
         directory.join(format!("launch-{instance}.sock"))
     }
 
-    /// The command line of the launcher for this gate.
+    /// The command line of the launcher for this socket.
     pub(in crate::engine) fn launcher(&self, biv: &Path) -> Vec<OsString> {
         vec![
             biv.into(),
@@ -86,11 +86,11 @@ impl Gate {
         ]
     }
 
-    /// Waits for the launcher in the pane with this pid and hands it its orders.
+    /// Waits for the launcher in the pane with this pid and sends it its orders.
     pub(in crate::engine) fn admit(
         self,
         pane_pid: i32,
-        orders: &Orders,
+        orders: &LaunchOrders,
     ) -> Result<Waiting, LaunchError> {
         let broken = |source| LaunchError::Socket {
             path: self.path.clone(),
@@ -99,7 +99,7 @@ impl Gate {
         let deadline = Instant::now() + LAUNCH_PATIENCE;
         let stream = loop {
             match self.listener.accept() {
-                // Orders hold the user's environment: only our own launcher gets them.
+                // The orders hold the user's environment: only our own launcher gets them.
                 Ok((stream, _)) if socket::peer_is(&stream, pane_pid) => break stream,
                 Ok(_) => {}
                 Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {
@@ -130,9 +130,9 @@ impl Gate {
     }
 }
 
-impl Drop for Gate {
+impl Drop for LaunchSocket {
     fn drop(&mut self) {
-        // A launcher that comes too late finds no gate and ends.
+        // A launcher that comes too late finds no socket and ends. `doctor` removes one that stays.
         drop(std::fs::remove_file(&self.path));
     }
 }
@@ -158,12 +158,12 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     if let Ok(stream) = UnixStream::connect(Path::new(socket)) {
         match follow_orders(&stream) {
             Ok(never) => match never {},
-            // If nobody listens any more there is nobody to tell.
+            // If the other end is gone, the problem cannot be reported.
             Err(problem) => drop((&stream).write_all(format!("{problem}\n").as_bytes())),
         }
     }
-    // A server does what it was asked also when the asker was killed meanwhile, and may do so after
-    // the operation was taken back: then nobody else knows of this session.
+    // A tmux server runs a request even if the client was killed meanwhile, perhaps after the operation
+    // was taken back. Then no other process knows of this session.
     release_this_pane();
     ExitCode::FAILURE
 }
@@ -174,7 +174,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     reader
         .read_until(b'\n', &mut line)
         .map_err(|error| error.to_string())?;
-    let orders: Orders = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
+    let orders: LaunchOrders = serde_json::from_slice(&line).map_err(|error| error.to_string())?;
     let program = orders.argv.first().ok_or("there is no command to run")?;
     let path = orders
         .environment
@@ -192,7 +192,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     let mut word = String::new();
     match reader.read_line(&mut word) {
         Ok(_) if word == "go\n" => {}
-        // Whoever wanted this agent is gone: it must not start unasked.
+        // The operation that wanted this agent is gone: the agent must not start.
         _ => return Err("not started".to_owned()),
     }
     replay(&orders);
@@ -202,7 +202,7 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     for (name, value) in &orders.environment {
         command = command.env(OsStr::from_bytes(name), OsStr::from_bytes(value));
     }
-    // The terminal is tmux's, whatever the user's own is.
+    // The agent's terminal is tmux, whatever the user's terminal is.
     if let Some(term) = std::env::var_os("TERM") {
         command = command.env("TERM", term);
     }
@@ -210,8 +210,9 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     Err(command.exec().to_string())
 }
 
-/// Prints what stood above the agent in its earlier life. Missing scrollback is no reason not to start.
-fn replay(orders: &Orders) {
+/// Prints the scrollback of the earlier session. The agent starts even if that fails, so errors are
+/// ignored.
+fn replay(orders: &LaunchOrders) {
     let mut screen = std::io::stdout().lock();
     if let Some(text) = orders
         .replay

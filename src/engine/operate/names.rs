@@ -27,7 +27,7 @@ impl Core {
         Ok(title)
     }
 
-    /// The titles of the living, and of those that are just being made.
+    /// The titles of all instances that are not killed, also of those that are just being made.
     fn taken_titles(&self) -> Result<Vec<Title>, Error> {
         let mut taken = Vec::new();
         for id in self.store.ids()? {
@@ -66,8 +66,8 @@ impl Core {
         })
     }
 
-    /// The living instance that stands on this branch of a repository, paused ones too: while one is
-    /// away, its branch may be checked out by its user, but not be given to another instance.
+    /// The instance that uses this branch of a repository, also a paused one: while it is paused the user
+    /// may check its branch out, but no other instance gets it.
     pub(in crate::engine) fn holder_of_branch(
         &self,
         common_dir: &Path,
@@ -95,7 +95,7 @@ impl Core {
         Ok(None)
     }
 
-    /// Refuses a branch that another living instance stands on.
+    /// Refuses a branch that another instance uses.
     pub(in crate::engine) fn require_branch_free(
         &self,
         common_dir: &Path,
@@ -112,7 +112,7 @@ impl Core {
     }
 
     fn invent_title(&self, taken: &[Title]) -> Result<Title, Error> {
-        // The id ends the search where all readable names are taken, which has yet to be seen.
+        // If all readable names are taken, the id makes the name unique.
         let invented = (0..100)
             .filter_map(|_| petname::petname(2, "-"))
             .chain([InstanceId::random().as_str().to_owned()]);

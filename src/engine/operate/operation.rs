@@ -1,8 +1,8 @@
-//! An operation from its first line in the journal to its end.
+//! Runs an operation, from its first line in the journal to its end.
 
 use crate::engine::base::{Core, Error, Progress, now};
-use crate::engine::operate::steps::work::{Foresight, Work};
-use crate::engine::typing::lock::await_no_hands;
+use crate::engine::operate::steps::work::{Prepared, Work};
+use crate::engine::typing::lock::await_typing_end;
 use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
 use crate::model::{InstanceRecord, OperationId};
 use crate::process::Identity;
@@ -23,7 +23,7 @@ impl Core {
         self.carry_out(lock, dir, journal, record, progress)
     }
 
-    /// Writes the plan down, which is when the operation begins for everyone else.
+    /// Writes the plan into the journal. From then on other processes see the operation.
     pub(in crate::engine) fn begin_journal(
         &self,
         dir: &InstanceDir,
@@ -52,23 +52,23 @@ impl Core {
         self.carry(dir, journal, Work::fresh(self, dir, record, progress))
     }
 
-    /// As [`Self::carry_out`], for one who has looked ahead.
-    pub(in crate::engine) fn carry_out_foreseen(
+    /// As [`Self::carry_out`], with what the caller has prepared.
+    pub(in crate::engine) fn carry_out_prepared(
         &self,
         _lock: &Lock,
         dir: &InstanceDir,
         journal: Journal,
         record: InstanceRecord,
-        foresight: Foresight,
+        prepared: Prepared,
         progress: &mut dyn Progress,
     ) -> Result<InstanceRecord, Error> {
-        let work = Work::fresh(self, dir, record, progress).foreseeing(foresight);
+        let work = Work::fresh(self, dir, record, progress).with_prepared(prepared);
         self.carry(dir, journal, work)
     }
 
-    /// Takes up an operation whose process is gone: before its line it is taken back, after it
-    /// carried on.
-    pub(in crate::engine) fn take_up(
+    /// Recovers an operation whose process is gone: before its line it is taken back, after the line it
+    /// is completed.
+    pub(in crate::engine) fn recover_operation(
         &self,
         _lock: &Lock,
         dir: &InstanceDir,
@@ -102,11 +102,11 @@ impl Core {
         );
         let _entered = span.enter();
         if !operation.makes_instance() {
-            await_no_hands(dir);
+            await_typing_end(dir);
         }
         let outcome = drive(&mut journal, &mut work);
-        // Only now is it at rest for everyone who looks.
-        self.ring(Some(&work.record.id));
+        // Only now do other processes see it at rest.
+        self.wake_daemon(Some(&work.record.id));
         let outcome = outcome?;
         let title = work.record.title.clone();
         match outcome {
@@ -116,7 +116,7 @@ impl Core {
             },
             Outcome::TakenBack(turned_by) => {
                 tracing::warn!("taken back");
-                // What never came to be leaves no trace.
+                // An instance whose creation was taken back leaves no trace.
                 if operation.makes_instance() {
                     dir.forget()?;
                 }

@@ -1,4 +1,4 @@
-//! What can be asked of an operation, and how the answer begins. Some of it goes into the journal.
+//! The options of operations and their results. Some of them are written into the journal.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::config::WorktreeOnPause;
 use crate::engine::base::view::InstanceView;
 use crate::model::PauseReason;
 
-/// The file by which a pause is asked to take itself back.
+/// The file that asks a running pause to take itself back.
 pub(in crate::engine) const CANCEL: &str = "cancel";
 
 /// What was asked of a pause.
@@ -20,15 +20,15 @@ pub(crate) struct PauseOptions {
     pub reason: PauseReason,
 }
 
-/// How a request for a state that may hold already ended.
+/// The result of a request for a state that the instance may already have.
 #[derive(Debug)]
-pub(crate) enum Asked {
+pub(crate) enum StateChange {
     Done(Box<InstanceView>),
-    /// It was so already; nothing was changed.
+    /// The instance had that state already; nothing was changed.
     Already(Box<InstanceView>),
 }
 
-impl Asked {
+impl StateChange {
     pub(crate) fn view(&self) -> &InstanceView {
         match self {
             Self::Done(view) | Self::Already(view) => view,
@@ -42,16 +42,16 @@ impl Asked {
     }
 }
 
-/// What the resumed agent is told.
+/// The prompt for the resumed agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum PromptOnResume {
     /// As `resume.prompt` says.
     AsConfigured,
     Nothing,
     This(String),
 }
 
-/// What becomes of saved changes that conflict with a branch that was moved meanwhile.
+/// What to do with saved changes that conflict with a branch that was moved meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum OnConflict {
@@ -65,15 +65,15 @@ pub(crate) enum OnConflict {
 
 #[derive(Debug, Clone)]
 pub(crate) struct ResumeOptions {
-    pub told: Told,
+    pub prompt: PromptOnResume,
     pub on_conflict: OnConflict,
 }
 
 impl ResumeOptions {
-    /// For an instance that is woken by a message or a visit.
+    /// For an instance that is woken by a message or by attaching.
     pub(in crate::engine) fn quiet() -> Self {
         Self {
-            told: Told::AsConfigured,
+            prompt: PromptOnResume::AsConfigured,
             on_conflict: OnConflict::Stop,
         }
     }

@@ -1,14 +1,14 @@
-//! Putting an instance to rest: nothing is lost, nothing of it runs any more.
+//! Pauses an instance: its work is saved and nothing of it runs any more.
 
 use serde_json::json;
 
 use crate::config::WorktreeOnPause;
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, Scope, pace};
-use crate::engine::operate::options::{Asked, CANCEL, PauseOptions};
-use crate::engine::operate::recover::Held;
+use crate::engine::operate::options::{CANCEL, PauseOptions, StateChange};
+use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
-use crate::engine::operate::steps::work::Foresight;
+use crate::engine::operate::steps::work::Prepared;
 use crate::git::{self, Checkout, Repo};
 use crate::lifecycle::{Facts, Operation, Plan, Step};
 use crate::model::{EventKind, InstanceRecord, RestingState};
@@ -20,17 +20,17 @@ impl Core {
         given: &str,
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Asked, Error> {
+    ) -> Result<StateChange, Error> {
         self.prepare()?;
-        let Held {
+        let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.hold(given, Scope::Living, "pause")?;
+        } = self.lock_instance(given, Scope::Living, "pause")?;
         match record.state {
             RestingState::Running => {}
             RestingState::Paused => {
-                return Ok(Asked::Already(Box::new(self.view_at_rest(&record))));
+                return Ok(StateChange::Already(Box::new(self.view_at_rest(&record))));
             }
             RestingState::Completed
             | RestingState::Failed
@@ -45,9 +45,9 @@ impl Core {
         }
         let permit = pace::permit();
         let repository = self.require_repository(&dir, &mut record, progress)?;
-        // Fresh files, of a build say, take the disk longer than the rest of a pause.
+        // Writing new files to the disk, after a build for example, can take longer than the rest of a pause.
         git::begin_sync(&[&record.worktree.path, &record.repository.common_dir]);
-        let foresight = self.refuse_what_cannot_be_kept(repository, &record, options, progress)?;
+        let prepared = self.refuse_what_cannot_be_kept(repository, &record, options, progress)?;
         self.withdraw_cancellation(&dir);
         self.emit(
             EventKind::Pausing,
@@ -57,8 +57,8 @@ impl Core {
         let facts = Facts::none().with(fact::PAUSE, options);
         let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
         drop(permit);
-        let record = self.carry_out_foreseen(&lock, &dir, journal, record, foresight, progress)?;
-        Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
+        let record = self.carry_out_prepared(&lock, &dir, journal, record, prepared, progress)?;
+        Ok(StateChange::Done(Box::new(self.view_at_rest(&record))))
     }
 
     /// Takes back a pause that still waits for the agent's turn to end.
@@ -79,7 +79,7 @@ impl Core {
         }
         let request = found.dir.path.join(CANCEL);
         std::fs::write(&request, b"cancel\n").map_err(Error::files("write", &request))?;
-        // The pausing process takes its pause back and lets go of the lock.
+        // The pausing process takes its pause back and releases the lock.
         let _lock = found
             .dir
             .lock_operation("cancel")
@@ -95,7 +95,7 @@ impl Core {
     }
 
     pub(in crate::engine) fn withdraw_cancellation(&self, dir: &crate::store::InstanceDir) {
-        // Usually there is none.
+        // Usually the file does not exist.
         drop(std::fs::remove_file(dir.path.join(CANCEL)));
     }
 
@@ -106,7 +106,7 @@ impl Core {
         record: &InstanceRecord,
         options: &PauseOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Foresight, Error> {
+    ) -> Result<Prepared, Error> {
         if !record.worktree.path.is_dir() {
             return Err(Error::WorktreeMissing {
                 path: record.worktree.path.clone(),
@@ -122,8 +122,8 @@ impl Core {
         let named = |unsavable: &vault::Unsavable| {
             format!("{} ({})", unsavable.path.display(), unsavable.why.name())
         };
-        // A directory that is moved whole keeps everything but what is mounted in it; one that is
-        // freed keeps on disk what cannot be stored.
+        // A parked directory keeps everything except mounts; a thinned one keeps on disk what cannot be
+        // stored.
         let refused: Vec<String> = preflight
             .unsavable
             .iter()
@@ -138,7 +138,7 @@ impl Core {
         for unsavable in &preflight.unsavable {
             progress.note(&format!("{} is kept on disk only", named(unsavable)));
         }
-        Ok(Foresight {
+        Ok(Prepared {
             repository,
             ahead: preflight.ahead,
         })

@@ -1,4 +1,4 @@
-//! The screen of an agent as text, and the difference it has made.
+//! The screen of an agent as text, and the diff of its work.
 
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::watch::archive::Saving;

@@ -52,7 +52,7 @@ impl Core {
         Ok(())
     }
 
-    /// Presses a key in an agent's pane, as a person who is attached would.
+    /// Presses a key in an agent's pane, as an attached user would.
     pub(crate) fn press_key(&self, given: &str, key: &str) -> Result<(), Error> {
         let found = self.settled(given, Scope::Living)?;
         let server = self.server_of(&found.record);
@@ -62,7 +62,7 @@ impl Core {
         Ok(())
     }
 
-    /// Stages one file, as a person would.
+    /// Stages one file, as a user would.
     pub(crate) fn stage(&self, given: &str, file: &str) -> Result<(), Error> {
         let found = self.settled(given, Scope::Living)?;
         Command::new("git")

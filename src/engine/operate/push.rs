@@ -1,4 +1,4 @@
-//! The branch of an instance, sent to its remote.
+//! Pushes the branch of an instance to its remote.
 
 use crate::engine::base::{Core, Error, Scope};
 use crate::git::Repo;

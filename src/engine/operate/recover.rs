@@ -1,4 +1,4 @@
-//! Every command first brings to rest what a crash, an exit or a dead server has left behind.
+//! Recovery: every command first settles what a crash, an exit or a dead server has left behind.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::tmux::Pane;
 
 /// An instance under its lock.
 #[derive(Debug)]
-pub(in crate::engine) struct Held {
+pub(in crate::engine) struct LockedInstance {
     pub dir: InstanceDir,
     pub record: InstanceRecord,
     pub lock: Lock,
 }
 
-/// What was found out of order and could not be mended now.
+/// An abandoned operation that could not be recovered now.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     pub title: String,
@@ -27,12 +27,12 @@ pub(crate) struct Unfinished {
 }
 
 impl Core {
-    /// The instance that is meant, at rest: an abandoned operation has been taken up, an agent that
-    /// has ended is recorded as such.
+    /// The named instance, settled: an abandoned operation was recovered, and an agent that has ended is
+    /// recorded as ended.
     pub(in crate::engine) fn settled(&self, given: &str, scope: Scope) -> Result<Found, Error> {
-        self.take_up_unborn();
+        self.undo_unfinished_creations();
         let found = self.find(given, scope)?;
-        let found = self.take_up_abandoned(found)?;
+        let found = self.recover_if_abandoned(found)?;
         let pane = match found.record.state {
             RestingState::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
             RestingState::Paused
@@ -46,18 +46,18 @@ impl Core {
         Ok(found)
     }
 
-    /// The instance that is meant, at rest and held: nobody else changes it until the lock goes.
-    pub(in crate::engine) fn hold(
+    /// The named instance, settled and locked: no other process changes it until the lock is released.
+    pub(in crate::engine) fn lock_instance(
         &self,
         given: &str,
         scope: Scope,
         purpose: &str,
-    ) -> Result<Held, Error> {
+    ) -> Result<LockedInstance, Error> {
         let permit = pace::permit();
-        self.take_up_unborn();
+        self.undo_unfinished_creations();
         let Found { dir, record, .. } = self.find(given, scope)?;
         drop(permit);
-        // Waits for another process, and takes up what a crash has left.
+        // Waits for another process, and recovers what a crash has left.
         let lock = self.lock(&dir, &record, purpose)?;
         let _permit = pace::permit();
         let mut record = dir.record()?;
@@ -67,27 +67,27 @@ impl Core {
                 self.write_end(&dir, &mut record, pane.as_ref())?;
             }
         }
-        Ok(Held { dir, record, lock })
+        Ok(LockedInstance { dir, record, lock })
     }
 
-    /// Takes up every abandoned operation of this home, as far as that goes now.
-    pub(crate) fn take_up_all(&self) -> Result<Vec<Unfinished>, Error> {
-        self.take_up_unborn();
+    /// Recovers every abandoned operation of this home, as far as possible now.
+    pub(crate) fn recover_all(&self) -> Result<Vec<Unfinished>, Error> {
+        self.undo_unfinished_creations();
         self.store.sweep_forgotten();
         let mut unfinished = Vec::new();
         for found in self.all(Scope::WithKilled)?.0 {
             let title = found.record.title.to_string();
-            if let Err(error) = self.take_up_abandoned(found) {
+            if let Err(error) = self.recover_if_abandoned(found) {
                 unfinished.push(Unfinished { title, error });
             }
         }
         Ok(unfinished)
     }
 
-    /// Brings everyone to rest: abandoned operations are taken up, agents that have ended are written
-    /// down. tmux is asked once. Gives back, in words, what could not be mended now.
-    pub(crate) fn settle_everyone(&self) -> Result<Vec<String>, Error> {
-        let unfinished = self.take_up_all()?;
+    /// Settles all instances: abandoned operations are recovered, agents that have ended are recorded.
+    /// tmux is asked once. Returns one line of text for each instance that could not be settled.
+    pub(crate) fn settle_all(&self) -> Result<Vec<String>, Error> {
+        let unfinished = self.recover_all()?;
         let running: Vec<Found> = self
             .all(Scope::Living)?
             .0
@@ -109,9 +109,9 @@ impl Core {
             .collect())
     }
 
-    /// All living instances, at rest as far as that goes now; each is read once.
-    pub(in crate::engine) fn all_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
-        self.take_up_unborn();
+    /// All instances that are not killed, settled as far as possible now; each is read once.
+    pub(in crate::engine) fn list_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        self.undo_unfinished_creations();
         let (found, unreadable) = self.all(Scope::WithKilled)?;
         let mut living = Vec::new();
         for found in found {
@@ -119,7 +119,7 @@ impl Core {
                 None => found,
                 Some(_) => {
                     let id = found.record.id.clone();
-                    match self.take_up_abandoned(found) {
+                    match self.recover_if_abandoned(found) {
                         Ok(found) => found,
                         // Stuck, or gone: shown as it is on disk now.
                         Err(_) => match self.find(id.as_str(), Scope::WithKilled) {
@@ -136,14 +136,14 @@ impl Core {
         Ok((living, unreadable))
     }
 
-    /// Creations that were cut off before they had a record: taken back without a trace.
-    fn take_up_unborn(&self) {
+    /// Takes back creations that were cut off before there was a record.
+    fn undo_unfinished_creations(&self) {
         for id in self.store.ids().unwrap_or_default() {
             let dir = self.store.instance(&id);
             if dir.has_record() {
                 continue;
             }
-            // Whoever is just making it holds the lock.
+            // A process that is making it now holds the lock.
             let Ok(lock) = dir.try_lock_operation("recovery") else {
                 continue;
             };
@@ -151,16 +151,21 @@ impl Core {
                 LoadedInstance::Unborn { journal } => {
                     if let Ok(Some(record)) = journal.facts.read(fact::RECORD) {
                         // What cannot be taken back now is tried again by the next command.
-                        drop(self.take_up(&lock, &dir, record, *journal, &mut Silent));
+                        let undone =
+                            self.recover_operation(&lock, &dir, record, *journal, &mut Silent);
+                        if let Err(error) = undone {
+                            tracing::debug!(%error, instance = %id, "take back a creation");
+                        }
                     }
                 }
-                // Claimed and never written into: by someone who died, or who has come no further
-                // yet. Whoever is between the claim and the journal holds the names.
+                // Claimed and still empty: the process that claimed it has died, or is between the claim
+                // and the journal. In that case it holds the names lock.
                 LoadedInstance::Unreadable(error) if is_empty(&error) => {
                     if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
                         && let LoadedInstance::Unreadable(error) = dir.load()
                         && is_empty(&error)
                     {
+                        // An empty directory that stays is removed by the next command.
                         drop(dir.forget());
                     }
                 }
@@ -169,7 +174,7 @@ impl Core {
         }
     }
 
-    fn take_up_abandoned(&self, found: Found) -> Result<Found, Error> {
+    fn recover_if_abandoned(&self, found: Found) -> Result<Found, Error> {
         let Some(journal) = found.journal.filter(|journal| !journal.is_closed()) else {
             return Ok(Found {
                 journal: None,
@@ -188,7 +193,7 @@ impl Core {
             Err(_) if !found.dir.path.exists() => return Err(gone(&found.record)),
             Err(error) => return Err(error.into()),
         };
-        // It may have come to its end between the look and the lock.
+        // It may have ended between the look and the lock.
         let Some(journal) = found
             .dir
             .journal()
@@ -203,7 +208,7 @@ impl Core {
         };
         let operation = journal.plan.operation;
         let record = found.dir.record()?;
-        let record = self.take_up(&lock, &found.dir, record, journal, &mut Silent)?;
+        let record = self.recover_operation(&lock, &found.dir, record, journal, &mut Silent)?;
         if operation.makes_instance() && !found.dir.has_record() {
             return Err(gone(&record));
         }
@@ -214,8 +219,8 @@ impl Core {
         })
     }
 
-    /// Writes down that an agent has ended, with its exit status and its last screen: the server
-    /// that remembers both may be gone tomorrow.
+    /// Records that an agent has ended, with its exit status and its last screen, because the tmux server
+    /// that has both may be gone later.
     pub(in crate::engine) fn settle(
         &self,
         found: Found,
@@ -234,14 +239,16 @@ impl Core {
                 journal,
             });
         }
-        // Busy or read-only: what is shown is right all the same, and the next command writes it.
+        // If it cannot be written (busy, read-only), the view is right and the next command writes it.
         let lock = dir.try_lock_operation("settle");
         if let Ok(_lock) = &lock
             && let Ok(on_disk) = dir.record()
             && on_disk.state == RestingState::Running
         {
             record = on_disk;
-            drop(self.write_end(&dir, &mut record, pane));
+            if let Err(error) = self.write_end(&dir, &mut record, pane) {
+                tracing::debug!(%error, instance = %record.id, "record the end of an agent");
+            }
         }
         record.state = end_of(pane).0;
         Ok(Found {
@@ -285,7 +292,7 @@ impl Core {
                 .provider_of(record)?
                 .farewell(last_words.as_deref().unwrap_or_default());
         }
-        // The conversation that it was in last: `/clear` or `/new` may have changed it unseen.
+        // The agent's last conversation: `/clear` or `/new` may have changed it since the last look.
         if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
             record.session_ref = Some(reference);
         }
@@ -314,7 +321,7 @@ impl Core {
         Ok(())
     }
 
-    /// The lock under which an instance is changed, with words for whoever finds it taken.
+    /// The lock under which an instance is changed. The error names the process that holds it.
     pub(in crate::engine) fn lock(
         &self,
         dir: &InstanceDir,
@@ -332,17 +339,17 @@ impl Core {
         // Under the lock an open journal can only be an abandoned one.
         match dir.journal().read()? {
             Some(journal) if !journal.is_closed() => {
-                self.take_up(&lock, dir, dir.record()?, journal, &mut Silent)?;
+                self.recover_operation(&lock, dir, dir.record()?, journal, &mut Silent)?;
             }
             _ => {}
         }
-        // Every operation ends with a line in it; one that cannot be read is found out before anything is done.
+        // Every operation ends by writing the run, so an unreadable one is an error before anything is done.
         dir.run(&dir.record()?.run)?;
         Ok(lock)
     }
 }
 
-/// An instance that never came to be, and was removed since it was found.
+/// The error for an instance that was removed since it was found.
 fn gone(record: &InstanceRecord) -> Error {
     Error::NoSuchInstance {
         given: record.title.to_string(),
@@ -354,8 +361,8 @@ fn is_empty(error: &StoreError) -> bool {
     error.is_missing_file()
 }
 
-/// How an agent ended whose pane looks like this. Panes outlive their programs: one that is gone was
-/// taken away with its session, its server or its machine, and nothing of the agent's own failed.
+/// How an agent ended, by its pane. Panes outlive their programs: a pane that is gone was removed with
+/// its session, its server or its machine, so the agent itself did not fail.
 fn end_of(pane: Option<&Pane>) -> (RestingState, Option<i32>) {
     let exit_code = pane.and_then(|pane| Some(pane.death?.exit_code()));
     let state = match exit_code {

@@ -6,7 +6,7 @@ use crate::engine::operate::options::Launch;
 use crate::model::InstanceRecord;
 
 impl Core {
-    /// How this agent can be brought back, or why it cannot.
+    /// How this agent can be launched again, or why it cannot.
     pub(in crate::engine) fn choose_launch(
         &self,
         record: &InstanceRecord,
@@ -33,8 +33,8 @@ impl Core {
             (Strategy::Native, None) if untouched => Ok(Launch::Fresh),
             (Strategy::Native, None) => Err(refused("no session reference is known")),
             (Strategy::Native, Some(reference)) => {
-                // An agent that was paused before its first turn has kept nothing under its
-                // reference. Where that cannot be told, it is asked for it.
+                // An agent that was paused before its first turn has saved nothing under its
+                // reference. If that is not known, the agent is asked to resume it.
                 if self.has_turns(record, reference) != Some(false) {
                     return Ok(Launch::Native);
                 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Scope};
 use crate::engine::operate::identity::{has_id, is_recorded};
-use crate::engine::operate::recover::Held;
+use crate::engine::operate::recover::LockedInstance;
 use crate::git::{Relocation, Repo};
 use crate::model::{InstanceId, InstanceRecord, Repository, Title};
 
@@ -67,11 +67,11 @@ impl Core {
         found.repair_worktrees(&[])?;
         let mut instances = Vec::new();
         for record in recorded {
-            let Held {
+            let LockedInstance {
                 dir,
                 mut record,
                 lock,
-            } = self.hold(record.id.as_str(), Scope::WithKilled, "repo moved")?;
+            } = self.lock_instance(record.id.as_str(), Scope::WithKilled, "repo moved")?;
             if belongs(&record.repository) {
                 self.relocate(&dir, &mut record, &found)?;
             }
@@ -96,7 +96,7 @@ fn is_moved(record: &InstanceRecord, found: &Repo) -> Result<bool, Error> {
     if let Some(id) = &recorded.id {
         return Ok(has_id(found, id));
     }
-    // A record of before there were ids: then the repository holds what belongs to the instance.
+    // A record from before there were ids: the repository must hold the work of the instance.
     let relocation = Relocation::new(&recorded.root, &recorded.common_dir, found);
     let vault = SavedWork::of(record)?;
     let parked = vault.parking.is_some_and(|place| {

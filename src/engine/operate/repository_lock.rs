@@ -11,7 +11,7 @@ use crate::store::Lock;
 const REPOSITORY_WAIT: Duration = Duration::from_secs(60);
 
 impl Core {
-    /// Held while worktrees of the instance's repository come or go.
+    /// The lock for adding and removing worktrees of the instance's repository.
     pub(in crate::engine) fn lock_repository(
         &self,
         record: &InstanceRecord,
@@ -22,7 +22,7 @@ impl Core {
     }
 }
 
-/// A file name for a repository: what FNV makes of its path is plenty for telling locks apart.
+/// A file name for a repository's lock: the FNV hash of its path.
 fn repository_lock(common_dir: &Path) -> String {
     use std::os::unix::ffi::OsStrExt;
     let hash = common_dir

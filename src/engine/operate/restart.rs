@@ -4,7 +4,7 @@ use crate::engine::base::saved::SavedWork;
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::options::{Launch, OnConflict};
-use crate::engine::operate::recover::Held;
+use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{RestingState, RunId};
@@ -17,11 +17,11 @@ impl Core {
         progress: &mut dyn Progress,
     ) -> Result<InstanceView, Error> {
         self.prepare()?;
-        let Held {
+        let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.hold(given, Scope::Living, "restart")?;
+        } = self.lock_instance(given, Scope::Living, "restart")?;
         if record.state == RestingState::Killed {
             return Err(Error::WrongState {
                 verb: "restart",

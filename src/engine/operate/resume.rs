@@ -1,4 +1,4 @@
-//! Bringing an instance back as it was.
+//! Resumes an instance as it was.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
-use crate::engine::operate::options::{Asked, Launch, ResumeOptions, Told};
-use crate::engine::operate::recover::Held;
+use crate::engine::operate::options::{Launch, PromptOnResume, ResumeOptions, StateChange};
+use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
-use crate::engine::operate::steps::work::Foresight;
+use crate::engine::operate::steps::work::Prepared;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{EventKind, InstanceRecord, RestingState};
 use crate::store::InstanceDir;
@@ -22,9 +22,9 @@ impl Core {
         given: &str,
         options: &ResumeOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Asked, Error> {
+    ) -> Result<StateChange, Error> {
         let asked = self.bring_back(given, options, progress)?;
-        if let Asked::Done(view) = &asked {
+        if let StateChange::Done(view) = &asked {
             self.end_camp_pause(&view.id, progress);
         }
         Ok(asked)
@@ -35,13 +35,13 @@ impl Core {
         given: &str,
         options: &ResumeOptions,
         progress: &mut dyn Progress,
-    ) -> Result<Asked, Error> {
+    ) -> Result<StateChange, Error> {
         self.prepare()?;
-        let Held {
+        let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.hold(given, Scope::Living, "resume")?;
+        } = self.lock_instance(given, Scope::Living, "resume")?;
         match record.state {
             RestingState::Paused
             | RestingState::Completed
@@ -49,7 +49,9 @@ impl Core {
             | RestingState::Interrupted => {}
             RestingState::Running => {
                 drop(lock);
-                return Ok(Asked::Already(Box::new(self.show(record.id.as_str())?)));
+                return Ok(StateChange::Already(Box::new(
+                    self.show(record.id.as_str())?,
+                )));
             }
             RestingState::Killed => {
                 return Err(Error::WrongState {
@@ -62,7 +64,7 @@ impl Core {
         let repository = self.require_repository(&dir, &mut record, progress)?;
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
-        let prompt = self.prompt_for(&record, launch, &options.told);
+        let prompt = self.prompt_for(&record, launch, &options.prompt);
         if self.is_autoyes(&record) {
             for warning in self.autoyes_warnings(Some(&record)) {
                 progress.note(&warning);
@@ -76,17 +78,17 @@ impl Core {
             .with(fact::ON_CONFLICT, &options.on_conflict)
             .with_option(fact::PROMPT, &prompt);
         let journal = self.begin_journal(&dir, Plan::resume(), facts)?;
-        let known = Foresight {
+        let known = Prepared {
             repository,
             ahead: None,
         };
-        let record = self.carry_out_foreseen(&lock, &dir, journal, record, known, progress)?;
+        let record = self.carry_out_prepared(&lock, &dir, journal, record, known, progress)?;
         drop(lock);
-        Ok(Asked::Done(Box::new(self.view_at_rest(&record))))
+        Ok(StateChange::Done(Box::new(self.view_at_rest(&record))))
     }
 
-    /// An agent that ended unseen may have left its reference behind. Gives back whether it is certain
-    /// that there never was a conversation.
+    /// Looks for the reference of an agent that ended without being observed. Returns whether it is
+    /// certain that there never was a conversation.
     fn recall_reference(
         &self,
         dir: &InstanceDir,
@@ -108,13 +110,19 @@ impl Core {
         }
     }
 
-    /// What the agent is told when it is back. One that starts anew would not know where it was.
-    fn prompt_for(&self, record: &InstanceRecord, launch: Launch, told: &Told) -> Option<String> {
-        match told {
-            Told::This(prompt) => Some(prompt.clone()),
-            Told::Nothing => None,
-            Told::AsConfigured => {
-                // One that never had a turn and was told nothing starts as it did before.
+    /// The prompt for the resumed agent. An agent that starts a new conversation is told the state of
+    /// the work.
+    fn prompt_for(
+        &self,
+        record: &InstanceRecord,
+        launch: Launch,
+        wanted: &PromptOnResume,
+    ) -> Option<String> {
+        match wanted {
+            PromptOnResume::This(prompt) => Some(prompt.clone()),
+            PromptOnResume::Nothing => None,
+            PromptOnResume::AsConfigured => {
+                // An agent that never had a turn and got no prompt starts as before.
                 let replays = launch == Launch::Fresh
                     && self.provider_of(record).is_ok_and(|p| {
                         let replay = p.strategy() == Strategy::Replay;

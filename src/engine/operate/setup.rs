@@ -1,4 +1,4 @@
-//! What a repository wants done in each fresh worktree: files copied or linked, a command run.
+//! The set-up of a fresh worktree, as its repository asks for: files copied or linked, a command run.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,16 +14,16 @@ use crate::model::{InstanceRecord, Timestamp};
 use crate::process::{Command, Supervised};
 use crate::store::{Durability, append_line, read_lines};
 
-/// Installing what a project needs can take its time.
+/// Long enough to install a project's dependencies.
 const DEADLINE: Duration = Duration::from_secs(30 * 60);
 const SHOWN_LINES: usize = 20;
 
-/// What the user says to a command that comes with a repository.
+/// The user's consent to a command that comes with a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Consent {
     /// Only what was consented to before.
     AsBefore,
-    /// Now, and from now on for this very text.
+    /// Now, and from now on for exactly this text.
     Given,
     /// Copy and link, but run nothing.
     Refused,
@@ -38,7 +38,7 @@ pub(in crate::engine) struct Wanted {
     run: Option<String>,
 }
 
-/// A consent is bound to the command's exact text: whatever changes in it asks anew.
+/// A consent holds for the exact text of the command: any change asks again.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct ConsentLine {
     repository: PathBuf,

@@ -1,4 +1,4 @@
-//! Looking at instances: each is brought to rest first.
+//! Views of instances; each instance is settled first.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::model::{RestingState, State};
 use crate::tmux::TmuxError;
 
 impl Core {
-    /// All living instances, or those that were killed; newest activity first.
+    /// All instances that are not killed, or only the killed ones; newest activity first.
     pub(crate) fn list(
         &self,
         state: Option<State>,
@@ -17,18 +17,18 @@ impl Core {
     ) -> Result<Listing, Error> {
         let (found, unreadable) = match state {
             Some(State::Killed) => self.all(Scope::Killed)?,
-            _ => self.all_settled()?,
+            _ => self.list_settled()?,
         };
         let running = || {
             found
                 .iter()
                 .filter(|found| found.record.state == RestingState::Running)
         };
-        let seats: Vec<&str> = running()
+        let places: Vec<&str> = running()
             .filter_map(|found| Some(found.record.place.as_ref()?.pane.as_str()))
             .collect();
         let (panes, shots) = match running().next() {
-            Some(_) => seen(self.server().panes_and_shots(&seats))?,
+            Some(_) => seen(self.server().panes_and_shots(&places))?,
             None => (Vec::new(), Vec::new()),
         };
         let repository = repository
@@ -77,7 +77,7 @@ impl Core {
         let (found, stuck) = match self.settled(given, Scope::Living) {
             Ok(found) => (found, None),
             Err(Error::NoSuchInstance { .. }) => (self.settled(given, Scope::WithKilled)?, None),
-            // What cannot come to rest is what one wants to look at most.
+            // An instance that cannot be settled must still be shown.
             Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
                 (self.find(given, Scope::Living)?, Some(error.told()))
             }
@@ -106,7 +106,7 @@ impl Core {
     }
 }
 
-/// Without tmux there are no panes; that is a matter for `doctor`, not for looking.
+/// Without tmux there are no panes; `doctor` reports that.
 fn seen<T: Default>(answer: Result<T, TmuxError>) -> Result<T, Error> {
     match answer {
         Err(TmuxError::Missing | TmuxError::NoServer) => Ok(T::default()),

@@ -1,4 +1,4 @@
-//! Putting an idle agent to sleep, by a timer and never by a person.
+//! Pauses an idle instance, for the idle timer.
 
 use serde_json::json;
 
@@ -10,19 +10,19 @@ use crate::engine::typing::delivery::holds_a_draft;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{Activity, EventKind, InstanceId, PauseReason, RestingState};
 
-/// What came of an attempt.
+/// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Suspended {
     Done,
-    /// Somebody is here or has left half a sentence, or it is not idle any more.
+    /// A client is present, a draft is in the input box, or the agent is not idle any more.
     NotNow,
 }
 
 impl Core {
-    /// Pauses an instance that is idle, with its worktree kept. A person always wins: whoever is
-    /// attached, types or sends holds the presence lock, which is only ever tried for here. It is let
-    /// go of as soon as the pause is in the journal; a message that comes then waits for the pause to
-    /// be done and wakes the instance again.
+    /// Pauses an idle instance and keeps its worktree in place. The user always wins: a client that is
+    /// attached, types or sends holds the presence lock, which is only tried for here. The lock is
+    /// released as soon as the pause is in the journal. A message that comes then waits for the pause
+    /// to end and wakes the instance again.
     pub(crate) fn suspend(&self, id: &InstanceId, reason: PauseReason) -> Result<Suspended, Error> {
         self.prepare()?;
         let dir = self.store.instance(id);
@@ -51,7 +51,7 @@ impl Core {
         if self.verdict(&record, shot.as_ref(), Some(&pane)).activity != Activity::Idle {
             return Ok(Suspended::NotNow);
         }
-        // What a person has left half typed would go with the agent.
+        // A draft of the user would be lost with the agent.
         if let Some(place) = &record.place {
             let agent = self.watched(&server, &dir, &record, place)?;
             if holds_a_draft(&agent, &|| self.last_prompt(&dir, &record))? {
@@ -64,14 +64,14 @@ impl Core {
             reason,
         };
         let repository = self.require_repository(&dir, &mut record, &mut Silent)?;
-        let foresight =
+        let prepared =
             self.refuse_what_cannot_be_kept(repository, &record, &options, &mut Silent)?;
         self.withdraw_cancellation(&dir);
         let facts = Facts::none().with(fact::PAUSE, &options);
         let journal = self.begin_journal(&dir, Plan::pause(), facts)?;
         drop(absence);
         self.emit(EventKind::Pausing, &record, json!({ "reason": reason }));
-        self.carry_out_foreseen(&lock, &dir, journal, record, foresight, &mut Silent)?;
+        self.carry_out_prepared(&lock, &dir, journal, record, prepared, &mut Silent)?;
         Ok(Suspended::Done)
     }
 
@@ -83,13 +83,13 @@ impl Core {
         timeout: IdleTimeout,
     ) -> Result<crate::engine::base::view::InstanceView, Error> {
         self.prepare()?;
-        let held = self.hold(given, crate::engine::base::Scope::Living, "timeout")?;
+        let held = self.lock_instance(given, crate::engine::base::Scope::Living, "timeout")?;
         let mut record = held.record;
         record.idle_timeout_s = timeout.stored();
         record.updated_at = crate::engine::base::now();
         held.dir.save(&mut record)?;
         drop(held.lock);
-        self.ring(Some(&record.id));
+        self.wake_daemon(Some(&record.id));
         self.show(record.id.as_str())
     }
 }

@@ -1,4 +1,4 @@
-//! Waiting for an instance to do or need something.
+//! Waits until an instance is in a wanted state.
 
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const TIMER: Duration = Duration::from_secs(60);
 
 impl Core {
-    /// Looks again and again until the instance is as wanted; gives the last look either way.
+    /// Looks repeatedly until the instance is as wanted or the time is over; returns the last view.
     pub(crate) fn wait_until(
         &self,
         given: &str,
@@ -35,7 +35,7 @@ impl Core {
         }
     }
 
-    /// The instance, awake: an operation on it is waited for, a paused one is resumed first.
+    /// The instance, running: an operation on it is waited for, a paused one is resumed first.
     pub(in crate::engine) fn awake(
         &self,
         given: &str,
@@ -44,8 +44,8 @@ impl Core {
     ) -> Result<Found, Error> {
         let mut found = self.settled(given, Scope::Living)?;
         if found.journal.is_some() {
-            // Whoever holds it is given five seconds; then we say who it is. A timer is given the time
-            // that it needs: nobody has asked for that pause, and the message must not be refused.
+            // Another operation has five seconds; then the error names it. A pause by the idle timer
+            // gets the time that it needs: the user has not asked for it, so the message must not fail.
             let by_timer = found.journal.as_ref().is_some_and(is_by_timer);
             let deadline = Instant::now() + if by_timer { TIMER } else { Duration::ZERO };
             loop {
@@ -68,7 +68,7 @@ impl Core {
     }
 }
 
-/// Since when an instance waits for a message or a visit to bring it back, and what happened to it.
+/// Since when an instance is paused or interrupted, and which of the two.
 fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
     match record.state {
         RestingState::Paused => Some(("paused", record.paused_at.unwrap_or(record.updated_at))),
@@ -83,7 +83,7 @@ fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
     }
 }
 
-/// Whether this is a pause that nobody has asked for.
+/// Whether this is a pause by the idle timer.
 fn is_by_timer(journal: &Journal) -> bool {
     let options = journal.facts.read(fact::PAUSE).ok().flatten();
     options

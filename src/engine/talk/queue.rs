@@ -1,4 +1,4 @@
-//! Prompts that wait for their turn, and their delivery.
+//! The queue of an instance: prompts that wait, and their delivery.
 
 use std::time::Duration;
 
@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::engine::base::view::CampView;
 use crate::engine::base::{Core, Error, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
-use crate::engine::typing::delivery::find_the_box_free;
-use crate::engine::typing::lock::{Hands, Laid};
+use crate::engine::typing::delivery::require_empty_box;
+use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
     EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, RestingState,
@@ -17,9 +17,9 @@ use crate::model::{
 };
 use crate::store::InstanceDir;
 
-/// An agent that was just seen at its prompt is there still, or is busy with something else.
+/// How long to wait for an agent that was just seen at its prompt.
 const READY: Duration = Duration::from_secs(5);
-/// Somebody else who is just typing is waited for no longer than this.
+/// How long to wait for another sender that types.
 const TYPING: Duration = Duration::from_secs(5);
 
 /// The queue of one instance, as it is shown.
@@ -28,20 +28,20 @@ pub(crate) struct QueueView {
     pub instance: InstanceId,
     pub title: Title,
     pub counts: QueueCounts,
-    /// Why it does not go on, where something went wrong.
+    /// Why the queue has stopped, if something went wrong.
     pub stopped: Option<String>,
     /// Nothing is fed while all are to rest; None where that cannot be read.
     pub camp: Option<CampView>,
     pub entries: Vec<QueueEntry>,
 }
 
-/// What came of an attempt to feed a queue.
+/// The result of an attempt to feed a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Fed {
+pub(crate) enum FeedResult {
     Sent,
     /// Nothing waits, or it is held.
     Nothing,
-    /// Something stands in the way that will pass.
+    /// Not possible now; it is tried again.
     NotNow,
     /// The delivery went wrong; the queue has stopped.
     Failed,
@@ -87,21 +87,21 @@ impl Core {
         self.queue_view(&found.dir, &found.record)
     }
 
-    /// Gives the next prompt to an agent that is at rest. One that was put to sleep by a timer is
-    /// woken first; one that a person has paused is left alone, and so is a paused camp.
-    pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<Fed, Error> {
+    /// Types the next queued prompt to an agent that is at rest. An instance that the idle timer has
+    /// paused is woken first; one that the user has paused is left alone, and so is a paused camp.
+    pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<FeedResult, Error> {
         let dir = self.store.instance(id);
         let record = dir.record()?;
         if dir.queue()?.next().is_none() || self.camp_is_paused()? || !may_be_fed(&record) {
-            return Ok(Fed::Nothing);
+            return Ok(FeedResult::Nothing);
         }
-        // From here on no timer puts it to sleep under us.
+        // From here on the idle timer cannot pause it.
         let Ok(_presence) = dir.lock_presence("queue") else {
-            return Ok(Fed::NotNow);
+            return Ok(FeedResult::NotNow);
         };
         let found = match self.awake(id.as_str(), &ResumeOptions::quiet(), &mut Silent) {
             Ok(found) => found,
-            Err(Error::Busy { .. }) => return Ok(Fed::NotNow),
+            Err(Error::Busy { .. }) => return Ok(FeedResult::NotNow),
             Err(error) => return self.stop_queue(&dir, &record, &error),
         };
         let record = found.record;
@@ -110,10 +110,10 @@ impl Core {
             .clone()
             .filter(|_| record.state == RestingState::Running && found.journal.is_none())
         else {
-            return Ok(Fed::NotNow);
+            return Ok(FeedResult::NotNow);
         };
         let Ok(_typing) = dir.lock_typing(TYPING) else {
-            return Ok(Fed::NotNow);
+            return Ok(FeedResult::NotNow);
         };
         let server = self.server_of(&record);
         let patience = Patience {
@@ -122,22 +122,22 @@ impl Core {
         };
         let agent = self.watched(&server, &dir, &record, &place)?;
         if await_ready(&agent, &record.title, patience).is_err() {
-            return Ok(Fed::NotNow);
+            return Ok(FeedResult::NotNow);
         }
-        let Ok(Laid::On(hands)) = Hands::lay_on(&dir, &place) else {
-            return Ok(Fed::NotNow);
+        let Ok(TypingAccess::Granted(typing)) = TypingLock::acquire(&dir, &place) else {
+            return Ok(FeedResult::NotNow);
         };
-        // Half a sentence of a person is sent or deleted by that person; till then the queue waits.
+        // The user has to send or delete a draft; until then the queue waits.
         let last = || self.last_prompt(&dir, &record);
-        if find_the_box_free(&agent, &last).is_err() {
-            return Ok(Fed::NotNow);
+        if require_empty_box(&agent, &last).is_err() {
+            return Ok(FeedResult::NotNow);
         }
-        // Written down before the first key: it is never typed twice.
+        // Recorded before the first key, so that it is never typed twice.
         let Some((number, prompt)) = dir.change_queue(|queue| queue.begin(now()))? else {
-            return Ok(Fed::Nothing);
+            return Ok(FeedResult::Nothing);
         };
         crate::process::crash::at("queue:feed:sending");
-        match hands.type_to(self, &agent, &record, &place, &prompt) {
+        match typing.type_to(self, &agent, &record, &place, &prompt) {
             Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(
@@ -145,13 +145,13 @@ impl Core {
                     &record,
                     json!({ "number": number }),
                 );
-                Ok(Fed::Sent)
+                Ok(FeedResult::Sent)
             }
             Err(error) => self.stop_queue(&dir, &record, &error),
         }
     }
 
-    /// Writes down how the turn that a queue has begun ended.
+    /// Records how the turn ended that was started from the queue.
     pub(crate) fn finish_turn(&self, id: &InstanceId, end: TurnEnd) -> Result<(), Error> {
         let dir = self.store.instance(id);
         let record = dir.record()?;
@@ -167,8 +167,8 @@ impl Core {
         Ok(())
     }
 
-    /// A prompt whose delivery was cut off by a crash: nobody knows whether it arrived, and it must
-    /// not be typed twice. Its person is told to look.
+    /// Handles a prompt whose delivery was cut off by a crash. It is not known whether it arrived, and
+    /// it must not be typed twice, so the user is told to look.
     pub(crate) fn recover_queue(&self, id: &InstanceId) -> Result<bool, Error> {
         use crate::model::QueueState;
         let dir = self.store.instance(id);
@@ -176,7 +176,7 @@ impl Core {
             .queue()?
             .current()
             .is_some_and(|entry| entry.state == QueueState::Sending);
-        // Whoever types it right now holds the lock.
+        // A process that types it right now holds the lock.
         if unsure && let Ok(_typing) = dir.lock_typing(Duration::ZERO) {
             let reason = "it is not known whether it was sent: look, and queue it again if not";
             self.finish_turn(id, TurnEnd::Failed(reason.to_owned()))?;
@@ -190,7 +190,7 @@ impl Core {
         dir: &InstanceDir,
         record: &InstanceRecord,
         error: &Error,
-    ) -> Result<Fed, Error> {
+    ) -> Result<FeedResult, Error> {
         let reason = error.told();
         let number = dir.change_queue(|queue| {
             let failed = queue.finish(TurnEnd::Failed(reason.clone()), now());
@@ -202,11 +202,11 @@ impl Core {
             record,
             json!({ "number": number, "reason": reason }),
         );
-        Ok(Fed::Failed)
+        Ok(FeedResult::Failed)
     }
 }
 
-/// Whether an instance in this state may be fed: running, or put to sleep by a timer.
+/// Whether an instance in this state may be fed: running, or paused by the idle timer.
 fn may_be_fed(record: &InstanceRecord) -> bool {
     let asleep = record
         .pause

@@ -1,11 +1,11 @@
-//! A prompt, delivered whole to an agent that is ready for it.
+//! Delivers a prompt to an agent that is ready for it, or queues it.
 
 use std::time::{Duration, Instant};
 
 use crate::agents::Readiness;
 use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
 use crate::engine::operate::options::ResumeOptions;
-use crate::engine::typing::lock::{Hands, Laid, Typed, Whereabouts, whereabouts};
+use crate::engine::typing::lock::{AgentAt, Typed, TypingAccess, TypingLock, agent_at};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{AgentPlace, EventKind, InstanceRecord, Queue, QueueStart, RestingState, State};
 use crate::store::{InstanceDir, StoreError};
@@ -14,23 +14,23 @@ use crate::tmux::TmuxError;
 /// Senders wait for each other: one message at a time, each whole.
 const TYPING_WAIT: Duration = Duration::from_secs(600);
 
-/// One that is to be queued otherwise waits this long for others that type …
+/// A sender that can queue its prompt waits this long for other senders …
 const TURN: Duration = Duration::from_secs(10);
 /// … and for a turn that is just ending.
 const BUSY: Duration = Duration::from_secs(2);
 
-/// A prompt on its way.
+/// A prompt that is being sent.
 struct Sending<'a> {
     prompt: &'a str,
     /// Its number in the queue, where it waits if the agent cannot take it.
     queued: Option<u64>,
-    /// How long to wait for others that type.
+    /// How long to wait for other senders.
     turn: Duration,
-    /// How long to wait for an agent that works; None: as long as it does.
+    /// How long to wait for an agent that works; None: as long as it works.
     busy: Option<Duration>,
 }
 
-/// What became of a prompt.
+/// The result of sending a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sent {
     Typed,
@@ -39,8 +39,9 @@ pub(crate) enum Sent {
 }
 
 impl Core {
-    /// Types a prompt and submits it, exactly. An agent that is busy gets it next, by its queue. It is on
-    /// disk before anything is waited for: only an error, or taking it back, takes it out again.
+    /// Types a prompt, exactly as given, and submits it. If the agent is busy, the prompt becomes the
+    /// next in its queue. It is on disk before anything is waited for; only an error, or `unsend`,
+    /// takes it out again.
     pub(crate) fn send(
         &self,
         given: &str,
@@ -52,7 +53,7 @@ impl Core {
         }
         let found = self.find(given, Scope::Living)?;
         let dir = &found.dir;
-        // From here on no timer puts it to sleep under us.
+        // From here on the idle timer cannot pause it.
         let _presence = dir.lock_presence("send")?;
         let number = dir.change_queue(|queue| queue.put_ahead(prompt.to_owned(), now()))?;
         let how = Sending {
@@ -63,7 +64,7 @@ impl Core {
         };
         let sent = self.send_to(&found.record, &how, progress);
         if let Ok(Sent::Queued) = sent {
-            // Its user is there to see how it goes.
+            // The user is present, so a stopped queue may go on.
             dir.change_queue(Queue::restart)?;
             let data = serde_json::json!({ "numbers": [number] });
             self.emit(EventKind::QueueAdded, &found.record, data);
@@ -73,7 +74,7 @@ impl Core {
         sent
     }
 
-    /// The same, however long the agent is busy.
+    /// As `send`, but waits however long the agent is busy.
     pub(crate) fn send_now(
         &self,
         given: &str,
@@ -94,7 +95,7 @@ impl Core {
         self.send_to(&found.record, &how, progress).map(drop)
     }
 
-    /// Takes back the last prompt that was sent and still waits. None where none does.
+    /// Takes back the last prompt that was sent and still waits; None if none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
         let found = self.find(given, Scope::Living)?;
         Ok(found.dir.change_queue(Queue::remove_last_ahead)?)
@@ -118,42 +119,42 @@ impl Core {
                 Err(StoreError::Busy { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 other => other?,
             };
-            match self.hand_over(&dir, &record, &place, how) {
+            match self.deliver(&dir, &record, &place, how) {
                 Err(Error::NotReady { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
                 Err(error) => return Err(error),
-                Ok(Handed::Over(typed)) => {
+                Ok(Delivered::Typed(typed)) => {
                     if let Some(error) = typed.unrecorded {
                         progress.note(&format!("the prompt was not recorded: {error}"));
                     }
                     return Ok(Sent::Typed);
                 }
-                Ok(Handed::ByAnother) => return Ok(Sent::Typed),
-                Ok(Handed::NotYet) => return Ok(Sent::Queued),
-                // Nothing was typed. Somebody who has paused it since is not overruled.
-                Ok(Handed::NotThere(Whereabouts::Leaves(state))) => {
+                Ok(Delivered::ByAnother) => return Ok(Sent::Typed),
+                Ok(Delivered::NotYet) => return Ok(Sent::Queued),
+                // Nothing was typed. A pause since then is not overruled.
+                Ok(Delivered::NotThere(AgentAt::Going(state))) => {
                     return Err(cannot_send(&record, state));
                 }
-                Ok(Handed::NotThere(Whereabouts::Sits | Whereabouts::Moved)) => {}
+                Ok(Delivered::NotThere(AgentAt::Same | AgentAt::Elsewhere)) => {}
             }
         }
     }
 
     /// Waits until the agent is ready, and types.
-    fn hand_over(
+    fn deliver(
         &self,
         dir: &InstanceDir,
         record: &InstanceRecord,
         place: &AgentPlace,
         how: &Sending<'_>,
-    ) -> Result<Handed, Error> {
-        // Others were before us, and may have taken it away.
-        let there = whereabouts(dir, place);
-        if there != Whereabouts::Sits {
-            return Ok(Handed::NotThere(there));
+    ) -> Result<Delivered, Error> {
+        // While this sender waited, an operation may have stopped the agent.
+        let there = agent_at(dir, place);
+        if there != AgentAt::Same {
+            return Ok(Delivered::NotThere(there));
         }
         let server = self.server_of(record);
         let agent = self.watched(&server, dir, record, place)?;
-        // One without rules is known to rest only after a silence.
+        // An agent without rules is known to be at rest only after a silence.
         let silence = match agent.provider.readiness() {
             Readiness::Quiet(window) => window,
             Readiness::Rules => Duration::ZERO,
@@ -162,57 +163,57 @@ impl Core {
             starting: self.settings().launch.ready,
             busy: how.busy.map(|busy| busy + silence),
         };
-        let handed = await_ready(&agent, &record.title, patience).and_then(|()| {
-            let hands = match Hands::lay_on(dir, place)? {
-                Laid::On(hands) => hands,
-                Laid::NotThere(whereabouts) => return Ok(Handed::NotThere(whereabouts)),
+        let delivered = await_ready(&agent, &record.title, patience).and_then(|()| {
+            let typing = match TypingLock::acquire(dir, place)? {
+                TypingAccess::Granted(lock) => lock,
+                TypingAccess::NotThere(agent_at) => return Ok(Delivered::NotThere(agent_at)),
             };
             if let Some(number) = how.queued {
-                // Written down before the first key: it is never typed twice.
+                // Recorded before the first key, so that it is never typed twice.
                 match dir.change_queue(|queue| queue.begin_prompt(number, now()))? {
                     QueueStart::Now => {}
-                    QueueStart::NotYet => return Ok(Handed::NotYet),
-                    QueueStart::ByAnother => return Ok(Handed::ByAnother),
+                    QueueStart::NotYet => return Ok(Delivered::NotYet),
+                    QueueStart::ByAnother => return Ok(Delivered::ByAnother),
                     QueueStart::Removed => return Err(Error::Unsent),
                 }
             }
-            let typed = hands.type_to(self, &agent, record, place, how.prompt)?;
-            Ok(Handed::Over(typed))
+            let typed = typing.type_to(self, &agent, record, place, how.prompt)?;
+            Ok(Delivered::Typed(typed))
         });
-        match handed {
-            // One that was taken away says less than where it is.
+        match delivered {
+            // If an operation has stopped the agent, that is the better answer.
             Err(
                 error @ (Error::AgentDied { .. }
                 | Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)),
             ) => match self.where_now(record, place)? {
-                Whereabouts::Sits => Err(error),
-                elsewhere => Ok(Handed::NotThere(elsewhere)),
+                AgentAt::Same => Err(error),
+                elsewhere => Ok(Delivered::NotThere(elsewhere)),
             },
             other => other,
         }
     }
 
-    /// The same as [`whereabouts`], when an agent that has ended has been written down as such.
-    fn where_now(&self, record: &InstanceRecord, place: &AgentPlace) -> Result<Whereabouts, Error> {
-        let there = whereabouts(&self.store.instance(&record.id), place);
-        if there != Whereabouts::Sits {
+    /// As [`agent_at`], after an agent that has ended was recorded as ended.
+    fn where_now(&self, record: &InstanceRecord, place: &AgentPlace) -> Result<AgentAt, Error> {
+        let there = agent_at(&self.store.instance(&record.id), place);
+        if there != AgentAt::Same {
             return Ok(there);
         }
         Ok(match self.show(record.id.as_str())?.state {
-            State::Running => Whereabouts::Sits,
-            state => Whereabouts::Leaves(state),
+            State::Running => AgentAt::Same,
+            state => AgentAt::Going(state),
         })
     }
 }
 
-/// What came of an attempt to hand a prompt over.
-enum Handed {
-    Over(Typed),
+/// The result of an attempt to deliver a prompt.
+enum Delivered {
+    Typed(Typed),
     /// The daemon was faster.
     ByAnother,
     /// Others are before it in the queue.
     NotYet,
-    NotThere(Whereabouts),
+    NotThere(AgentAt),
 }
 
 fn cannot_send(record: &InstanceRecord, state: State) -> Error {

@@ -1,4 +1,4 @@
-//! A prompt on its way into an agent's input box, and out of it again.
+//! Pastes a prompt into an agent's input box, submits it and waits until it has left the box.
 
 use std::time::{Duration, Instant};
 
@@ -12,17 +12,18 @@ use crate::tmux::{Screenshot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
 const ECHO: Duration = Duration::from_secs(10);
-/// A text in the box that is not known for ours, but stays: agents show some characters otherwise.
+/// A text that stays in the box this long counts as ours, though it looks different: agents show some
+/// characters in another form.
 const SOME_TEXT: Duration = Duration::from_secs(1);
-/// A text that stands in the box for this long is not on its way out of it.
+/// A text that has been in the box for this long is not leaving it.
 const STANDS: Duration = Duration::from_millis(400);
 /// How long it may take to empty the input box.
 const EMPTYING: Duration = Duration::from_secs(10);
 /// How long a submitted prompt may take to leave the input box.
 const SUBMISSION: Duration = Duration::from_secs(10);
-/// A prompt must be gone for this long: an agent that draws itself anew hides its box for a moment.
+/// A prompt must be gone for this long: an agent that redraws hides its box for a moment.
 const GONE: Duration = Duration::from_millis(300);
-/// When nothing has moved for this long Enter is pressed once more: a busy machine can swallow the first.
+/// When nothing has changed for this long Enter is pressed once more: a busy machine can lose the first.
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
@@ -30,22 +31,22 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Receipt {
     Taken,
-    /// The agent is gone: it may have been told to go, or have gone before it read anything.
+    /// The agent has ended: the prompt may have told it to, or it ended before it read anything.
     Gone,
 }
 
 /// What the agent was asked last, if that is known.
 pub(in crate::engine) type LastPrompt<'a> = &'a dyn Fn() -> Option<String>;
 
-/// Whether a prompt can be typed: nothing of a person's stands in the input box.
-pub(in crate::engine) fn find_the_box_free(
+/// An error if the input box holds a draft of the user.
+pub(in crate::engine) fn require_empty_box(
     agent: &Watched<'_>,
     last: LastPrompt<'_>,
 ) -> Result<(), Error> {
     Delivery { agent }.empty_the_box(last)
 }
 
-/// Whether a person has left something in the input box.
+/// Whether the user has left a draft in the input box.
 pub(in crate::engine) fn holds_a_draft(
     agent: &Watched<'_>,
     last: LastPrompt<'_>,
@@ -56,8 +57,8 @@ pub(in crate::engine) fn holds_a_draft(
     Ok(typed && !delivery.was_put_back(&screen, last))
 }
 
-/// Pastes the prompt into an agent that is ready, submits it and sees it go. After an error the agent
-/// has not got it.
+/// Pastes the prompt into an agent that is ready, submits it and waits until it has left the box.
+/// After an error the agent has not got it.
 pub(in crate::engine) fn type_in(
     agent: &Watched<'_>,
     prompt: &str,
@@ -69,13 +70,13 @@ pub(in crate::engine) fn type_in(
     let text = typeable(prompt);
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
-    // Several agents take an Enter that follows too closely for a part of the paste.
+    // Several agents treat an Enter that follows too closely as a part of the paste.
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
     delivery.submit()?;
     let seen = match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
-        // Keys that go to an agent that has ended are swallowed without a word.
+        // tmux silently drops keys for an agent that has ended.
         Verify::None => delivery.shot().map(drop),
     };
     match seen {
@@ -90,8 +91,8 @@ struct Delivery<'a> {
 }
 
 impl Delivery<'_> {
-    /// Some agents draw their input box before they read from it. A plain command may never take its
-    /// terminal over, and needs not.
+    /// Waits until the agent has taken over its terminal: some draw their input box before they read
+    /// from it. A plain command may never do that, and need not.
     fn await_terminal(&self) -> Result<(), Error> {
         let since = Instant::now();
         while self.agent.provider.readiness() == Readiness::Rules
@@ -103,9 +104,9 @@ impl Delivery<'_> {
         Ok(())
     }
 
-    /// What stands in the box would be sent along. A prompt that was interrupted before its answer is put
-    /// back there by the agent, and is known from the conversation: it makes room. Half a sentence of a
-    /// person is nowhere else, and stays. Colours tell what was typed from a placeholder.
+    /// Empties the box, because its text would be sent along. Only a prompt that the agent put back after
+    /// an interrupt is removed; it is known from the conversation. A draft of the user exists nowhere
+    /// else, and stays. Colours tell typed text from a placeholder.
     fn empty_the_box(&self, last: LastPrompt<'_>) -> Result<(), Error> {
         let keys: Vec<String> = self
             .agent
@@ -125,7 +126,7 @@ impl Delivery<'_> {
                 _ => return Ok(()),
             };
             if pressed.is_none() && (keys.is_empty() || !self.was_put_back(&screen, last)) {
-                // An agent that draws itself anew shows many things for a moment.
+                // An agent that redraws may show anything for a moment.
                 let known = first_seen.take_if(|(seen, _)| *seen == draft);
                 let (draft, at) = known.unwrap_or_else(|| (draft, Instant::now()));
                 if at.elapsed() > STANDS || since.elapsed() > SECOND_ENTER {
@@ -190,7 +191,7 @@ impl Delivery<'_> {
         let provider = self.agent.provider;
         let drafted = |shot: &Screenshot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
-        // Where the box does not show what is in it, anything that the agent does about it must do.
+        // If the box does not show its text, any activity of the agent counts.
         let shows = matches!(draft, Some(Draft::Text(_)));
         let submitted_at = Instant::now();
         let mut pressed_again = false;
@@ -204,19 +205,19 @@ impl Delivery<'_> {
             let activity = provider
                 .judge(&screen_of(&shot), Some(&shot.title))
                 .activity;
-            // A dialog in the place of the box: what looks like the draft is its echo further up.
+            // A dialog has replaced the box: what looks like the draft is its echo further up.
             let moved = if shows {
                 drafted(&shot) != draft
             } else {
                 shot.text != before.text
             };
-            if moved || needs_a_person(activity) {
+            if moved || needs_user(activity) {
                 if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
                     return Ok(());
                 }
             } else {
                 gone = None;
-                // Only at a prompt that stands still: an Enter is an answer to whatever comes up.
+                // Only at a prompt that does not change: an Enter would answer any dialog that comes up.
                 let waits = activity == Activity::Idle && still.1.elapsed() >= SECOND_ENTER;
                 if waits && !pressed_again {
                     self.submit()?;
@@ -250,8 +251,8 @@ impl Delivery<'_> {
         Ok(self.agent.provider.draft(&screen_of(&self.shot()?)))
     }
 
-    /// The screen of an agent that lives. One that was taken away meanwhile has an empty input box for
-    /// another reason than having read it.
+    /// The screen of a running agent. If it was stopped meanwhile, an empty input box does not mean that
+    /// the prompt was read.
     fn shot(&self) -> Result<Screenshot, Error> {
         let gone = || TmuxError::NoPane(self.agent.pane.to_owned()).into();
         self.agent
@@ -261,7 +262,7 @@ impl Delivery<'_> {
     }
 }
 
-fn needs_a_person(activity: Activity) -> bool {
+fn needs_user(activity: Activity) -> bool {
     matches!(
         activity,
         Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited

@@ -1,8 +1,8 @@
-//! Hands on an agent's keys: while they are there, nobody takes the agent away.
+//! The typing lock: while a process holds it, no operation stops the agent.
 //!
-//! A message is either typed and seen to be taken before an operation begins to stop the agent, or not
-//! typed at all. Both sides do their part: an operation is in the journal first and then waits until no
-//! hands are on the keys; hands are laid on the keys first and then look into the journal.
+//! A message is either typed and taken by the agent before an operation stops it, or not typed at all.
+//! An operation first writes its journal and then waits until the lock is free. A sender first takes
+//! the lock and then reads the journal.
 
 use std::time::{Duration, Instant};
 
@@ -12,48 +12,52 @@ use crate::engine::watch::look::Watched;
 use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
 use crate::store::{InstanceDir, LoadedInstance, Lock};
 
-/// How long an operation waits for hands on the keys, longer than any agent takes to take a prompt in.
-/// Whoever holds on for longer cannot be sure of anything.
+/// How long an operation waits for the lock: longer than any agent needs to take a prompt. A sender
+/// that has held the lock for longer must check where the agent is.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Where the agent is that somebody wants to type to.
+/// Where the agent is, compared with the place that the sender knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::engine) enum Whereabouts {
-    /// Where it was, and nobody is about to take it away.
-    Sits,
-    /// It was taken away and is back, or an operation was cut off and has to be taken up first.
-    Moved,
-    /// It is gone, or somebody sees to that.
-    Leaves(State),
+pub(in crate::engine) enum AgentAt {
+    /// At the same place, and no operation is about to stop it.
+    Same,
+    /// At another place, or an operation was cut off and has to be recovered first.
+    Elsewhere,
+    /// It is gone, or an operation is stopping it.
+    Going(State),
 }
 
 /// The right to type to one agent.
 #[derive(Debug)]
-pub(in crate::engine) struct Hands {
+pub(in crate::engine) struct TypingLock {
     since: Instant,
     _lock: Lock,
 }
 
-/// An attempt to lay hands on the keys.
+/// The result of [`TypingLock::acquire`].
 #[derive(Debug)]
-pub(in crate::engine) enum Laid {
-    On(Hands),
-    NotThere(Whereabouts),
+pub(in crate::engine) enum TypingAccess {
+    Granted(TypingLock),
+    NotThere(AgentAt),
 }
 
-impl Hands {
-    pub(in crate::engine) fn lay_on(dir: &InstanceDir, place: &AgentPlace) -> Result<Laid, Error> {
+impl TypingLock {
+    pub(in crate::engine) fn acquire(
+        dir: &InstanceDir,
+        place: &AgentPlace,
+    ) -> Result<TypingAccess, Error> {
         let lock = dir.lock_keys(PATIENCE)?;
-        Ok(match whereabouts(dir, place) {
-            Whereabouts::Sits => Laid::On(Self {
+        Ok(match agent_at(dir, place) {
+            AgentAt::Same => TypingAccess::Granted(Self {
                 since: Instant::now(),
                 _lock: lock,
             }),
-            elsewhere => Laid::NotThere(elsewhere),
+            elsewhere => TypingAccess::NotThere(elsewhere),
         })
     }
 
-    /// Types the prompt and sees it taken, or says that it was not, or that nobody can know.
+    /// Types the prompt and waits until the agent has taken it. The error says whether it was not taken,
+    /// or that it is not known.
     pub(in crate::engine) fn type_to(
         self,
         core: &Core,
@@ -66,27 +70,29 @@ impl Hands {
         let noted = core.note_prompt(agent.dir, prompt);
         let receipt = type_in(agent, prompt, &last).inspect_err(|_| {
             if let Ok(at) = noted {
-                // A note that stays is only asked about a prompt of the same words.
-                drop(core.forget_prompt(agent.dir, at, prompt));
+                // A note that stays only matters for a prompt of the same text.
+                if let Err(error) = core.forget_prompt(agent.dir, at, prompt) {
+                    tracing::debug!(%error, "remove the note of a prompt");
+                }
             }
         })?;
         let taken = match receipt {
             Receipt::Taken => true,
-            // It may have been told to go by what was typed; then it has ended with a status.
+            // The prompt may have told it to exit; then it has ended with a status.
             Receipt::Gone => agent
                 .server
                 .death_of(agent.pane)?
                 .is_some_and(|death| death.signal.is_none() && death.status.is_some()),
         };
-        // What an agent shows that is being stopped proves nothing.
+        // The screen of an agent that is being stopped proves nothing.
         let in_time = self.since.elapsed() < PATIENCE;
-        if !taken || !(in_time || whereabouts(agent.dir, place) == Whereabouts::Sits) {
+        if !taken || !(in_time || agent_at(agent.dir, place) == AgentAt::Same) {
             return Err(Error::NotKnown {
                 title: record.title.clone(),
             });
         }
-        // Before anybody saves the conversation. It has arrived: that it is not in the log must not make
-        // anyone send it again.
+        // Recorded before an operation can save the conversation. The prompt has arrived, so a failure to
+        // record it must not be an error that makes the caller send it again.
         Ok(Typed {
             unrecorded: noted
                 .and_then(|at| core.record_sent(agent.dir, record, prompt, at))
@@ -103,30 +109,31 @@ pub(in crate::engine) struct Typed {
     pub unrecorded: Option<Error>,
 }
 
-/// Waits until nobody types any more, for an operation that is in the journal already: nobody begins to
-/// type then. Someone who never lets go is not waited for, and will find out.
-pub(in crate::engine) fn await_no_hands(dir: &InstanceDir) {
+/// Waits until no sender types. The caller's operation is in the journal already, so none can begin.
+/// A sender that holds the lock for too long is not waited for: it checks afterwards and reports
+/// that the outcome is not known.
+pub(in crate::engine) fn await_typing_end(dir: &InstanceDir) {
     drop(dir.lock_keys(PATIENCE));
 }
 
-/// Where the agent is that sat here.
-pub(in crate::engine) fn whereabouts(dir: &InstanceDir, place: &AgentPlace) -> Whereabouts {
+/// Where the agent is whose place was this one.
+pub(in crate::engine) fn agent_at(dir: &InstanceDir, place: &AgentPlace) -> AgentAt {
     match dir.load() {
         LoadedInstance::Known { record, journal } => {
             match journal.filter(|journal| !journal.is_closed()) {
                 Some(journal) => match dir.try_lock_operation("look") {
-                    // Nobody is at it any more, or it has just come to its end.
-                    Ok(_) => Whereabouts::Moved,
-                    Err(_) => Whereabouts::Leaves(journal.plan.operation.state()),
+                    // The operation was abandoned, or has just ended.
+                    Ok(_) => AgentAt::Elsewhere,
+                    Err(_) => AgentAt::Going(journal.plan.operation.state()),
                 },
                 None if record.state != RestingState::Running => {
-                    Whereabouts::Leaves(record.state.into())
+                    AgentAt::Going(record.state.into())
                 }
-                None if record.place.as_ref() == Some(place) => Whereabouts::Sits,
-                None => Whereabouts::Moved,
+                None if record.place.as_ref() == Some(place) => AgentAt::Same,
+                None => AgentAt::Elsewhere,
             }
         }
-        // Whoever looks for it again is told why it is not there.
-        LoadedInstance::Unborn { .. } | LoadedInstance::Unreadable(_) => Whereabouts::Moved,
+        // The caller looks for it again and then gets the reason.
+        LoadedInstance::Unborn { .. } | LoadedInstance::Unreadable(_) => AgentAt::Elsewhere,
     }
 }

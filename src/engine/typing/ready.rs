@@ -11,13 +11,13 @@ use crate::tmux::Server;
 /// How long to wait for an agent to become ready.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct Patience {
-    /// For one that shows nothing that is known yet.
+    /// For an agent that shows nothing known yet.
     pub starting: Duration,
-    /// For one that works; None: as long as it does.
+    /// For an agent that works; None: as long as it works.
     pub busy: Option<Duration>,
 }
 
-/// Waits until the agent is at rest, as long as the patience lasts.
+/// Waits until the agent is at rest, or until the time is over.
 pub(in crate::engine) fn await_ready(
     agent: &Watched<'_>,
     title: &Title,

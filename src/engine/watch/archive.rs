@@ -1,4 +1,4 @@
-//! What stood on a terminal, as files: the scrollback, and what is known of the terminal besides.
+//! A saved terminal: the scrollback, and further facts about the terminal.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use crate::model::last_lines;
 use crate::store::{InstanceDir, replace_file};
 use crate::tmux::{Pane, Server, TmuxError, without_control_sequences};
 
-/// What is known of a terminal besides its text.
+/// Facts about a terminal besides its text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::engine) struct SavedTerminal {
     pub lines: u64,
     pub columns: u16,
     pub rows: u16,
     pub title: String,
-    /// When the agent said something last, in seconds since the epoch.
+    /// When the agent last printed something, in seconds since the epoch.
     #[serde(default)]
     pub active_at: i64,
     pub cursor: (u16, u16),
@@ -42,14 +42,14 @@ impl SavedTerminal {
 pub(in crate::engine) const BANNER: &str = "── resumed ";
 
 impl Core {
-    /// How much of what stood on a terminal is kept: its history, and the screen below it.
+    /// How many lines of a terminal are kept: its history, and the screen below it.
     pub(in crate::engine) fn scrollback_lines(&self, pane: &Pane) -> usize {
         let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
         history.saturating_add(pane.rows.into())
     }
 }
 
-/// Two files, because one that was not waited for must not take the place of one that is on the disk.
+/// Two files: one that may not be on the disk yet must not replace one that is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Saving {
     /// At rest: nothing more comes for a while, so this one is worth the wait for the disk.
@@ -102,7 +102,7 @@ pub(in crate::engine) fn combined(dir: &InstanceDir, captured: String, most: usi
     }
 }
 
-/// Writes down what is known of a terminal besides its text.
+/// Saves the facts about a terminal besides its text.
 pub(in crate::engine) fn remember(dir: &InstanceDir, saved: &SavedTerminal) -> Result<(), Error> {
     let text = serde_json::to_vec_pretty(saved).unwrap_or_default();
     Ok(replace_file(&dir.terminal().join("terminal.json"), &text)?)
@@ -112,7 +112,7 @@ pub(in crate::engine) fn scrollback(dir: &InstanceDir) -> PathBuf {
     dir.terminal().join("scrollback")
 }
 
-/// The very line that the session shows below its archive. An agent may print one that begins alike.
+/// The exact line that the session shows below its archive. An agent may print a similar one.
 pub(in crate::engine) fn line_below(dir: &InstanceDir) -> PathBuf {
     dir.terminal().join("line")
 }
@@ -120,7 +120,7 @@ pub(in crate::engine) fn line_below(dir: &InstanceDir) -> PathBuf {
 /// The scrollback is saved whole, or another session begins.
 pub(in crate::engine) fn forget_live(dir: &InstanceDir) {
     for saving in [Saving::AtRest, Saving::WhileBusy] {
-        // Usually there is none.
+        // Usually the file does not exist.
         drop(std::fs::remove_file(saving.path(dir)));
     }
 }

@@ -12,18 +12,18 @@ use crate::store::{InstanceDir, replace_file};
 use crate::tmux::Pane;
 use crate::vault::{self, SnapshotFact};
 
-/// Files that an agent writes together with its last output may be a moment later than that.
-const AFTERGLOW: i64 = 2;
+/// Files that belong to an agent's last output may be written a moment after it.
+const SETTLE_TIME: i64 = 2;
 
-/// A count, and what the world looked like when it was made.
+/// A count, and the evidence at the time when it was made.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counted {
     evidence: Evidence,
     stat: DiffStat,
 }
 
-/// Cheap signs that something may have changed: the agent said something, or git's index or the top
-/// of the worktree was touched.
+/// Cheap signs that something may have changed: new output of the agent, or a new time of git's
+/// index or of the top of the worktree.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Evidence {
     active_at: i64,
@@ -59,7 +59,7 @@ pub(in crate::engine) fn count_saved(
         stat,
     };
     if let Ok(text) = serde_json::to_vec(&counted) {
-        // Only a cache, too.
+        // Only a cache: if it cannot be written, the next look counts again.
         drop(replace_file(&path, &text));
     }
     Some(stat)
@@ -86,9 +86,9 @@ pub(in crate::engine) fn count(
     }
     let repository = Repo::discover(&record.repository.root).ok()?;
     let stat = git::diff_stat(&repository, worktree, record.base.commit.as_deref()).ok()?;
-    let settled = now().seconds_since_epoch() - evidence.active_at > AFTERGLOW;
+    let settled = now().seconds_since_epoch() - evidence.active_at > SETTLE_TIME;
     if settled && let Ok(text) = serde_json::to_vec(&Counted { evidence, stat }) {
-        // Only a cache: without it the next look counts again.
+        // Only a cache: if it cannot be written, the next look counts again.
         drop(replace_file(&path, &text));
     }
     Some(stat)

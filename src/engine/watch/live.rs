@@ -1,4 +1,4 @@
-//! The screen of a running agent, saved now and then: what is left of it when its server goes away.
+//! The screen of a running agent, saved from time to time in case its tmux server ends.
 
 use serde::{Deserialize, Serialize};
 
@@ -40,8 +40,8 @@ pub(in crate::engine) fn save_live(
     Ok(replaced?)
 }
 
-/// Makes what was saved last the scrollback of an agent that is gone with its server. Gives back what is
-/// known of its terminal.
+/// Turns the last saved screen into the scrollback of an agent that ended with its server. Returns the
+/// facts about its terminal.
 pub(in crate::engine) fn keep_live(
     dir: &InstanceDir,
     history: usize,
@@ -67,7 +67,7 @@ pub(in crate::engine) fn keep_live(
     Ok(Some(terminal))
 }
 
-/// One that a power cut has left empty or torn is none.
+/// Reads a saved screen; None if a power cut has left it empty or cut off.
 fn read(content: &str) -> Option<(Head, String)> {
     let (head, text) = content.split_once('\n')?;
     Some((serde_json::from_str(head).ok()?, text.to_owned()))

@@ -1,4 +1,4 @@
-//! Looking at one agent until it comes to rest.
+//! Looks at one agent until it is at rest.
 
 use std::time::{Duration, Instant};
 
@@ -7,31 +7,31 @@ use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
 use crate::engine::base::pace::Waiting;
 use crate::engine::base::{Core, Error, now, pace};
 use crate::engine::watch::archive::BANNER;
-use crate::engine::watch::word::word;
+use crate::engine::watch::self_report::self_report;
 use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, printable};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Screenshot, Server};
 
-/// Between two looks: short against a person's patience, long against the cost of one look.
+/// Time between two looks: short for a user who waits, long compared with the cost of one look.
 const INTERVAL: Duration = Duration::from_millis(40);
 
 /// After a start the next look follows sooner: most agents draw themselves within milliseconds.
 const FIRST_INTERVAL: Duration = Duration::from_millis(2);
 
 /// How long an agent counts as one that was just started.
-const YOUTH: Duration = Duration::from_secs(60);
+const JUST_STARTED: Duration = Duration::from_secs(60);
 
 /// How a wait ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::engine) enum Found {
     AtRest(RestKind),
-    /// Patience ran out; this is what the agent did last.
+    /// The time ran out; this was the agent's last activity.
     StillMoving(Activity),
     Gone,
 }
 
-/// One agent in its pane, and where it leaves its word.
+/// One agent, its pane, and the directory with its hook reports.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::engine) struct Watched<'a> {
     pub server: &'a Server,
@@ -45,7 +45,7 @@ pub(in crate::engine) struct Watched<'a> {
 }
 
 impl Core {
-    /// An agent that has sat in its pane for a while.
+    /// An agent that was started some time ago.
     pub(in crate::engine) fn watched<'a>(
         &'a self,
         server: &'a Server,
@@ -135,11 +135,13 @@ impl Watched<'_> {
 
     /// Some agents look ready before they are.
     fn hold(&self) -> Option<Duration> {
-        let young = self.since.is_none_or(|since| since.until(now()) < YOUTH);
+        let young = self
+            .since
+            .is_none_or(|since| since.until(now()) < JUST_STARTED);
         self.provider.hold_at_start().filter(|_| young)
     }
 
-    /// What the agent does, by all that is known; `silent` is how long nothing was drawn.
+    /// The agent's activity, by all sources; `silent` is how long nothing was drawn.
     pub(in crate::engine) fn verdict(
         &self,
         screen: &Screen,
@@ -147,8 +149,8 @@ impl Watched<'_> {
         silent: Duration,
     ) -> Verdict {
         let seen = self.provider.judge(screen, Some(title));
-        let word = word(self.provider, self.dir, self.host, self.leader);
-        combine(seen, word.as_ref(), silent)
+        let report = self_report(self.provider, self.dir, self.host, self.leader);
+        combine(seen, report.as_ref(), silent)
     }
 
     pub(in crate::engine) fn look(&self) -> Result<Option<Screenshot>, Error> {
@@ -161,8 +163,8 @@ pub(in crate::engine) fn look(server: &Server, pane: &str) -> Result<Option<Scre
     Ok(server.look(&[pane])?.into_iter().next())
 }
 
-/// What an agent has drawn itself: a resumed one starts below its old screen, which is no sign of
-/// what it does now.
+/// What the agent has drawn itself: a resumed agent starts below its old screen, which says nothing
+/// about its activity now.
 pub(in crate::engine) fn screen_of(shot: &Screenshot) -> Screen {
     Screen::new(&shot.text)
         .with_cursor(shot.cursor)
@@ -172,7 +174,7 @@ pub(in crate::engine) fn screen_of(shot: &Screenshot) -> Screen {
 /// Lines that are shown of an agent that has ended.
 const LAST_WORDS: usize = 15;
 
-/// What an agent that has ended said last; not what stood above it from an earlier life.
+/// The last lines of an agent that has ended, without the replayed scrollback above them.
 pub(in crate::engine) fn last_words(server: &Server, pane: &str) -> String {
     let screen = server.tail(pane, LAST_WORDS, false).unwrap_or_default();
     let words: Vec<&str> = screen

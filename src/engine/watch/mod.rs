@@ -2,11 +2,11 @@
 
 pub(in crate::engine) mod archive;
 pub(in crate::engine) mod changes;
-pub(in crate::engine) mod glimpse;
 pub(in crate::engine) mod live;
 pub(in crate::engine) mod look;
 pub(in crate::engine) mod notify;
 pub(in crate::engine) mod observe;
 pub(in crate::engine) mod roster;
+pub(in crate::engine) mod screen_view;
+pub(in crate::engine) mod self_report;
 pub(in crate::engine) mod watcher;
-pub(in crate::engine) mod word;

@@ -1,4 +1,4 @@
-//! Reaching a person: the terminals that they look at, their desktop, a program of theirs.
+//! Notifies the user: on attached terminals, on the desktop, by a configured program.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,10 +10,10 @@ use crate::engine::base::Core;
 use crate::model::{InstanceId, SessionName, Title, printable_line};
 use crate::process::Command;
 
-/// A program that tells somebody something is done by then.
+/// A notification program must end within this time.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// What there is to be told.
+/// What to notify the user of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Notification {
     /// `needs-you`, `finished` or `failed`.
@@ -24,7 +24,7 @@ pub(crate) struct Notification {
 }
 
 impl Core {
-    /// Tells it in every way that was asked for; gives back what did not work.
+    /// Sends a notification in every configured way; returns what did not work.
     pub(crate) fn notify(&self, notification: &Notification) -> Vec<String> {
         let settings = &self.settings().notify;
         let mut troubles = Vec::new();
@@ -62,8 +62,8 @@ impl Core {
         troubles
     }
 
-    /// Rings the terminals of people who look at another agent. To the terminal itself, not through
-    /// tmux: what an agent prints could not be told from it there.
+    /// Rings the terminals that are attached to other agents. Written to the terminal itself, not through
+    /// tmux, where it could not be told from an agent's output.
     fn ring_terminals(&self, notification: &Notification) {
         let own = SessionName::of(&notification.instance);
         let words = sentence(notification);
@@ -77,6 +77,7 @@ impl Core {
                 .open(terminal);
             if let Ok(mut terminal) = opened {
                 // OSC 9 is a notification for terminals that know it; the bell is for all of them.
+                // A terminal that is being closed, or is full, gets none.
                 drop(terminal.write_all(format!("\x1b]9;{words}\x07\x07").as_bytes()));
             }
         }
@@ -94,7 +95,7 @@ fn nonblocking_and_not_ours() -> i32 {
     i32::try_from(flags.bits()).unwrap_or(0)
 }
 
-/// The system's own way, where somebody sits at a desktop.
+/// The notification command of the desktop, if there is one.
 fn desktop(notification: &Notification) -> Option<Command> {
     let title = printable_line(notification.title.as_str());
     let message = printable_line(&notification.message);

@@ -1,4 +1,4 @@
-//! What all instances are doing, asked of tmux as few times as can be.
+//! The activity of all instances, with as few tmux calls as possible.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::engine::base::view::{AgentView, InstanceView, PauseView};
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
-use crate::engine::watch::word::word;
+use crate::engine::watch::self_report::self_report;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp, printable_line,
 };
@@ -25,7 +25,7 @@ impl Core {
             .default_agent(configured, &self.host)?
             .name()
             .to_owned();
-        // Each is asked for its version, and some take seconds to say it.
+        // Each program is asked for its version, which takes some of them seconds.
         let providers: Vec<_> = self.catalog.iter().collect();
         let answers: Vec<Option<(AgentVersion, Option<Learned>)>> = std::thread::scope(|scope| {
             let asked: Vec<_> = providers
@@ -91,11 +91,11 @@ impl Core {
             let seen = provider.judge(&screen_of(shot), Some(&shot.title));
             let dir = self.store.instance(&record.id);
             let leader = record.place.as_ref().map(|place| &place.agent);
-            let word = word(provider, &dir, &self.host, leader);
+            let report = self_report(provider, &dir, &self.host, leader);
             let silent = pane
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
-            let verdict = combine(seen, word.as_ref(), silent);
+            let verdict = combine(seen, report.as_ref(), silent);
             Some(
                 match !provider.rules().can_detect_idle() && pane.is_some() {
                     true => verdict_by_output(verdict, silent),
@@ -106,9 +106,8 @@ impl Core {
         judged.unwrap_or_else(Verdict::unknown)
     }
 
-    /// An instance that was just put to rest, or started. What it has changed is not counted and what it
-    /// shows is not looked at: that takes longer than much of what was done to it, and [`Self::show`] does
-    /// both for those who ask.
+    /// A view of an instance that was just paused or started. Its changes are not counted and its screen
+    /// is not looked at, because that would take long; [`Self::show`] does both.
     pub(in crate::engine) fn view_at_rest(&self, record: &InstanceRecord) -> InstanceView {
         let found = Found {
             dir: self.store.instance(&record.id),
@@ -118,7 +117,7 @@ impl Core {
         self.view_without_changes(&found, None, None)
     }
 
-    /// A view with its changes counted, for those that come without.
+    /// Adds the counted changes to a view that lacks them.
     pub(crate) fn with_changes(&self, view: InstanceView) -> InstanceView {
         let dir = self.store.instance(&view.id);
         let Ok(record) = dir.record() else {
@@ -225,7 +224,7 @@ impl Core {
                     .map(|line| printable_line(line.trim()))
             }),
             exit_code: run.and_then(|run| run.exit_code),
-            activity_source: verdict.as_ref().and_then(spoken_by),
+            activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
         }
     }
@@ -240,14 +239,14 @@ impl Core {
     }
 }
 
-/// The pause that a user has asked for. One that was killed while it ran has another only for `undo-kill`.
+/// The pause to show. A running instance that was killed also has a pause, which is only for `undo-kill`.
 fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
     let pause = record.pause.as_ref()?;
     (record.killed_at != Some(pause.at)).then_some(pause)
 }
 
-/// Which source told what the agent does, and by what: `title title-busy`, `hook Stop`.
-fn spoken_by(verdict: &Verdict) -> Option<String> {
+/// The source of the activity and its evidence: `title title-busy`, `hook Stop`.
+fn source_text(verdict: &Verdict) -> Option<String> {
     let source = verdict.source.name();
     match &verdict.rule {
         Some(rule) => Some(format!("{source} {rule}")),

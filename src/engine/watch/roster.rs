@@ -1,4 +1,4 @@
-//! Who there is, for whoever keeps watch over all of them: read again only where something changed.
+//! All instances and their status, for the daemon: files are read again only when they have changed.
 
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
@@ -11,9 +11,9 @@ use crate::model::{InstanceId, PauseReason, QueueCounts, RestingState, State, Ti
 use crate::process::{memory_of, tree_of};
 use crate::store::LoadedInstance;
 
-/// What a keeper needs to know of its instance.
+/// What the scheduler needs to know of an instance.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Standing {
+pub(crate) struct InstanceStatus {
     pub id: InstanceId,
     pub title: Title,
     pub state: State,
@@ -22,9 +22,9 @@ pub(crate) struct Standing {
     pub idle_timeout: Option<Duration>,
     pub pause_reason: Option<PauseReason>,
     pub queue: QueueCounts,
-    /// The queue does not go on until somebody cares.
+    /// Why the queue has stopped until the user restarts it.
     pub queue_stopped: Option<String>,
-    /// By its screen it can be told when it is idle; else only by its silence.
+    /// Rules can tell from the screen when it is idle; otherwise only silence can.
     pub has_rules: bool,
 }
 
@@ -32,14 +32,14 @@ pub(crate) struct Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Stamp([(u64, i64, i64); 4]);
 
-/// Remembers what was read.
+/// Remembers the stamps of what was read.
 #[derive(Debug, Default)]
 pub(crate) struct Roster {
     stamps: HashMap<InstanceId, Stamp>,
 }
 
 impl Roster {
-    /// Those that have come, gone or changed since the last time.
+    /// The instances that were added, removed or changed since the last call.
     pub(in crate::engine) fn changed(&mut self, core: &Core) -> Vec<InstanceId> {
         let ids = core.store.ids().unwrap_or_default();
         let mut changed: Vec<InstanceId> = self
@@ -57,7 +57,7 @@ impl Roster {
         changed
     }
 
-    /// Whether this one has.
+    /// Whether this instance has changed since the last call.
     pub(in crate::engine) fn has_changed(&mut self, core: &Core, id: &InstanceId) -> bool {
         let directory = core.store.instance(id).path;
         let stamp = Stamp(
@@ -79,8 +79,8 @@ fn touched(path: &Path) -> (u64, i64, i64) {
 }
 
 impl Core {
-    /// How an instance stands; None: it is killed, was never there, or cannot be read.
-    pub(crate) fn standing(&self, id: &InstanceId) -> Option<Standing> {
+    /// The status of an instance; None if it is killed, does not exist, or cannot be read.
+    pub(crate) fn instance_status(&self, id: &InstanceId) -> Option<InstanceStatus> {
         let dir = self.store.instance(id);
         let LoadedInstance::Known { record, journal } = dir.load() else {
             return None;
@@ -89,12 +89,12 @@ impl Core {
             return None;
         }
         let queue = dir.queue().unwrap_or_default();
-        Some(Standing {
+        Some(InstanceStatus {
             state: state_of(&record, journal.as_deref()),
             autoyes: self.is_autoyes(&record),
-            idle_timeout: self
-                .idle_timeout(record.idle_timeout_s)
-                .map(|seconds| crate::engine::base::haste::hurried(Duration::from_secs(seconds))),
+            idle_timeout: self.idle_timeout(record.idle_timeout_s).map(|seconds| {
+                crate::engine::base::time_scale::scaled(Duration::from_secs(seconds))
+            }),
             pause_reason: record.pause.as_ref().map(|pause| pause.reason),
             queue: queue.counts(),
             queue_stopped: queue.stopped,
@@ -107,7 +107,7 @@ impl Core {
     }
 
     /// How much memory everything that runs on behalf of these instances holds.
-    pub(crate) fn memory_of_all(&self, ids: &[InstanceId]) -> u64 {
+    pub(crate) fn total_memory(&self, ids: &[InstanceId]) -> u64 {
         ids.iter()
             .filter_map(|id| self.store.instance(id).record().ok())
             .map(|record| {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 
 use crate::config::{Chord, Settings};
 use crate::engine::{
-    AgentView, ConversationEntry, Glimpse, InstanceView, Listing, PauseView, Speaker,
+    AgentView, ConversationEntry, InstanceView, Listing, PauseView, ScreenView, Speaker,
 };
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
@@ -80,7 +80,7 @@ impl Driver {
         self.tell(Message::Seen {
             id: InstanceId::parse(id).unwrap(),
             above,
-            glimpse: Ok(Glimpse {
+            screen_view: Ok(ScreenView {
                 text: text.to_owned(),
                 live: true,
             }),

@@ -31,13 +31,17 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             state.quitting = true;
             requests.push(UiRequest::Quit);
         }
-        Message::Seen { id, above, glimpse } => match glimpse {
-            Ok(glimpse) => {
+        Message::Seen {
+            id,
+            above,
+            screen_view,
+        } => match screen_view {
+            Ok(screen_view) => {
                 state.page.trouble = None;
                 state.page.screen = Some(Screen {
                     id,
                     above,
-                    text: glimpse.text,
+                    text: screen_view.text,
                 });
             }
             Err(report) => state.page.trouble = Some((id, Tab::Preview, report.message)),

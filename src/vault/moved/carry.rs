@@ -14,8 +14,8 @@ use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 use serde::{Deserialize, Serialize};
 
 use super::content::{id_at, is_absence};
+use super::obstacles::{Act, ancestors, is_submodule, way};
 use super::plan::{Aside, MergeFact, Step, steps};
-use super::way::{Act, ancestors, is_submodule, way};
 use crate::git::call::{SLOW, bytes_to_path};
 use crate::git::disk::{
     ensure_private_dir, rename_exclusively, sync_dir, sync_filesystem, sync_filesystems,
@@ -63,7 +63,7 @@ pub(in crate::vault) fn carry_part(
     sync_filesystems(&[&checkout.dir, &checkout.git_dir])
 }
 
-/// The way back, from any point. Gives the new names of files that were changed meanwhile.
+/// Takes it back, from any point. Returns the new names of files that were changed meanwhile.
 pub(crate) fn take_back_carry(repo: &Repo, place: &ParkingPlace) -> Result<Vec<Aside>, GitError> {
     take_back_part(repo, place, usize::MAX)
 }
@@ -93,8 +93,8 @@ pub(in crate::vault) fn take_back_part(
     Ok(changed)
 }
 
-/// Drops what was replaced, all of which the snapshot holds. What was written to after all gets a
-/// name beside its old place, which is given back.
+/// Deletes what was replaced; the snapshot holds all of it. A file that was written to all the same
+/// gets a name beside its old place, which is returned.
 pub(crate) fn settle_carry(
     place: &ParkingPlace,
     checkout: &Checkout,
@@ -289,7 +289,7 @@ impl Store {
     }
 
     /// The files that come, as a checkout of the merged tree into an empty directory makes them:
-    /// filters, modes and line endings are git's own business.
+    /// filters, modes and line endings are left to git.
     fn write_new(
         &self,
         vault: &Vault,
@@ -523,12 +523,12 @@ impl Store {
                     rename_exclusively(&at(path), &new)?;
                     return Ok(None);
                 }
-                // Changed since: it is somebody's work now.
+                // Changed since it was placed: it is new work now.
                 let aside = beside(&checkout.dir, &at(path), path)?;
                 std::fs::write(&new, []).map_err(GitError::writing(&new))?;
                 return Ok(Some(aside));
             }
-            // Stays where somebody has put something into it.
+            // Fails, as it should, if something was put into it.
             Action::Directory { path } => drop(std::fs::remove_dir(at(path))),
             Action::Aside { aside, inode } => {
                 let (from, to) = (at(aside.to_bytes()), at(aside.path_bytes()));
@@ -624,7 +624,7 @@ fn is_directory(path: &Path) -> bool {
     std::fs::symlink_metadata(path).is_ok_and(|found| found.is_dir())
 }
 
-/// Whether something is put at the path of a step.
+/// Whether a step puts something at its path.
 fn comes(step: &Step, act: Act) -> bool {
     step.to.is_some() && matches!(act, Act::Write | Act::Replace | Act::Blocked)
 }

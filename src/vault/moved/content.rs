@@ -46,7 +46,7 @@ pub(super) fn is_absence(error: &std::io::Error) -> bool {
     )
 }
 
-/// What files are as they lie on disk, and what the clean filters make of those.
+/// The ids of files: of their raw bytes, and after the clean filters.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     raw: HashMap<Vec<u8>, String>,

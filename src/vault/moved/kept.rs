@@ -1,5 +1,5 @@
-//! The saved work on the commit that it was saved on, on a branch of its own: neither it nor the
-//! branch that was moved overwrites the other.
+//! Puts the saved work on a branch of its own, at the commit where it was saved. Neither it nor the
+//! moved branch overwrites the other.
 
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,7 @@ pub(crate) fn keep_on_branch(
     checkout.point_head(&kept.branch)
 }
 
-/// The way back. A branch that somebody has moved meanwhile stays.
+/// Takes it back. A branch that was moved meanwhile stays.
 pub(crate) fn take_back_kept(
     repo: &Repo,
     checkout: &Checkout,

@@ -9,8 +9,8 @@ use crate::git::call::{SLOW, bytes_to_path, fields, require_version};
 use crate::git::{GitError, Repo};
 use crate::process::Command;
 use crate::vault::fact::SnapshotFact;
-use crate::vault::give_back::give;
 use crate::vault::repository::Vault;
+use crate::vault::return_objects::copy_objects;
 
 /// Trees to go from and to. The journal keeps it, so that a cut-off run can be taken back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub(crate) struct MergeFact {
     pub to_worktree: String,
     pub from_index: String,
     pub to_index: String,
-    /// What stands in the way and is moved beside, chosen before anything is moved.
+    /// Obstacles that are renamed; the names are chosen before anything is moved.
     #[serde(default)]
     pub aside: Vec<Aside>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn plan_merge(
             needed: "2.38 (for carrying work to a moved branch)".to_owned(),
         });
     }
-    // New trees and merged content are work that nobody committed: they go into the vault.
+    // New trees and merged content are work that is not committed: they go into the vault.
     let vault = Vault::find(repo)?;
     let git = || vault.writes_of(repo.git());
     let tree = |commit: &str| -> Result<String, GitError> {
@@ -98,8 +98,8 @@ pub(crate) fn plan_merge(
     let base = format!("{}^1", fact.commit);
     let index = format!("{}^2", fact.commit);
     let onto_tree = tree(onto)?;
-    // A stand-in whose history says: these are the changes since the pause. The branch's own
-    // history may say something else, or nothing (it was rebased).
+    // A temporary commit whose history holds just the changes since the pause. The branch's own
+    // history may differ, or have no common commit (after a rebase).
     let stand_in = git()
         .args(["commit-tree", "-m", "bivouac: moved branch", "-p", &base])
         .arg(&onto_tree)
@@ -132,14 +132,14 @@ pub(crate) fn plan_merge(
     })
 }
 
-/// Gives the user's repository what the merged index names, once git sees that index.
+/// Copies the objects that the merged index names into the user's repository, once git sees that index.
 pub(crate) fn bring_merged_back(repo: &Repo, merge: &MergeFact) -> Result<(), GitError> {
     if merge.from_index == merge.to_index {
         return Ok(());
     }
     let vault = Vault::find(repo)?;
     let _lock = vault.share()?;
-    give(
+    copy_objects(
         &vault,
         std::slice::from_ref(&merge.to_index),
         std::slice::from_ref(&merge.onto),

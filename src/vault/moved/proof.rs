@@ -5,14 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use super::content::{Contents, Equal};
+use super::obstacles::{ancestors, is_submodule};
 use super::plan::{Aside, MergeFact, Side, Step, steps};
-use super::way::{ancestors, is_submodule};
 use crate::git::call::{SLOW, bytes_to_path, fields};
 use crate::git::{Checkout, GitError, Repo};
 use crate::vault::fact::SnapshotFact;
 use crate::vault::index::Index;
 use crate::vault::repository::Vault;
-use crate::vault::sight::Sight;
+use crate::vault::stamp::StampReader;
 use crate::vault::survey::{Depth, survey};
 use crate::vault::verify::{differences, stored_manifest};
 
@@ -21,7 +21,7 @@ use crate::vault::verify::{differences, stored_manifest};
 pub(crate) struct Carried {
     /// Not what the merge leads to.
     pub wrong: Vec<PathBuf>,
-    /// No business of the merge, and not what the snapshot holds: it was changed meanwhile.
+    /// Not part of the merge, and not what the snapshot holds: it was changed meanwhile.
     pub changed: Vec<PathBuf>,
 }
 
@@ -77,7 +77,7 @@ fn concerns(aside: &Aside, path: &[u8]) -> bool {
 
 fn wrong_files(repo: &Repo, checkout: &Checkout, steps: &[Step]) -> Result<Vec<PathBuf>, GitError> {
     let index = Index::read(repo, checkout)?;
-    let mut sight = Sight::open(&checkout.dir)?;
+    let mut reader = StampReader::open(&checkout.dir)?;
     let mut files: Vec<(&[u8], [&Side; 2])> = Vec::new();
     let mut wrong = Vec::new();
     let mut present = Vec::new();
@@ -85,7 +85,7 @@ fn wrong_files(repo: &Repo, checkout: &Checkout, steps: &[Step]) -> Result<Vec<P
         if is_submodule(&step.from) || is_submodule(&step.to) {
             continue;
         }
-        let stamp = sight.look(&step.path)?;
+        let stamp = reader.look(&step.path)?;
         let is_file = stamp.is_some_and(|stamp| stamp.is_file() || stamp.is_symlink());
         match &step.to {
             // A directory may have taken its place.
@@ -117,7 +117,7 @@ fn wrong_files(repo: &Repo, checkout: &Checkout, steps: &[Step]) -> Result<Vec<P
     Ok(wrong)
 }
 
-/// Paths of the merge that the index has otherwise.
+/// Paths of the merge whose index entry differs from its result.
 fn wrong_entries(
     vault: &Vault,
     checkout: &Checkout,

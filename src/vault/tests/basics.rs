@@ -153,7 +153,7 @@ fn a_worktree_is_made_taken_up_and_taken_back() {
 }
 
 #[test]
-fn a_snapshot_holds_what_changed_and_is_a_stash_for_people() {
+fn a_snapshot_holds_what_changed_and_can_be_applied_as_a_stash() {
     let (_home, repo, worktree) = repository();
     repo.add_worktree(&plan(&repo, &worktree)).unwrap();
     std::fs::write(worktree.join("a"), "staged\n").unwrap();

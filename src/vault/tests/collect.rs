@@ -68,9 +68,9 @@ fn what_one_snapshot_needs_stays_when_another_goes() {
             assert!(raw_git(repo.common_dir(), args).status.success());
         }
         let kept = crate::vault::keep::kept_commits(&repo, stays.as_str()).unwrap();
-        let stands_on: Vec<String> = kept.into_iter().collect();
+        let base_commits: Vec<String> = kept.into_iter().collect();
         assert_eq!(
-            lacking(&vault, &fact.commit, &stands_on).unwrap(),
+            lacking(&vault, &fact.commit, &base_commits).unwrap(),
             Vec::<String>::new()
         );
         refill(&repo, &place).unwrap();

@@ -76,21 +76,21 @@ impl<'a> Trial<'a> {
         self.build();
         let mut parked = self.park();
         self.meanwhile(&mut parked);
-        match branch_standing(&parked.repo, &parked.fact).unwrap() {
-            BranchStanding::Same => {
+        match branch_position(&parked.repo, &parked.fact).unwrap() {
+            BranchPosition::Same => {
                 assert!(!self.moves(), "the branch was moved");
                 self.comes_back(&parked);
             }
-            BranchStanding::Deleted { branch, was } => {
+            BranchPosition::Deleted { branch, was } => {
                 assert!(matches!(self.case.event, Event::Deleted | Event::Renamed));
                 parked.repo.create_branch(&branch, &was).unwrap();
                 self.comes_back(&parked);
             }
-            BranchStanding::Elsewhere { .. } => {
+            BranchPosition::Elsewhere { .. } => {
                 assert_eq!(self.case.event, Event::Elsewhere);
                 self.untouched(&parked);
             }
-            BranchStanding::Moved { to, .. } => {
+            BranchPosition::Moved { to, .. } => {
                 assert!(self.moves(), "the branch was not moved");
                 self.follow(&parked, &to);
             }
@@ -188,7 +188,7 @@ impl<'a> Trial<'a> {
             _ => self.commit_elsewhere(),
         }
         match self.case.event {
-            Event::PathTaken => std::fs::write(&lab.worktree, "somebody's").unwrap(),
+            Event::PathTaken => std::fs::write(&lab.worktree, "not ours").unwrap(),
             Event::RepositoryMoved => {
                 let new = lab.home.join("moved");
                 std::fs::rename(&lab.main, &new).unwrap();
@@ -287,7 +287,7 @@ impl<'a> Trial<'a> {
         let into = self.tree(&parked.repo, &merge.to_worktree);
         let tracked = self.tracked(parked);
         let blocked = obstacles(&parked.disk, &from, &into, &tracked);
-        let found: BTreeSet<Vec<u8>> = in_the_way(repo, &checkout, fact, &merge)
+        let found: BTreeSet<Vec<u8>> = find_obstacles(repo, &checkout, fact, &merge)
             .unwrap()
             .iter()
             .map(|path| path.as_os_str().as_bytes().to_vec())
@@ -300,7 +300,7 @@ impl<'a> Trial<'a> {
             How::Stop => self.untouched(parked),
             How::Keep => self.keep(parked, to),
             How::Markers => {
-                let merge = clear_way(repo, &checkout, fact, merge, &replaced).unwrap();
+                let merge = clear_obstacles(repo, &checkout, fact, merge, &replaced).unwrap();
                 self.merged(parked, &merge, &from, &into);
             }
         }
@@ -339,7 +339,7 @@ impl<'a> Trial<'a> {
             "{refused:?}"
         );
         let there = std::fs::read_to_string(&self.lab.worktree).unwrap();
-        assert_eq!(there, "somebody's");
+        assert_eq!(there, "not ours");
         true
     }
 

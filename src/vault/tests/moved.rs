@@ -80,20 +80,20 @@ fn edits(lab: &Lab) {
 fn a_branch_that_stands_fits() {
     let p = parked(Base::Plain, edits);
     assert_eq!(
-        branch_standing(&p.repo, &p.fact).unwrap(),
-        BranchStanding::Same
+        branch_position(&p.repo, &p.fact).unwrap(),
+        BranchPosition::Same
     );
     let unborn = parked(Base::Unborn, |_| {});
     assert_eq!(
-        branch_standing(&unborn.repo, &unborn.fact).unwrap(),
-        BranchStanding::Same
+        branch_position(&unborn.repo, &unborn.fact).unwrap(),
+        BranchPosition::Same
     );
 }
 
 /// Where the branch stands now; it must have been moved.
 fn tip(p: &Parked) -> String {
-    match branch_standing(&p.repo, &p.fact).unwrap() {
-        BranchStanding::Moved { to, .. } => to,
+    match branch_position(&p.repo, &p.fact).unwrap() {
+        BranchPosition::Moved { to, .. } => to,
         other => panic!("{other:?}"),
     }
 }
@@ -117,7 +117,7 @@ fn work_is_carried_to_a_branch_that_went_on() {
     commit_elsewhere(&p.lab, "a.txt", "rewritten elsewhere\n");
     let merge = clean_plan(&p);
     assert!(
-        in_the_way(&p.repo, &p.place.checkout(), &p.fact, &merge)
+        find_obstacles(&p.repo, &p.place.checkout(), &p.fact, &merge)
             .unwrap()
             .is_empty()
     );
@@ -216,7 +216,7 @@ fn a_binary_file_in_conflict_has_both_versions() {
     };
     assert_eq!(replaced, [PathBuf::from("bin.dat")]);
     let checkout = p.place.checkout();
-    let merge = clear_way(&p.repo, &checkout, &p.fact, with_markers, &replaced).unwrap();
+    let merge = clear_obstacles(&p.repo, &checkout, &p.fact, with_markers, &replaced).unwrap();
     carry_over(&p.repo, &p.place, &p.fact, &merge).unwrap();
     unpark(&p.place).unwrap();
     assert_eq!(std::fs::read(p.lab.at("bin.dat")).unwrap(), b"\0theirs");
@@ -352,7 +352,7 @@ fn nothing_that_is_not_saved_is_written_over_or_through() {
             let merge = clean_plan(&p);
             let checkout = p.place.checkout();
             let thin_look = look(&p);
-            let found = in_the_way(&p.repo, &checkout, &p.fact, &merge).unwrap();
+            let found = find_obstacles(&p.repo, &checkout, &p.fact, &merge).unwrap();
             assert_eq!(found, [PathBuf::from(path)], "{name}, thinned {thinned}");
             assert_eq!(look(&p), thin_look, "{name}: looking changes nothing");
             refill(&p.repo, &p.place).unwrap();
@@ -366,7 +366,7 @@ fn nothing_that_is_not_saved_is_written_over_or_through() {
 
             // Moved aside, both are there.
             let mine = fingerprint_files(&checkout.dir.join(path));
-            let merge = clear_way(&p.repo, &checkout, &p.fact, merge, &[]).unwrap();
+            let merge = clear_obstacles(&p.repo, &checkout, &p.fact, merge, &[]).unwrap();
             carry_over(&p.repo, &p.place, &p.fact, &merge).unwrap();
             unpark(&p.place).unwrap();
             let live = p.place.live_checkout();
@@ -390,7 +390,7 @@ fn nothing_that_is_not_saved_is_written_over_or_through() {
 }
 
 #[test]
-fn what_is_equal_is_in_nobodys_way() {
+fn what_is_equal_is_no_obstacle() {
     for thinned in [false, true] {
         let p = parked(Base::Plain, |lab| {
             lab.write("new", "the same\n");
@@ -409,7 +409,7 @@ fn what_is_equal_is_in_nobodys_way() {
             thin(&p.repo, &p.place, &p.fact, &policy, super::now()).unwrap();
         }
         let merge = clean_plan(&p);
-        let found = in_the_way(&p.repo, &p.place.checkout(), &p.fact, &merge).unwrap();
+        let found = find_obstacles(&p.repo, &p.place.checkout(), &p.fact, &merge).unwrap();
         assert_eq!(found, Vec::<PathBuf>::new(), "thinned: {thinned}");
         refill(&p.repo, &p.place).unwrap();
         carry_over(&p.repo, &p.place, &p.fact, &merge).unwrap();
@@ -467,7 +467,7 @@ fn a_merge_that_is_cut_off_anywhere_is_taken_back() {
         put(dir, "b.txt", "theirs\n");
     });
     let merge = clean_plan(&p);
-    let merge = clear_way(&p.repo, &p.place.checkout(), &p.fact, merge, &[]).unwrap();
+    let merge = clear_obstacles(&p.repo, &p.place.checkout(), &p.fact, merge, &[]).unwrap();
     assert_eq!(merge.aside.len(), 3);
     for cut in 0..MOST {
         carry_part(&p.repo, &p.place, &p.fact, &merge, cut).unwrap();
@@ -510,7 +510,7 @@ fn a_line_ending_that_only_a_filter_hides_is_in_the_way() {
     let p = parked(Base::Plain, build);
     commit_elsewhere(&p.lab, "own.txt", "theirs\n");
     let merge = clean_plan(&p);
-    let found = in_the_way(&p.repo, &p.place.checkout(), &p.fact, &merge).unwrap();
+    let found = find_obstacles(&p.repo, &p.place.checkout(), &p.fact, &merge).unwrap();
     let status = std::fs::read(p.place.parked_worktree.join("own.txt")).unwrap();
     assert_eq!(status, b"own work\r\n");
     assert_eq!(found, [PathBuf::from("own.txt")]);
@@ -541,15 +541,15 @@ fn a_rebased_deleted_or_busy_branch_is_told_apart() {
     let was = p.fact.head.clone().unwrap();
     lab.git_in(&lab.main, &["checkout", "-q", "work"]);
     assert_eq!(
-        branch_standing(repo, &p.fact).unwrap(),
-        BranchStanding::Elsewhere {
+        branch_position(repo, &p.fact).unwrap(),
+        BranchPosition::Elsewhere {
             branch: "work".to_owned(),
             path: lab.main.clone()
         }
     );
     lab.git_in(&lab.main, &["rebase", "-q", "other"]);
     lab.git_in(&lab.main, &["checkout", "-q", "main"]);
-    let BranchStanding::Moved { to, forward, .. } = branch_standing(repo, &p.fact).unwrap() else {
+    let BranchPosition::Moved { to, forward, .. } = branch_position(repo, &p.fact).unwrap() else {
         panic!("the branch was rebased");
     };
     assert!(!forward);
@@ -560,8 +560,8 @@ fn a_rebased_deleted_or_busy_branch_is_told_apart() {
     lab.git_in(&lab.main, &["reflog", "expire", "--expire=now", "--all"]);
     lab.git_in(&lab.main, &["gc", "-q", "--prune=now"]);
     assert_eq!(
-        branch_standing(repo, &p.fact).unwrap(),
-        BranchStanding::Deleted {
+        branch_position(repo, &p.fact).unwrap(),
+        BranchPosition::Deleted {
             branch: "work".to_owned(),
             was: was.clone()
         }
@@ -569,8 +569,8 @@ fn a_rebased_deleted_or_busy_branch_is_told_apart() {
     // The snapshot kept the commit alive.
     repo.create_branch("work", &was).unwrap();
     assert_eq!(
-        branch_standing(repo, &p.fact).unwrap(),
-        BranchStanding::Same
+        branch_position(repo, &p.fact).unwrap(),
+        BranchPosition::Same
     );
     unpark(&p.place).unwrap();
     let status = "M  b.txt\n D bin.dat\n M dir/c.txt\n?? untracked";
@@ -591,7 +591,7 @@ fn an_unborn_branch_that_got_commits_takes_the_work() {
     lab.git_in(&other, &["add", "-A"]);
     lab.git_in(&other, &["commit", "-qm", "first"]);
     lab.git_in(&lab.main, &["worktree", "remove", other.to_str().unwrap()]);
-    let BranchStanding::Moved { to, .. } = branch_standing(&p.repo, &p.fact).unwrap() else {
+    let BranchPosition::Moved { to, .. } = branch_position(&p.repo, &p.fact).unwrap() else {
         panic!("the branch was born");
     };
     let merge = match plan_merge(&p.repo, &p.fact, &to).unwrap() {

@@ -11,12 +11,12 @@ use crate::model::InstanceId;
 use crate::vault::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Obstacles {
     Parked,
     Thinned,
 }
 
-/// The worst that a user does to a repository while nobody looks.
+/// The worst that a user can do to a repository between two operations.
 fn meanwhile(lab: &Lab) {
     for args in [
         &["worktree", "prune", "--expire=now"][..],
@@ -47,7 +47,7 @@ fn meanwhile(lab: &Lab) {
 }
 
 /// Pauses and resumes; what went wrong on the way.
-fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
+fn there_and_back(lab: &Lab, way: Obstacles) -> Result<Vec<String>, GitError> {
     let repo = Repo::discover(&lab.worktree)?;
     let id = InstanceId::random();
     let checkout = Checkout::live(&repo, &lab.worktree)?;
@@ -65,7 +65,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     if lab.worktree.exists() || repo.worktrees()?.iter().any(|e| e.path == lab.worktree) {
         wrong.push("parked: still to be seen".to_owned());
     }
-    if way == Way::Thinned {
+    if way == Obstacles::Thinned {
         let report = thin(&repo, &place, &fact, &ThinPolicy::default(), now())?;
         let left = std::process::Command::new("find")
             .arg(&place.parked_worktree)
@@ -85,7 +85,7 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
     if !fsck.success() {
         wrong.push(format!("vault: {}", fsck.stderr_text()));
     }
-    if way == Way::Thinned {
+    if way == Obstacles::Thinned {
         refill(&repo, &place)?;
     }
     unpark(&place)?;
@@ -100,12 +100,12 @@ fn there_and_back(lab: &Lab, way: Way) -> Result<Vec<String>, GitError> {
 }
 
 /// For each way what did not come back, empty where all did.
-fn round_trips(state: &State) -> Vec<(Way, Vec<String>)> {
+fn round_trips(state: &State) -> Vec<(Obstacles, Vec<String>)> {
     let home = tempfile::tempdir_in(scratch()).unwrap();
     let lab = state.make(&home.path().canonicalize().unwrap());
     let mut before = fingerprint(&lab.main, &lab.worktree);
     let mut results = Vec::new();
-    for way in [Way::Parked, Way::Thinned] {
+    for way in [Obstacles::Parked, Obstacles::Thinned] {
         let mut wrong = match there_and_back(&lab, way) {
             Ok(wrong) => wrong,
             Err(error) => vec![format!("error: {error} ({error:?})")],
@@ -144,7 +144,7 @@ fn every_state_comes_back_parked_and_thinned() {
             scope.spawn(|| {
                 while let Some(state) = states.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let results = std::panic::catch_unwind(|| round_trips(state))
-                        .unwrap_or_else(|_| vec![(Way::Parked, vec!["panicked".to_owned()])]);
+                        .unwrap_or_else(|_| vec![(Obstacles::Parked, vec!["panicked".to_owned()])]);
                     for (way, wrong) in results {
                         if !wrong.is_empty() {
                             failures.lock().unwrap().push((state.name, way, wrong));
@@ -161,7 +161,7 @@ fn every_state_comes_back_parked_and_thinned() {
             println!("    {}", line.chars().take(300).collect::<String>());
         }
     }
-    for way in [Way::Parked, Way::Thinned] {
+    for way in [Obstacles::Parked, Obstacles::Thinned] {
         let failed = failures
             .iter()
             .filter(|(_, other, _)| *other == way)

@@ -48,7 +48,7 @@ pub(super) fn sessions(text: &[u8]) -> Result<(Vec<Session>, Vec<Left>), String>
     let state: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
     let entries = match &state["instances"] {
         Value::Array(entries) => entries.clone(),
-        // Nothing was ever started.
+        // No session was ever started.
         Value::Null if state.is_object() => Vec::new(),
         // Older versions keep the list as a text within the text.
         Value::String(inner) => serde_json::from_str(inner).map_err(|error| error.to_string())?,

@@ -1,5 +1,5 @@
-//! Taking over what another tool manages. Its own files are read and never written; what is taken
-//! over rests until the user resumes it, so that no second agent runs beside one that is still there.
+//! Imports the sessions of another tool. Its files are read and never written. Imported instances stay
+//! paused until the user resumes them, so that no second agent runs beside one that still runs.
 
 mod claude_squad;
 
@@ -31,13 +31,13 @@ struct Session {
     terminal: Option<String>,
 }
 
-/// What became of each session.
+/// The result for each session.
 #[derive(Debug, Serialize)]
-pub(crate) struct Takeover {
+pub(crate) struct ImportReport {
     pub instances: Vec<InstanceView>,
     /// The titles of those that a dry run would have taken.
     pub could: Vec<String>,
-    /// What is to be known about what was taken over.
+    /// A note for the user about an imported session.
     pub notes: Vec<Note>,
     pub left: Vec<Left>,
 }
@@ -48,7 +48,7 @@ pub(crate) struct Note {
     pub note: String,
 }
 
-/// A session that was not taken over, and why.
+/// A session that was not imported, and why.
 #[derive(Debug, Serialize)]
 pub(crate) struct Left {
     pub title: String,
@@ -56,13 +56,13 @@ pub(crate) struct Left {
 }
 
 impl Core {
-    /// Takes over the sessions of Claude Squad, from its usual state file or from this one.
+    /// Imports the sessions of Claude Squad, from its usual state file or from this one.
     pub(crate) fn import_claude_squad(
         &self,
         file: Option<&Path>,
         dry_run: bool,
         progress: &mut dyn Progress,
-    ) -> Result<Takeover, Error> {
+    ) -> Result<ImportReport, Error> {
         let file = match file {
             Some(file) => file.to_owned(),
             None => claude_squad::usual_file(),
@@ -73,37 +73,37 @@ impl Core {
                 path: file,
                 message,
             })?;
-        let mut takeover = Takeover {
+        let mut report = ImportReport {
             instances: Vec::new(),
             could: Vec::new(),
             notes: Vec::new(),
             left: Vec::new(),
         };
-        takeover.left.append(&mut left);
+        report.left.append(&mut left);
         for session in sessions {
-            match self.take_over(&session, dry_run, progress) {
+            match self.import_session(&session, dry_run, progress) {
                 Ok(view) => {
                     match view {
-                        Some(view) => takeover.instances.push(view),
-                        None => takeover.could.push(session.title.clone()),
+                        Some(view) => report.instances.push(view),
+                        None => report.could.push(session.title.clone()),
                     }
-                    takeover
+                    report
                         .notes
                         .extend(session.notes().into_iter().map(|note| Note {
                             title: session.title.clone(),
                             note,
                         }));
                 }
-                Err(error) => takeover.left.push(Left {
+                Err(error) => report.left.push(Left {
                     title: session.title.clone(),
                     reason: error.told(),
                 }),
             }
         }
-        Ok(takeover)
+        Ok(report)
     }
 
-    fn take_over(
+    fn import_session(
         &self,
         session: &Session,
         dry_run: bool,
@@ -128,44 +128,45 @@ impl Core {
             agent_args,
             consent: Consent::Refused,
         };
-        let (_, made) = self.enroll(&asked, provider, Plan::import(), progress, |id, title| {
-            let path = match &place {
-                Place::Standing(worktree) => worktree.clone(),
-                Place::Missing(repository) => self.choose_directory(repository, title, id),
-            };
-            let repository = place.repository(&path)?;
-            let facts = match &place {
-                Place::Standing(_) => Facts::none(),
-                Place::Missing(_) => Facts::none().with(
-                    fact::WORKTREE_PLAN,
-                    &AddWorktree {
-                        path: path.clone(),
-                        branch: BranchPlan::Existing {
-                            name: session.branch.clone(),
+        let (_, made) =
+            self.create_recorded(&asked, provider, Plan::import(), progress, |id, title| {
+                let path = match &place {
+                    Place::InstanceStatus(worktree) => worktree.clone(),
+                    Place::Missing(repository) => self.choose_directory(repository, title, id),
+                };
+                let repository = place.repository(&path)?;
+                let facts = match &place {
+                    Place::InstanceStatus(_) => Facts::none(),
+                    Place::Missing(_) => Facts::none().with(
+                        fact::WORKTREE_PLAN,
+                        &AddWorktree {
+                            path: path.clone(),
+                            branch: BranchPlan::Existing {
+                                name: session.branch.clone(),
+                            },
+                            resume_partial: false,
                         },
-                        resume_partial: false,
+                    ),
+                };
+                Ok(Decided {
+                    session_ref: provider.only_conversation_in(&session.worktree, &self.host),
+                    branch: Some(Branch {
+                        name: session.branch.clone(),
+                        made_by_us: false,
+                    }),
+                    base: self.base_of(session, &repository)?,
+                    worktree: Worktree {
+                        path,
+                        adopted: matches!(place, Place::InstanceStatus(_)),
                     },
-                ),
-            };
-            Ok(Decided {
-                session_ref: provider.only_conversation_in(&session.worktree, &self.host),
-                branch: Some(Branch {
-                    name: session.branch.clone(),
-                    made_by_us: false,
-                }),
-                base: self.base_of(session, &repository)?,
-                worktree: Worktree {
-                    path,
-                    adopted: matches!(place, Place::Standing(_)),
-                },
-                repository: self.remember(&repository)?,
-                facts,
-            })
-        })?;
+                    repository: self.remember(&repository)?,
+                    facts,
+                })
+            })?;
         Ok(Some(self.show(made?.id.as_str())?))
     }
 
-    /// The agent that a command line starts; a command that no agent goes by is a plain one.
+    /// The agent that a command line starts; any other command is a plain command.
     fn agent_of(&self, program: &str) -> Result<(&Provider, Vec<String>), Error> {
         let mut words: Vec<String> = shlex::split(program).unwrap_or_default();
         let name = words.first().map(|word| {
@@ -192,7 +193,7 @@ impl Core {
                 .into_iter()
                 .find(|other| other.record.worktree.path == found.path);
             return match managed {
-                None => Ok(Place::Standing(found.path)),
+                None => Ok(Place::InstanceStatus(found.path)),
                 Some(other) => Err(Error::AlreadyManaged {
                     path: found.path,
                     title: other.record.title,
@@ -233,16 +234,16 @@ impl Core {
 
 /// Where the work of a session is.
 enum Place {
-    /// In a worktree that is taken over as it stands.
-    Standing(PathBuf),
-    /// On its branch alone: its worktree was removed when it was paused.
+    /// In a worktree that is adopted as it is.
+    InstanceStatus(PathBuf),
+    /// Only on its branch: its worktree was removed when it was paused.
     Missing(Repo),
 }
 
 impl Place {
     fn repository(&self, worktree: &Path) -> Result<Repo, Error> {
         match self {
-            Self::Standing(_) => Ok(git::worktree_of(worktree)?.repo),
+            Self::InstanceStatus(_) => Ok(git::worktree_of(worktree)?.repo),
             Self::Missing(repository) => Ok(repository.clone()),
         }
     }

@@ -1,4 +1,4 @@
-//! The agent itself: started, told its first prompt, stopped.
+//! Starts the agent, sends its first prompt, stops it.
 
 use std::time::{Duration, Instant};
 
@@ -17,9 +17,9 @@ use crate::model::{AgentPlace, RestingState, printable_line};
 use crate::process::processes_in;
 use crate::tmux::Server;
 
-/// How long a step that nobody asked for again may wait for an agent.
+/// How long recovery may wait for an agent.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
-/// A launcher whose master is gone ends at once; one that lives longer has become the agent.
+/// A launcher whose operation is gone ends at once; one that runs longer has become the agent.
 const LAUNCHER_END: Duration = Duration::from_secs(1);
 
 impl Work<'_> {
@@ -28,8 +28,8 @@ impl Work<'_> {
             waiting.go()?;
             return Ok(Facts::none());
         }
-        // Taken up after a crash. Whether "go" was said is known only by looking.
-        let place: Option<AgentPlace> = facts.read(fact::SEAT)?;
+        // Recovered after a crash: whether "go" was sent is known only by looking.
+        let place: Option<AgentPlace> = facts.read(fact::PLACE)?;
         if place.is_some_and(|place| outlives_its_launcher(&place)) {
             return Ok(Facts::none());
         }
@@ -78,10 +78,11 @@ impl Work<'_> {
         let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
             let noted = self.core.note_prompt(&self.dir, &prompt);
             match type_in(&agent, &prompt, &last) {
-                // One that has gone since was told to, as far as anyone can know.
+                // An agent that has ended since may have been told to by the prompt.
                 Ok(_) => Ok(noted),
                 Err(error) => {
                     if let Ok(at) = noted {
+                        // A note that stays only matters for a prompt of the same text.
                         drop(self.core.forget_prompt(&self.dir, at, &prompt));
                     }
                     Err(error)
@@ -92,15 +93,14 @@ impl Work<'_> {
             Ok(noted) => {
                 let recorded = noted
                     .and_then(|at| self.core.record_sent(&self.dir, &self.record, &prompt, at));
-                // It has arrived; that it is not in the log is no reason to send it again.
+                // It has arrived; it must not be sent again because it is missing in the log.
                 if let Err(error) = recorded {
                     self.progress
                         .note(&format!("the prompt was not recorded: {error}"));
                 }
                 Ok(Facts::none())
             }
-            // The agent's own affair, which trying again would not mend: the instance is there, and
-            // whoever asked is told.
+            // Trying again would not help. The instance exists, and the caller is told.
             Err(
                 error @ (Error::AgentDied { .. }
                 | Error::NeedsPerson { .. }
@@ -134,8 +134,8 @@ impl Work<'_> {
         })
     }
 
-    /// Ends the whole process tree: the pane's session, its descendants, and whoever carries the
-    /// instance's mark, wherever it has gone.
+    /// Ends the whole process tree: the pane's session, its descendants, and every process with the
+    /// instance's variable in its environment.
     pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
         let grace = self.core.settings().pause.stop;
         look_at_tree(&mut self.tree, &self.record);
@@ -143,13 +143,13 @@ impl Work<'_> {
         if let Some(tree) = self.tree.take() {
             tree.stop(grace)?;
         }
-        self.name_strangers();
+        self.name_foreign_processes();
         Ok(Facts::none())
     }
 
     /// A process in the worktree that may be the agent's, and may be the user's: it is named, and left
     /// alone.
-    fn name_strangers(&mut self) {
+    fn name_foreign_processes(&mut self) {
         let Some(agent) = self.record.place.as_ref().map(|place| &place.agent) else {
             return;
         };
@@ -162,7 +162,7 @@ impl Work<'_> {
         }
     }
 
-    /// Some agents put more in order when they are told to go than when they are ended.
+    /// Some agents save more when they are asked to exit than when they get a signal.
     fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
         let provider = self.provider()?;
         let Some(place) = self
@@ -212,16 +212,16 @@ impl Work<'_> {
         if let Some(waiting) = self.waiting.take() {
             waiting.go()?;
         }
-        self.record.place = opened.read(fact::SEAT)?;
+        self.record.place = opened.read(fact::PLACE)?;
         self.record.updated_at = now();
         Ok(self.dir.save(&mut self.record)?)
     }
 
     /// Waits until a resumed agent is there. One that ends at once was not resumed; one that asks
-    /// something (to be trusted, to log in) is there and needs its person; one that takes longer than
-    /// `resume.ready` is there, too.
+    /// something (to be trusted, to log in) runs and needs the user; one that takes longer than
+    /// `resume.ready` runs, too.
     pub(super) fn await_ready(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        let Some(place) = facts.read(fact::SEAT)? else {
+        let Some(place) = facts.read(fact::PLACE)? else {
             return Ok(Facts::none());
         };
         let ready = if self.recovering {
@@ -251,8 +251,8 @@ impl Work<'_> {
     }
 }
 
-/// Waits until a resumed agent shows something that it is known by; one without rules is back when it
-/// lives.
+/// Waits until a resumed agent shows something that its rules know; one without rules is back when it
+/// runs.
 fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
     let dead = match (agent.provider.readiness(), agent.leader) {
         (Readiness::Quiet(_), Some(leader)) => first_sign(leader) == Sign::Death,

@@ -1,4 +1,4 @@
-//! The worktree of a paused instance, brought back to its place.
+//! Brings the worktree of a paused instance back to its place.
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Error, now};
@@ -8,12 +8,12 @@ use crate::engine::operate::steps::work::Work;
 use crate::git::{Checkout, GitError, Repo};
 use crate::lifecycle::Facts;
 use crate::vault::{
-    self, Aside, BranchStanding, Carried, Kept, MergePlan, ParkState, ParkingPlace, SnapshotFact,
+    self, Aside, BranchPosition, Carried, Kept, MergePlan, ParkState, ParkingPlace, SnapshotFact,
     Verification,
 };
 
 impl Work<'_> {
-    /// Looks at what became of the branch, and decides how the work goes back onto it.
+    /// Compares the branch with the snapshot, and decides how the work goes back onto it.
     pub(super) fn intend_bring_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let SavedWork {
             snapshot: Some(snapshot),
@@ -25,22 +25,22 @@ impl Work<'_> {
         };
         let repository = self.repository()?;
         vault::check_unpark(&place)?;
-        match vault::branch_standing(&repository, &snapshot)? {
-            BranchStanding::Same => Ok(Facts::none()),
+        match vault::branch_position(&repository, &snapshot)? {
+            BranchPosition::Same => Ok(Facts::none()),
             // Our own worktree, from an attempt that was cut off.
-            BranchStanding::Elsewhere { path, .. } if path == self.record.worktree.path => {
+            BranchPosition::Elsewhere { path, .. } if path == self.record.worktree.path => {
                 Ok(Facts::none())
             }
-            BranchStanding::Elsewhere { branch, path } => {
+            BranchPosition::Elsewhere { branch, path } => {
                 Err(GitError::BranchInUse { name: branch, path }.into())
             }
-            BranchStanding::Deleted { branch, was } => {
+            BranchPosition::Deleted { branch, was } => {
                 self.progress.note(&format!(
                     "the branch {branch} was deleted meanwhile; it is made again at {was}"
                 ));
                 Ok(Facts::none().with(fact::BRANCH_AGAIN, &(branch, was)))
             }
-            BranchStanding::Moved { branch, to, .. } => {
+            BranchPosition::Moved { branch, to, .. } => {
                 let how = facts.read(fact::ON_CONFLICT)?.unwrap_or(OnConflict::Stop);
                 let facts = self.follow_branch(&place, &snapshot, &branch, &to, how)?;
                 Ok(facts.with(fact::BROUGHT_FROM, &place))
@@ -68,11 +68,16 @@ impl Work<'_> {
                     replaced,
                 } => (with_markers, files, replaced),
             };
-            files.extend(vault::in_the_way(&repository, &checkout, snapshot, &merge)?);
+            files.extend(vault::find_obstacles(
+                &repository,
+                &checkout,
+                snapshot,
+                &merge,
+            )?);
             Ok((merge, files, replaced))
         });
         let (merge, mut files, replaced) = match planned {
-            // What cannot be merged at all can still be kept.
+            // What cannot be merged can still be kept on a branch of its own.
             Err(GitError::OperationInProgress { .. } | GitError::GitTooOld { .. })
                 if how == OnConflict::Keep =>
             {
@@ -97,7 +102,8 @@ impl Work<'_> {
             }),
             OnConflict::Keep => self.keep_apart(&repository, snapshot, branch),
             OnConflict::Markers => {
-                let merge = vault::clear_way(&repository, &checkout, snapshot, merge, &replaced)?;
+                let merge =
+                    vault::clear_obstacles(&repository, &checkout, snapshot, merge, &replaced)?;
                 self.progress.note(&format!(
                     "the branch {branch} was moved; your changes are carried over to {to}, \
                      with conflict markers"
@@ -163,7 +169,7 @@ impl Work<'_> {
             vault::carry_over(&repository, &place, snapshot, &merge)?;
         }
         vault::unpark(&place)?;
-        // Now git sees what the worktree needs, and drops none of it any more.
+        // Now git sees what the worktree needs, and `gc` keeps it.
         if let Some(snapshot) = &snapshot {
             vault::bring_objects_back(&repository, snapshot)?;
         }
@@ -179,7 +185,7 @@ impl Work<'_> {
         };
         let _lock = self.lock_repository()?;
         if vault::park_state(place)? == ParkState::Lost {
-            // What is nowhere to be found was not brought, and cannot be put away.
+            // A worktree that is missing was not brought, and cannot be parked again.
             return Ok(());
         }
         vault::park(place)?;
@@ -266,7 +272,7 @@ impl Work<'_> {
         if facts.has(fact::NOT_RESUMED) {
             return Ok(Facts::none());
         }
-        // What a restart saved for safety, it needs no longer either.
+        // The safety snapshot of a restart is not needed any more either.
         if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
             vault::release_snapshot(&repository, &snapshot.reference, now())?;
         }

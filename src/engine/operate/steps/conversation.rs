@@ -1,4 +1,4 @@
-//! What was said, saved before the agent is stopped and once more when it is.
+//! Saves the conversation before the agent is stopped, and again afterwards.
 
 use crate::engine::base::Error;
 use crate::engine::operate::steps::fact;
@@ -6,7 +6,7 @@ use crate::engine::operate::steps::work::Work;
 use crate::lifecycle::Facts;
 
 impl Work<'_> {
-    /// Saves the conversation and learns its reference. Neither is worth a pause: what fails is said.
+    /// Saves the conversation and learns its reference. A failure is reported but does not stop the pause.
     pub(super) fn save_conversation(&mut self) -> Result<Facts, Error> {
         let found = self.core.trace(&self.dir, &self.record).found();
         if found.is_some() {
@@ -19,7 +19,7 @@ impl Work<'_> {
         })
     }
 
-    /// What the agent still wrote as it was stopped belongs to the conversation.
+    /// Imports what the agent wrote while it was stopped.
     pub(super) fn import_conversation(&mut self) {
         match self.core.import_conversation(&self.dir, &self.record) {
             Ok(imported) if imported.skipped > 0 => self.progress.note(&format!(

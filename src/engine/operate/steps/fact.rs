@@ -1,5 +1,5 @@
-//! What operations write into their journals. Each fact has one type and one writer; one that is in a
-//! journal and cannot be read stops the operation, because it would be taken for absent.
+//! The facts that operations write into their journals. Each has one type and one writer. A fact that
+//! is in a journal and cannot be read stops the operation: it must not count as absent.
 
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,9 @@ pub(in crate::engine) const PAUSE: Fact<PauseOptions> = Fact::new("pause");
 pub(in crate::engine) const KILL: Fact<KillOrder> = Fact::new("kill");
 /// resume, restart: how the agent is launched.
 pub(in crate::engine) const LAUNCH: Fact<Launch> = Fact::new("launch");
-/// resume, restart: what becomes of changes that conflict with a moved branch.
+/// resume, restart: what to do with changes that conflict with a moved branch.
 pub(in crate::engine) const ON_CONFLICT: Fact<OnConflict> = Fact::new("on-conflict");
-/// create, resume, restart: what the agent is told when it is ready.
+/// create, resume, restart: the prompt for the agent when it is ready.
 pub(in crate::engine) const PROMPT: Fact<String> = Fact::new("prompt");
 /// resume, restart: the snapshot that is no longer needed afterwards.
 pub(in crate::engine) const RELEASE: Fact<SnapshotFact> = Fact::new("release");
@@ -45,7 +45,7 @@ pub(in crate::engine) const SESSION_REF: Fact<String> = Fact::new("session-ref")
 /// open-session: the command line, as it is shown.
 pub(in crate::engine) const COMMAND: Fact<Vec<String>> = Fact::new("command");
 /// open-session: where the agent is.
-pub(in crate::engine) const SEAT: Fact<AgentPlace> = Fact::new("seat");
+pub(in crate::engine) const PLACE: Fact<AgentPlace> = Fact::new("seat");
 /// send-prompt: typing has begun, so that the prompt is never typed twice.
 pub(in crate::engine) const PROMPT_BEGUN: Fact<bool> = Fact::new("prompt-begun");
 /// send-prompt: whether it was delivered is not known.
@@ -56,7 +56,7 @@ pub(in crate::engine) const QUIESCED: Fact<Quiesced> = Fact::new("quiesced");
 pub(in crate::engine) const FOUND_REF: Fact<String> = Fact::new("found-ref");
 /// save-terminal
 pub(in crate::engine) const TERMINAL: Fact<SavedTerminal> = Fact::new("terminal");
-/// save-terminal: of an agent that has ended before.
+/// save-terminal: the exit status of an agent that has ended before.
 pub(in crate::engine) const EXIT_CODE: Fact<i32> = Fact::new("exit-code");
 /// snapshot: chosen before it is taken.
 pub(in crate::engine) const SNAPSHOT_NUMBER: Fact<u64> = Fact::new("snapshot-number");
@@ -84,8 +84,8 @@ pub(in crate::engine) const NOT_RESUMED: Fact<String> = Fact::new("not-resumed")
 /// How the agent was found, and what had to be done to it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::engine) struct Quiesced {
-    /// It did not come to rest and was stopped all the same.
+    /// It did not come to rest and was stopped by force.
     pub forced: bool,
-    /// What it was asking when it was dismissed.
+    /// The dialog that was dismissed.
     pub asked: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! What each step of an operation does to the world.
+//! The steps of operations: how each is performed and undone.
 
 pub(in crate::engine) mod agent;
 pub(in crate::engine) mod bringing;

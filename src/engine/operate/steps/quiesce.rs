@@ -1,4 +1,4 @@
-//! Bringing a working agent to a safe state before it is stopped.
+//! Brings a working agent to rest before it is stopped. Here a pause decides to force.
 
 use std::time::Duration;
 
@@ -19,8 +19,8 @@ const LONG_ENOUGH: i64 = 2;
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 
 impl Work<'_> {
-    /// Waits for the turn to end; then interrupts; then goes on whatever the agent does. A dialog is
-    /// never answered, only dismissed.
+    /// Waits for the turn to end, then interrupts, then goes on whatever the agent does (forced). A
+    /// dialog is never answered, only dismissed.
     pub(super) fn quiesce(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let Some(options) = facts.read(fact::PAUSE)? else {
             return Ok(Facts::none());
@@ -65,7 +65,7 @@ impl Work<'_> {
         Ok(Facts::none().with(fact::QUIESCED, &quiesced))
     }
 
-    /// Until the agent is at rest, or None when the time is over. Someone may take the pause back.
+    /// Waits until the agent is at rest; None when the time is over. The pause can be cancelled meanwhile.
     fn wait(
         &self,
         agent: &Watched<'_>,
@@ -74,7 +74,7 @@ impl Work<'_> {
         let cancel = self.dir.path.join(CANCEL);
         let mut cancelled = false;
         let quiet = match agent.provider.readiness().quiet() {
-            // A known agent shows when it is at rest; one that is merely silent may be thinking.
+            // An agent with rules shows when it is at rest; a silent one may still be thinking.
             Quiet::Ignored => Quiet::Counts,
             other => other,
         };
@@ -126,7 +126,7 @@ pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Err
     Ok(())
 }
 
-/// What an open dialog asks, in a line.
+/// The question of an open dialog, in one line.
 fn asked(agent: &Watched<'_>) -> Result<Option<String>, Error> {
     let Some(shot) = agent.look()? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The last word of an operation: the record says what is now.
+//! The last step of an operation: writes the record and the run.
 
 use serde_json::json;
 
@@ -28,7 +28,7 @@ impl Work<'_> {
         }
     }
 
-    /// Records once more what an operation that has ended had to record.
+    /// Repeats the recording of an operation that has ended.
     pub(in crate::engine) fn record_again(
         mut self,
         operation: Operation,
@@ -57,7 +57,7 @@ impl Work<'_> {
         Ok(Facts::none())
     }
 
-    /// What was taken over rests: whether its agent goes on is for the user to say.
+    /// Imported instances are paused: the user decides whether to resume them.
     fn record_imported(&mut self) -> Result<Facts, Error> {
         let at = now();
         self.record.state = RestingState::Paused;
@@ -111,17 +111,17 @@ impl Work<'_> {
         let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT)?;
         self.take_found_reference(facts)?;
         self.import_conversation();
-        let outlook = self.core.outlook(&self.dir, &self.record);
+        let work_state = self.core.work_state(&self.dir, &self.record);
         self.was_active(terminal.as_ref());
         self.record.pause = Some(Pause {
             at,
             reason: options.reason,
             snapshot: snapshot.as_ref().map(|snapshot| snapshot.reference.clone()),
             scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
-            // What it was asking when it was dismissed says more than what it did before.
-            last_action: quiesced.asked.or(outlook.last_action),
-            pending_tasks: outlook.pending_tasks,
-            summary: outlook.summary,
+            // The dismissed dialog says more than the activity before it.
+            last_action: quiesced.asked.or(work_state.last_action),
+            pending_tasks: work_state.pending_tasks,
+            summary: work_state.summary,
             forced: quiesced.forced,
         });
         self.put_away(snapshot, facts)?;
@@ -156,7 +156,7 @@ impl Work<'_> {
                 ..SavedWork::default()
             };
             self.record.vault = Some(saved.written(&self.record)?);
-            // One that was interrupted still is, so that the next `resume --all` tries it again.
+            // An interrupted instance stays interrupted, so that the next `resume --all` tries it again.
             if self.record.state != RestingState::Interrupted {
                 self.record.state = RestingState::Paused;
             }
@@ -226,7 +226,7 @@ impl Work<'_> {
             self.dir.save_run(&old)?;
         }
         self.take_found_reference(facts)?;
-        // The last words of the run that ends here, while its reference is still known.
+        // Import the end of this run's conversation while its reference is still known.
         if old.run_id == self.record.run {
             self.import_conversation();
         }
@@ -263,7 +263,7 @@ impl Work<'_> {
 
     /// Where the agent is from now on.
     fn place(&mut self, facts: &Facts) -> Result<(), Error> {
-        self.record.place = facts.read(fact::SEAT)?;
+        self.record.place = facts.read(fact::PLACE)?;
         self.record.command = facts.read(fact::COMMAND)?.unwrap_or_default();
         self.record.state = RestingState::Running;
         self.record.interrupted_at = None;
@@ -285,7 +285,7 @@ impl Work<'_> {
         self.core.is_resumable(&self.record)
     }
 
-    /// A list by activity is in the same order before and after.
+    /// Keeps the time of the last activity, so that lists keep their order.
     fn was_active(&mut self, terminal: Option<&SavedTerminal>) {
         let at = terminal.and_then(|terminal| Timestamp::from_epoch(terminal.active_at));
         self.record.last_active_at = at.map_or(self.record.last_active_at, |at| {
@@ -312,11 +312,11 @@ impl Work<'_> {
         let exit_code: Option<i32> = facts.read(fact::EXIT_CODE)?;
         self.take_found_reference(facts)?;
         self.import_conversation();
-        // A paused instance keeps what it had; a running one has just been put away.
+        // A paused instance keeps what it had; a running one has just been parked.
         if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
             let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL)?;
             let order: Option<KillOrder> = facts.read(fact::KILL)?;
-            let outlook = self.core.outlook(&self.dir, &self.record);
+            let work_state = self.core.work_state(&self.dir, &self.record);
             self.was_active(terminal.as_ref());
             // What `undo-kill` brings it back as.
             self.record.pause = Some(Pause {
@@ -324,9 +324,9 @@ impl Work<'_> {
                 reason: PauseReason::User,
                 snapshot: Some(snapshot.reference.clone()),
                 scrollback_lines: terminal.map_or(0, |terminal| terminal.lines),
-                last_action: outlook.last_action,
-                pending_tasks: outlook.pending_tasks,
-                summary: outlook.summary,
+                last_action: work_state.last_action,
+                pending_tasks: work_state.pending_tasks,
+                summary: work_state.summary,
                 forced: order.is_some_and(|order| order.busy),
             });
             self.put_away(Some(snapshot), facts)?;

@@ -1,4 +1,4 @@
-//! The work, saved under a ref of its own and proved.
+//! Takes the snapshot and verifies it.
 
 use crate::engine::base::{Error, now};
 use crate::engine::operate::steps::fact;
@@ -17,7 +17,7 @@ impl Work<'_> {
     }
 
     pub(super) fn take_snapshot(&mut self, facts: &Facts) -> Result<Facts, Error> {
-        // One that was put away before has its snapshot.
+        // A worktree that was parked before has its snapshot.
         if self.is_put_away()? || leaves_worktree(facts)? {
             return Ok(Facts::none());
         }
@@ -38,7 +38,7 @@ impl Work<'_> {
         }
     }
 
-    /// Keeps what the snapshot has seen for those who look after it.
+    /// Keeps the state of the worktree for later steps.
     fn remember(&mut self, taken: Taken) -> SnapshotFact {
         self.seen = Some(taken.seen);
         taken.fact
@@ -56,7 +56,7 @@ impl Work<'_> {
             // Something wrote in between: what it wrote is saved too, and proved again.
             Verification::Differs { .. } => {
                 let (again, paths) = self.save_again(&repository, &checkout, &snapshot)?;
-                // What changes even then is not at rest, and nothing is moved.
+                // If it still changes, it is not at rest, and nothing is moved.
                 if paths.is_empty() {
                     Ok(Facts::none().with(fact::SNAPSHOT, &again))
                 } else {
@@ -66,7 +66,7 @@ impl Work<'_> {
         }
     }
 
-    /// Takes the snapshot once more; gives it with what differs from it even then.
+    /// Takes the snapshot once more; returns it with what still differs from it.
     fn save_again(
         &mut self,
         repository: &Repo,
@@ -87,9 +87,9 @@ impl Work<'_> {
         Ok((again, paths))
     }
 
-    /// What is on disk once nobody can reach it any more is the truth: where it differs from the
-    /// snapshot, it is saved under the same name. Somebody who stands inside may go on writing all the
-    /// same; then what is parked is the work, and the snapshot a little older.
+    /// Compares the parked worktree, which no process finds by its path any more, with the snapshot. If
+    /// they differ, the snapshot is taken again under the same name. A process whose working directory
+    /// is inside may still write; then the parked files are the work, and the snapshot is a little older.
     pub(super) fn save_late_changes(
         &mut self,
         place: &ParkingPlace,

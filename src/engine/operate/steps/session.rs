@@ -1,11 +1,11 @@
-//! The tmux session: opened with a launcher in it, closed.
+//! Opens the tmux session with a launcher in it, and closes it.
 
 use std::path::Path;
 
 use crate::agents::{LaunchContext, LaunchKind, Provider};
 use crate::engine::base::Error;
 use crate::engine::operate::environment;
-use crate::engine::operate::launch::{Gate, Orders};
+use crate::engine::operate::launch::{LaunchOrders, LaunchSocket};
 use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
@@ -29,8 +29,8 @@ impl Work<'_> {
 
     pub(super) fn open_session(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let server = self.core.server();
-        // One that an earlier attempt has left behind is ours to replace. A pause has closed the session and
-        // seen the last process of its agent end: nothing is left of those to look for.
+        // A session that an earlier attempt has left is replaced. A pause has closed its session and waited
+        // for the agent's last process, so nothing of it is left.
         let put_to_rest =
             self.record.state == RestingState::Paused || self.operation == Operation::Create;
         if self.recovering || !put_to_rest {
@@ -64,7 +64,7 @@ impl Work<'_> {
         }
         let stage = self.stage()?;
         self.dir.forget_hook_report();
-        let gate = Gate::open(&self.core.home.run, &self.record.id)?;
+        let gate = LaunchSocket::open(&self.core.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {
             instance: &self.record.id,
@@ -77,7 +77,7 @@ impl Work<'_> {
         let environment =
             environment::of_agent(&self.record.id, &self.record.worktree.path, &plan.env);
         self.compare_environment(&environment);
-        let orders = Orders {
+        let orders = LaunchOrders {
             environment,
             directory: self.record.worktree.path.clone(),
             argv: plan.argv.clone(),
@@ -95,7 +95,7 @@ impl Work<'_> {
             guarded: plan.guarded,
         });
         Ok(Facts::none()
-            .with_option(fact::SEAT, &place)
+            .with_option(fact::PLACE, &place)
             .with(fact::COMMAND, &plan.shown))
     }
 
@@ -117,15 +117,17 @@ impl Work<'_> {
             names.extend(missed);
         }
         if names != before {
-            // A hint for later: nothing fails without it.
-            drop(self.dir.save_environment_names(&names));
+            // Only for the hint above at the next resume.
+            if let Err(error) = self.dir.save_environment_names(&names) {
+                tracing::debug!(%error, "save the names of the environment");
+            }
         }
     }
 
     pub(super) fn undo_open_session(&mut self) -> Result<(), Error> {
-        // The launcher ends when its gate is gone; the session goes with it.
+        // The launcher ends when its socket is gone, and the session with it.
         self.waiting = None;
-        Gate::remove(&self.core.home.run, &self.record.id);
+        LaunchSocket::remove(&self.core.home.run, &self.record.id);
         Ok(self.core.server().close_session(&self.record.id)?)
     }
 
@@ -140,7 +142,7 @@ impl Work<'_> {
     }
 }
 
-/// Many instances share such a file: it is written only where it is not there as it should be.
+/// Many instances share such a file: it is written only if it is missing or differs.
 fn provide(path: &Path, text: &str) -> Result<(), Error> {
     if std::fs::read_to_string(path).is_ok_and(|there| there == text) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! What stood on the terminal: kept when it is taken down, shown again when it is back.
+//! Saves the terminal of an agent, and restores it in a new session.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,7 +34,7 @@ const HARMLESS_VARIABLES: [&str; 8] = [
 ];
 
 impl Work<'_> {
-    /// Scrollback and screen with their colours. An agent that is gone with its server has none left.
+    /// Saves scrollback and screen with their colours. An agent that ended with its server has none left.
     pub(super) fn save_terminal(&mut self) -> Result<Facts, Error> {
         let server = self.core.server_of(&self.record);
         let Some(pane) = server.pane_of(&self.record.id)? else {

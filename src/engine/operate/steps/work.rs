@@ -1,4 +1,4 @@
-//! One operation at work on one instance: what all its steps share.
+//! One running operation on one instance: what its steps share.
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress};
@@ -11,7 +11,7 @@ use crate::process::{Tree, stop_tree};
 use crate::store::{InstanceDir, Lock};
 use crate::vault::{self, ParkState, ReadAhead, Seen};
 
-/// One operation at work on one instance.
+/// One running operation on one instance.
 pub(in crate::engine) struct Work<'a> {
     pub core: &'a Core,
     pub dir: InstanceDir,
@@ -19,24 +19,24 @@ pub(in crate::engine) struct Work<'a> {
     pub record: InstanceRecord,
     pub operation: Operation,
     pub progress: &'a mut dyn Progress,
-    /// A launcher that stands ready. Lost with the process: recovery starts another.
+    /// A launcher that waits for "go". It ends with this process; recovery starts another.
     pub(super) waiting: Option<Waiting>,
-    /// Asked of git once for the whole operation.
+    /// Read once for the whole operation.
     pub(super) repository: std::cell::OnceCell<Repo>,
     /// The snapshot, as far as it was read before the operation began.
     pub(super) ahead: Option<ReadAhead>,
-    /// The worktree as the snapshot has seen it.
+    /// The worktree as it was when the snapshot was taken.
     pub(super) seen: Option<Seen>,
     /// The agent's processes, as they were before anything was done to it.
     pub(super) tree: Option<Tree>,
-    /// Why the wish behind the operation could not be met, though it came to its end.
+    /// Why the operation did not have the wanted effect, although it completed.
     pub(in crate::engine) refusal: Option<Error>,
-    /// Someone else's operation is being taken up; nobody waits for it, so it must not wait long.
+    /// This is the recovery of an abandoned operation, which must not wait long.
     pub(super) recovering: bool,
 }
 
-/// What a look at the worktree gave before anything was done to it.
-pub(in crate::engine) struct Foresight {
+/// What was read of the worktree before the operation began.
+pub(in crate::engine) struct Prepared {
     pub repository: Repo,
     pub ahead: Option<ReadAhead>,
 }
@@ -64,11 +64,11 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// With what was found out before the operation began.
-    pub(in crate::engine) fn foreseeing(self, foresight: Foresight) -> Self {
+    /// Adds what was prepared before the operation began.
+    pub(in crate::engine) fn with_prepared(self, prepared: Prepared) -> Self {
         Self {
-            repository: foresight.repository.into(),
-            ahead: foresight.ahead,
+            repository: prepared.repository.into(),
+            ahead: prepared.ahead,
             ..self
         }
     }
@@ -105,7 +105,7 @@ impl Work<'_> {
         Ok(parked || !self.record.worktree.path.is_dir())
     }
 
-    /// Held while worktrees of the repository come or go.
+    /// The lock for adding and removing worktrees of the repository.
     pub(super) fn lock_repository(&self) -> Result<Lock, Error> {
         self.core
             .lock_repository(&self.record, self.operation.name())
@@ -119,7 +119,7 @@ impl Work<'_> {
     }
 }
 
-/// Looks at the agent's processes while the agent still runs: with it goes what ties its children to it.
+/// Lists the agent's processes while it still runs: afterwards its children can no longer be found.
 pub(super) fn look_at_tree(known: &mut Option<Tree>, record: &InstanceRecord) {
     let leader = record.place.as_ref().map(|place| &place.agent);
     match known {

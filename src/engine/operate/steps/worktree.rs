@@ -1,4 +1,4 @@
-//! The worktree: made, set up, moved aside.
+//! Makes a worktree, sets it up, parks it, thins it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Work, leaves_worktree};
 use crate::git::{self, AddWorktree, GitError};
 use crate::lifecycle::Facts;
-use crate::vault::{self, BranchStanding, Left, ParkingPlace, SnapshotFact};
+use crate::vault::{self, BranchPosition, Left, ParkingPlace, SnapshotFact};
 
 impl Work<'_> {
     pub(super) fn intend_add_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
@@ -81,7 +81,7 @@ impl Work<'_> {
 
     pub(super) fn intend_free_worktree(&self, facts: &Facts) -> Result<Facts, Error> {
         let stays = self.worktree_wish(facts)? == WorktreeOnPause::Keep;
-        // A paused instance that is killed has been put away already.
+        // The worktree of a paused instance is parked already.
         if stays || self.is_put_away()? || facts.has(fact::PARKING) {
             return Ok(Facts::none());
         }
@@ -107,8 +107,7 @@ impl Work<'_> {
         self.save_late_changes(&place, facts)
     }
 
-    /// A worktree that somebody has deleted still binds its branch in git's eyes; when its instance
-    /// is killed, that ends.
+    /// Git still counts the branch of a deleted worktree as checked out; killing the instance ends that.
     fn deregister_lost(&self, facts: &Facts) -> Result<(), Error> {
         let killed = facts.has(fact::KILL) && !leaves_worktree(facts)?;
         let path = &self.record.worktree.path;
@@ -119,8 +118,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// An adopted worktree that a pause has put away goes back to its owner when its instance is
-    /// killed. Where something stands in its way, it stays where it is kept.
+    /// An adopted worktree that a pause has parked goes back to its place when its instance is killed.
+    /// If something is in the way there, it stays parked.
     fn give_back(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let killed = facts.has(fact::KILL) && !leaves_worktree(facts)?;
         if !killed || !self.record.worktree.adopted {
@@ -149,15 +148,15 @@ impl Work<'_> {
     fn put_in_place(&self, place: &ParkingPlace, snapshot: &SnapshotFact) -> Result<(), Error> {
         let repository = self.repository()?;
         let _lock = self.lock_repository()?;
-        match vault::branch_standing(&repository, snapshot)? {
-            BranchStanding::Elsewhere { branch, path } if path != place.worktree => {
+        match vault::branch_position(&repository, snapshot)? {
+            BranchPosition::Elsewhere { branch, path } if path != place.worktree => {
                 return Err(GitError::BranchInUse { name: branch, path }.into());
             }
-            BranchStanding::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
+            BranchPosition::Deleted { branch, was } => repository.create_branch(&branch, &was)?,
             // Moved: its files show as changes against where the branch is now; nothing is written.
-            BranchStanding::Elsewhere { .. }
-            | BranchStanding::Same
-            | BranchStanding::Moved { .. } => {}
+            BranchPosition::Elsewhere { .. }
+            | BranchPosition::Same
+            | BranchPosition::Moved { .. } => {}
         }
         vault::check_unpark(place)?;
         vault::refill(&repository, place)?;
@@ -166,8 +165,8 @@ impl Work<'_> {
         Ok(vault::settle_refill(&repository, &place.live_checkout())?)
     }
 
-    /// Frees the disk: what git cannot reproduce is stored first, what is let go is named. A step of
-    /// its own: once files are deleted, nobody may take what is left for the work and save that.
+    /// Frees the disk: what git cannot reproduce is stored first, what is deleted without a copy is
+    /// named. This is a separate step: once files are deleted, the rest must not be saved as the work.
     pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         if facts.has(fact::UNSETTLED) {
             self.progress
@@ -195,7 +194,7 @@ impl Work<'_> {
                 }
                 report.left
             }
-            // The work is put away already, whole: an instance is not held up for its disk space.
+            // The work is parked completely already, so a failure to thin does not stop the operation.
             Err(error) => vec![Left::new(Path::new("."), error.to_string())],
         };
         if left.is_empty() {
@@ -205,8 +204,7 @@ impl Work<'_> {
         Ok(Facts::none().with(fact::LEFT, &left))
     }
 
-    /// What is to become of the worktree. An adopted one is somebody else's: killing the instance
-    /// leaves it.
+    /// What to do with the worktree. An adopted one is not ours: killing the instance leaves it.
     fn worktree_wish(&self, facts: &Facts) -> Result<WorktreeOnPause, Error> {
         Ok(match facts.read(fact::PAUSE)? {
             Some(options) => options.worktree,
@@ -217,8 +215,8 @@ impl Work<'_> {
         })
     }
 
-    /// Only a branch that biv made, only on request, and only where it still stands on the commit that
-    /// the snapshot holds: commits that somebody made on it since are nowhere else.
+    /// Deletes the branch: only one that biv made, only on request, and only if it is still at the
+    /// commit of the snapshot, because later commits exist nowhere else.
     pub(super) fn delete_branch(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let wanted = facts
             .read(fact::KILL)?

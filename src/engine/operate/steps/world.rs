@@ -1,4 +1,4 @@
-//! The real world behind an operation.
+//! Implements `lifecycle::World`: which code performs and undoes each step.
 
 use crate::engine::base::{Error, pace};
 use crate::engine::operate::crash;
@@ -105,7 +105,7 @@ impl Work<'_> {
             Step::OpenSession => self.undo_open_session(),
             Step::StopAgent => self.undo_stop_agent(),
             Step::BringWorktree => self.undo_bring_worktree(facts),
-            // What was copied, saved or written down does no harm.
+            // What was copied, saved or recorded does no harm.
             Step::ClaimNames
             | Step::Quiesce
             | Step::SaveConversation

@@ -1,14 +1,14 @@
-//! Being woken from a wait.
+//! Wakes a thread that waits for descriptors.
 
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
-/// Wakes whoever waits at the other end.
+/// Wakes the thread that waits at the other end.
 #[derive(Debug)]
 pub(super) struct Waker(UnixStream);
 
-/// The end that is waited at.
+/// The end that the thread waits at.
 #[derive(Debug)]
 pub(super) struct Alarm(UnixStream);
 
@@ -21,7 +21,7 @@ pub(super) fn alarm() -> std::io::Result<(Waker, Alarm)> {
 
 impl Waker {
     pub(super) fn wake(&self) {
-        // Full means that it is being woken already.
+        // Full means that it is already being woken.
         drop((&self.0).write(&[0]));
     }
 }

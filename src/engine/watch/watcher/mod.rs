@@ -1,15 +1,15 @@
 //! Watching all agents at once, by events: nothing polls, and a silent agent costs nothing.
 //!
-//! The output of each pane rings a doorbell ([`bell`] says when it is then worth a look), one control
-//! client carries commands and looks, the end of each process is told by the kernel, and a scan every
-//! now and then catches what was missed. The daemon and the terminal UI use the same watcher: whoever
-//! takes the doorbells over has them, the other goes without and knocks ([`Watcher::knock`]) when it
-//! hears of something.
+//! The output of each pane comes through a pipe; [`schedule`] decides when to look at the screen.
+//! One control client carries commands and captures. The kernel tells the end of each process. A
+//! periodic scan catches what was missed. The daemon and the terminal UI use the same watcher, but a
+//! pane has one pipe: the watcher without it is asked for a look ([`Watcher::look_again`]) when
+//! something is learned in another way.
 
 mod alarm;
-mod bell;
-mod ears;
 mod pane;
+mod poller;
+mod schedule;
 mod watch;
 
 use std::ffi::OsStr;
@@ -25,74 +25,74 @@ use crate::engine::base::{Core, Error};
 use crate::model::{Activity, InstanceId};
 use crate::tmux::{Screenshot, send_pipe};
 
-/// How long somebody who wants a picture waits for it.
+/// How long a caller waits for a screenshot.
 const PICTURE: Duration = Duration::from_secs(2);
 
-/// Whether the doorbells of panes are ours. A pane has one.
+/// Which output pipes a watcher asks for. A pane has one pipe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Doorbell {
-    /// Also those that somebody else has hung up.
-    Taken,
-    /// Only where there is none.
-    Free,
+pub(crate) enum PanePipes {
+    /// All panes, also those that another watcher has.
+    TakeAll,
+    /// Only panes without a pipe.
+    OnlyFree,
 }
 
-/// Something that was seen.
+/// What a watcher reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Sight {
-    /// Who sits at a terminal now; told whenever it has changed.
-    Roll(Vec<Present>),
-    /// An agent has said something; told at most every 100 ms for each.
-    Rang(InstanceId),
-    /// An agent was looked at, after it said something or when it was asked for.
+pub(crate) enum WatchEvent {
+    /// All instances that have a pane now; sent whenever that has changed.
+    Present(Vec<Present>),
+    /// An agent has printed something; sent at most every 100 ms for each.
+    Output(InstanceId),
+    /// An agent was looked at, after output or on request.
     Seen(Seen),
     /// The process of an agent has ended.
-    Left(InstanceId),
-    /// The tmux server is gone, and with it everyone.
-    Lost,
+    Ended(InstanceId),
+    /// The tmux server is gone, and all agents with it.
+    ServerGone,
 }
 
-/// One that has a terminal.
+/// An instance that has a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Present {
     pub instance: InstanceId,
-    /// People who are attached to it.
+    /// How many clients are attached to it.
     pub clients: u32,
-    /// Its program has ended; the terminal still shows its last words.
+    /// Its program has ended; the pane still shows its last output.
     pub ended: bool,
 }
 
-/// What one look has shown.
+/// The result of one look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub instance: InstanceId,
     pub activity: Activity,
-    /// The screen is another one than at the look before.
+    /// The screen has changed since the look before.
     pub changed: bool,
-    /// A number for what the screen shows: the same dialog has the same.
-    pub face: u64,
+    /// A hash of the screen: the same dialog has the same hash.
+    pub screen_hash: u64,
     pub last_line: Option<String>,
 }
 
-/// A watcher at work. It ends when this is dropped.
+/// A running watcher. It ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Watcher {
-    wishes: Sender<Wish>,
+    requests: Sender<WatchRequest>,
     waker: Waker,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-enum Wish {
-    /// Something has happened to this instance, or somewhere.
-    Knock(Option<InstanceId>),
+enum WatchRequest {
+    /// Something has happened, to this instance or in general.
+    Look(Option<InstanceId>),
     Picture {
         instance: InstanceId,
         colours: bool,
         answer: Sender<Option<Screenshot>>,
     },
     /// The settings or the agents have changed.
-    GoBy(Arc<Core>),
+    UseCore(Arc<Core>),
     End,
 }
 
@@ -100,22 +100,22 @@ enum Wish {
 pub(crate) fn run_pipe(socket: &OsStr, pane: &str) -> ExitCode {
     match send_pipe(Path::new(socket), pane) {
         Ok(()) => ExitCode::SUCCESS,
-        // The watcher is gone; the pane is none the worse for it.
+        // The watcher is gone; that does not harm the pane.
         Err(_) => ExitCode::FAILURE,
     }
 }
 
 impl Watcher {
-    /// Begins to watch everyone who sits at a terminal of this home, now and later.
+    /// Begins to watch all panes of this home, also those that come later.
     pub(in crate::engine) fn start(
         core: Arc<Core>,
-        doorbell: Doorbell,
-    ) -> Result<(Self, Receiver<Sight>), Error> {
+        pipes: PanePipes,
+    ) -> Result<(Self, Receiver<WatchEvent>), Error> {
         core.prepare()?;
-        let (wishes, heard) = channel();
-        let (sights, seen) = channel();
+        let (requests, received) = channel();
+        let (watch_events, seen) = channel();
         let (waker, alarm) = alarm::alarm().map_err(Error::files("open", &core.home.run))?;
-        let mut watch = watch::Watch::open(core, doorbell, heard, alarm, sights)?;
+        let mut watch = watch::Watch::open(core, pipes, received, alarm, watch_events)?;
         let thread = std::thread::Builder::new()
             .name("watcher".to_owned())
             .spawn(move || watch.run())
@@ -125,27 +125,27 @@ impl Watcher {
                 source,
             })?;
         let watcher = Self {
-            wishes,
+            requests,
             waker,
             thread: Some(thread),
         };
         Ok((watcher, seen))
     }
 
-    /// Says that something has happened, to one instance or somewhere: it is looked at again.
-    pub(crate) fn knock(&self, instance: Option<&InstanceId>) {
-        self.wish(Wish::Knock(instance.cloned()));
+    /// Asks for another look, because something has happened to one instance or in general.
+    pub(crate) fn look_again(&self, instance: Option<&InstanceId>) {
+        self.request(WatchRequest::Look(instance.cloned()));
     }
 
-    /// Judges what it sees by this engine from now on.
-    pub(in crate::engine) fn go_by(&self, core: &Arc<Core>) {
-        self.wish(Wish::GoBy(Arc::clone(core)));
+    /// Uses the settings and agents of this core from now on.
+    pub(in crate::engine) fn use_core(&self, core: &Arc<Core>) {
+        self.request(WatchRequest::UseCore(Arc::clone(core)));
     }
 
     /// The screen of an instance as it is now; None where it has none.
     pub(crate) fn picture(&self, instance: &InstanceId, colours: bool) -> Option<Screenshot> {
         let (answer, picture) = channel();
-        self.wish(Wish::Picture {
+        self.request(WatchRequest::Picture {
             instance: instance.clone(),
             colours,
             answer,
@@ -153,17 +153,18 @@ impl Watcher {
         picture.recv_timeout(PICTURE).ok().flatten()
     }
 
-    fn wish(&self, wish: Wish) {
-        // A watcher that has ended hears nothing any more.
-        drop(self.wishes.send(wish));
+    fn request(&self, request: WatchRequest) {
+        // Fails only if the watcher's thread has ended.
+        drop(self.requests.send(request));
         self.waker.wake();
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
-        self.wish(Wish::End);
+        self.request(WatchRequest::End);
         if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported when it happened.
             drop(thread.join());
         }
     }

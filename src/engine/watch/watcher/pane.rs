@@ -1,16 +1,16 @@
-//! One pane under watch.
+//! One watched pane.
 
 use std::time::Duration;
 
 use rustix::net::{RecvFlags, recv};
 
-use crate::engine::watch::watcher::bell::Bell;
-use crate::engine::watch::watcher::ears::Ear;
+use crate::engine::watch::watcher::poller::PolledFd;
+use crate::engine::watch::watcher::schedule::LookSchedule;
 use crate::model::InstanceId;
 
-/// Between two messages that the same agent says something.
-const BETWEEN_RINGS: Duration = Duration::from_millis(100);
-/// A doorbell that was taken from us is asked for again after this long, then after twice that.
+/// The least time between two output events of one agent.
+const BETWEEN_EVENTS: Duration = Duration::from_millis(100);
+/// A pipes that was taken from us is asked for again after this long, then after twice that.
 const FIRST_REPAIR: Duration = Duration::from_secs(1);
 const LAST_REPAIR: Duration = Duration::from_secs(60);
 /// Chunks that are read from one pane before the next has its turn.
@@ -22,87 +22,90 @@ pub(super) struct Watched {
     pub clients: u32,
     /// Its process has ended.
     pub ended: bool,
-    /// And tmux knows it, which is when its exit status can be had.
+    /// tmux has noticed the end, so the exit status is known.
     pub dead: bool,
-    pub bell: Bell,
+    pub schedule: LookSchedule,
     /// Its output, once it was handed over to us.
-    pub pipe: Option<Ear>,
+    pub pipe: Option<PolledFd>,
     /// Becomes readable when the process ends.
-    pub process: Option<Ear>,
+    pub process: Option<PolledFd>,
     /// When to ask for its output (again).
     pub repair: Option<Duration>,
     repair_after: Duration,
-    rang: Option<Duration>,
-    /// A number for the screen as it was seen last.
-    pub face: Option<u64>,
+    announced: Option<Duration>,
+    /// A hash of the screen at the last look.
+    pub screen_hash: Option<u64>,
     pub looking: bool,
 }
 
 /// What was read from a pane's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Heard {
+pub(super) enum PaneOutput {
     Nothing,
-    /// Something, and somebody should be told.
-    Ring,
+    /// Something, and an event is due.
+    Announce,
     Something,
-    /// There is no more: the pane is gone, or somebody has taken its doorbell.
+    /// The end of the pipe: the pane is gone, or another watcher has taken its pipe.
     End,
 }
 
 impl Watched {
     pub(super) fn new(instance: InstanceId, now: Duration) -> Self {
-        let mut bell = Bell::default();
+        let mut schedule = LookSchedule::default();
         // What it shows is worth a first look.
-        bell.knock(now);
+        schedule.request(now);
         Self {
             instance,
             clients: 0,
             ended: false,
             dead: false,
-            bell,
+            schedule,
             pipe: None,
             process: None,
             repair: Some(now),
             repair_after: FIRST_REPAIR,
-            rang: None,
-            face: None,
+            announced: None,
+            screen_hash: None,
             looking: false,
         }
     }
 
-    /// Reads what there is, however much: whoever does not keep up makes the server grow.
-    pub(super) fn listen(&mut self, now: Duration, buffer: &mut [u8]) -> Heard {
+    /// Reads all available output: tmux buffers what is not read.
+    pub(super) fn listen(&mut self, now: Duration, buffer: &mut [u8]) -> PaneOutput {
         let Some(pipe) = &self.pipe else {
-            return Heard::Nothing;
+            return PaneOutput::Nothing;
         };
-        let mut heard = Heard::Nothing;
+        let mut output = PaneOutput::Nothing;
         for _ in 0..CHUNKS {
             match recv(pipe, &mut *buffer, RecvFlags::DONTWAIT) {
                 Ok((_, 0)) => {
                     self.lose_pipe(now);
-                    return Heard::End;
+                    return PaneOutput::End;
                 }
                 Ok((_, count)) => {
-                    self.bell.ring(now, buffer.get(..count).unwrap_or_default());
-                    heard = Heard::Something;
+                    self.schedule
+                        .output(now, buffer.get(..count).unwrap_or_default());
+                    output = PaneOutput::Something;
                 }
                 Err(rustix::io::Errno::AGAIN) => break,
                 Err(rustix::io::Errno::INTR) => {}
                 Err(_) => {
                     self.lose_pipe(now);
-                    return Heard::End;
+                    return PaneOutput::End;
                 }
             }
         }
-        if heard == Heard::Something && self.rang.is_none_or(|at| now >= at + BETWEEN_RINGS) {
-            self.rang = Some(now);
-            heard = Heard::Ring;
+        if output == PaneOutput::Something
+            && self.announced.is_none_or(|at| now >= at + BETWEEN_EVENTS)
+        {
+            self.announced = Some(now);
+            output = PaneOutput::Announce;
         }
-        heard
+        output
     }
 
     /// Its output is ours from now on.
-    pub(super) fn hand_over(&mut self, pipe: Ear) {
+    pub(super) fn hand_over(&mut self, pipe: PolledFd) {
         self.pipe = Some(pipe);
         self.repair = None;
     }
@@ -117,9 +120,13 @@ impl Watched {
         self.repair_after = (self.repair_after * 2).min(LAST_REPAIR);
     }
 
-    /// When something is to be done about it.
+    /// When the pane next needs a look or a new pipe.
     pub(super) fn due(&self) -> Option<Duration> {
-        let look = if self.looking { None } else { self.bell.due() };
+        let look = if self.looking {
+            None
+        } else {
+            self.schedule.due()
+        };
         [look, self.repair.filter(|_| !self.ended)]
             .into_iter()
             .flatten()

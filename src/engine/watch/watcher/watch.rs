@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 use crate::engine::base::{Core, Error, socket};
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::watcher::alarm::Alarm;
-use crate::engine::watch::watcher::ears::{Ear, Ears};
-use crate::engine::watch::watcher::pane::{Heard, Watched};
-use crate::engine::watch::watcher::{Doorbell, Present, Seen, Sight, Wish};
+use crate::engine::watch::watcher::pane::{PaneOutput, Watched};
+use crate::engine::watch::watcher::poller::{PolledFd, Poller};
+use crate::engine::watch::watcher::{PanePipes, Present, Seen, WatchEvent, WatchRequest};
 use crate::model::{InstanceId, printable_line};
 use crate::process::{Identity, Signal};
 use crate::tmux::{
@@ -22,17 +22,17 @@ use crate::tmux::{
     raise_file_limit,
 };
 
-/// Behind the events: who sits where is asked now and then all the same.
+/// Besides the events, all panes are listed this often.
 const SCAN: Duration = Duration::from_secs(30);
-/// The same where the kernel does not tell of the end of a process.
+/// The same on systems that do not report the end of a process.
 const SHORT_SCAN: Duration = Duration::from_secs(3);
-/// Several sessions that come or go together are asked for once.
+/// Sessions that come or go within this time need one listing.
 const GATHER: Duration = Duration::from_millis(20);
-/// A process has ended and tmux has not noticed yet: it is asked again after this long.
-const REAPING: Duration = Duration::from_millis(100);
+/// A process has ended and tmux has not noticed yet: the panes are listed again after this long.
+const EXIT_RETRY: Duration = Duration::from_millis(100);
 /// A server that does not answer is tried again after this long, then after twice that.
 const FIRST_RETRY: Duration = Duration::from_millis(250);
-/// Pipes that are asked for at the same time: each is a process for a moment.
+/// Pipes that are requested at the same time: each starts a short process.
 const PIPES_AT_ONCE: usize = 8;
 /// After this long a pipe that did not come is asked for again.
 const PIPE: Duration = Duration::from_secs(10);
@@ -41,7 +41,8 @@ const BUFFER: usize = 64 * 1024;
 impl Drop for Watch {
     fn drop(&mut self) {
         self.client = None;
-        drop(std::fs::remove_file(leash_path(
+        // What stays is removed by the next watcher.
+        drop(std::fs::remove_file(client_file(
             &self.core.home.run,
             std::process::id(),
         )));
@@ -51,18 +52,18 @@ impl Drop for Watch {
 pub(super) struct Watch {
     core: Arc<Core>,
     server: Server,
-    doorbell: Doorbell,
-    doorbells: PipeReceiver,
-    wishes: Receiver<Wish>,
+    pipes: PanePipes,
+    receiver: PipeReceiver,
+    requests: Receiver<WatchRequest>,
     alarm: Alarm,
-    ears: Ears,
-    sights: Sender<Sight>,
+    poller: Poller,
+    watch_events: Sender<WatchEvent>,
     client: Option<ControlClient>,
     panes: BTreeMap<String, Watched>,
-    /// Who waits for a picture, in the order in which the looks were asked for; None where the look
-    /// is our own.
+    /// The callers that wait for a screenshot, in the order of the requests; None for a look of the
+    /// watcher itself.
     looks: VecDeque<Option<Sender<Option<Screenshot>>>>,
-    roll: Vec<Present>,
+    present: Vec<Present>,
     started: Instant,
     scan: Option<Duration>,
     retry_after: Duration,
@@ -71,34 +72,34 @@ pub(super) struct Watch {
 impl Watch {
     pub(super) fn open(
         core: Arc<Core>,
-        doorbell: Doorbell,
-        wishes: Receiver<Wish>,
+        pipes: PanePipes,
+        requests: Receiver<WatchRequest>,
         alarm: Alarm,
-        sights: Sender<Sight>,
+        watch_events: Sender<WatchEvent>,
     ) -> Result<Self, Error> {
         let path = core
             .home
             .run
             .join(format!("pipes-{}.sock", std::process::id()));
         sweep(&core.home.run);
-        // Each pane costs us two descriptors.
+        // Each pane needs two descriptors.
         raise_file_limit();
-        let doorbells = socket::bind_datagram(&path)
+        let receiver = socket::bind_datagram(&path)
             .and_then(|socket| PipeReceiver::open(socket, &path))
             .map_err(Error::files("open", &path))?;
         Ok(Self {
-            ears: Ears::open().map_err(Error::files("open", &path))?,
+            poller: Poller::open().map_err(Error::files("open", &path))?,
             server: core.server(),
             core,
-            doorbell,
-            doorbells,
-            wishes,
+            pipes,
+            receiver,
+            requests,
             alarm,
-            sights,
+            watch_events,
             client: None,
             panes: BTreeMap::new(),
             looks: VecDeque::new(),
-            roll: Vec::new(),
+            present: Vec::new(),
             started: Instant::now(),
             scan: Some(Duration::ZERO),
             retry_after: FIRST_RETRY,
@@ -111,11 +112,11 @@ impl Watch {
             self.scan_if_due();
             self.look_and_repair();
             self.wait_and_listen(&mut buffer);
-            if self.fulfil_wishes() {
+            if self.handle_requests() {
                 return;
             }
             self.receive_pipes();
-            self.hear();
+            self.read_control_client();
         }
     }
 
@@ -123,7 +124,7 @@ impl Watch {
         self.started.elapsed()
     }
 
-    /// Waits for whatever comes first, and reads the output of every pane that has some.
+    /// Waits for the next event, and reads the output of every pane that has some.
     fn wait_and_listen(&mut self, buffer: &mut [u8]) {
         let now = self.now();
         let due = self
@@ -135,28 +136,30 @@ impl Watch {
         if self.client.as_ref().is_some_and(ControlClient::is_waiting) {
             limit = limit.min(Duration::from_secs(1));
         }
-        let ears = self
+        let polled = self
             .panes
             .values()
             .flat_map(|pane| [pane.pipe.as_ref(), pane.process.as_ref()])
             .flatten();
         let client = self.client.as_ref().and_then(ControlClient::readable);
-        let others = [self.alarm.fd(), self.doorbells.readable()];
+        let others = [self.alarm.fd(), self.receiver.readable()];
         let others = others.into_iter().chain(client);
         let writable = self.client.as_ref().and_then(ControlClient::writable);
-        let heard = self.ears.wait(ears, others, writable, limit);
+        let ready = self.poller.wait(polled, others, writable, limit);
 
         let now = self.now();
-        let mut sights = Vec::new();
+        let mut watch_events = Vec::new();
         for pane in self.panes.values_mut() {
-            let speaks = |ear: &Option<Ear>| ear.as_ref().is_some_and(|ear| heard.from(ear));
-            let (pipe, process) = (speaks(&pane.pipe), speaks(&pane.process));
+            let is_ready = |fd: &Option<PolledFd>| fd.as_ref().is_some_and(|fd| ready.from(fd));
+            let (pipe, process) = (is_ready(&pane.pipe), is_ready(&pane.process));
             if pipe {
                 match pane.listen(now, buffer) {
-                    Heard::Ring => sights.push(Sight::Rang(pane.instance.clone())),
-                    Heard::Nothing | Heard::Something => {}
-                    // Gone, or somebody else's now: who is there is asked anew.
-                    Heard::End => self.scan = Some(now + GATHER),
+                    PaneOutput::Announce => {
+                        watch_events.push(WatchEvent::Output(pane.instance.clone()))
+                    }
+                    PaneOutput::Nothing | PaneOutput::Something => {}
+                    // The pane is gone or another watcher has its pipe: list the panes again.
+                    PaneOutput::End => self.scan = Some(now + GATHER),
                 }
             }
             if process {
@@ -166,34 +169,34 @@ impl Watch {
             }
         }
         self.alarm.calm();
-        for sight in sights {
-            self.tell(sight);
+        for event in watch_events {
+            self.tell(event);
         }
     }
 
-    /// Whether the watcher is to end.
-    fn fulfil_wishes(&mut self) -> bool {
-        while let Ok(wish) = self.wishes.try_recv() {
+    /// Handles all requests; returns whether the watcher is to end.
+    fn handle_requests(&mut self) -> bool {
+        while let Ok(request) = self.requests.try_recv() {
             let now = self.now();
-            match wish {
-                Wish::End => return true,
-                Wish::GoBy(core) => {
+            match request {
+                WatchRequest::End => return true,
+                WatchRequest::UseCore(core) => {
                     self.core = core;
-                    // What they show may mean something else now.
+                    // The same screen may mean something else by the new rules.
                     for pane in self.panes.values_mut() {
-                        pane.bell.knock(now);
+                        pane.schedule.request(now);
                     }
                 }
-                Wish::Knock(instance) => {
+                WatchRequest::Look(instance) => {
                     for pane in self.panes.values_mut() {
                         if Some(&pane.instance) == instance.as_ref() {
-                            pane.bell.knock(now);
+                            pane.schedule.request(now);
                         }
                     }
                     let soon = now + GATHER;
                     self.scan = Some(self.scan.map_or(soon, |scan| scan.min(soon)));
                 }
-                Wish::Picture {
+                WatchRequest::Picture {
                     instance,
                     colours,
                     answer,
@@ -208,6 +211,7 @@ impl Watch {
                             client.request_screenshot(pane, colours);
                             self.looks.push_back(Some(answer));
                         }
+                        // Fails only if the caller has stopped waiting; the same below.
                         _ => drop(answer.send(None)),
                     }
                 }
@@ -217,10 +221,10 @@ impl Watch {
     }
 
     fn receive_pipes(&mut self) {
-        while let Some((pane, pipe)) = self.doorbells.receive() {
-            // One that nobody knows is closed by dropping it.
+        while let Some((pane, pipe)) = self.receiver.receive() {
+            // The pipe of an unknown pane is closed by dropping it.
             if let Some(pane) = self.panes.get_mut(&pane) {
-                match self.ears.lend(pipe) {
+                match self.poller.add(pipe) {
                     Ok(pipe) => pane.hand_over(pipe),
                     Err(_) => pane.repair_later(self.started.elapsed()),
                 }
@@ -228,7 +232,7 @@ impl Watch {
         }
     }
 
-    fn hear(&mut self) {
+    fn read_control_client(&mut self) {
         let Some(client) = &mut self.client else {
             return;
         };
@@ -257,7 +261,7 @@ impl Watch {
         }
     }
 
-    /// Asks who is there; connects first where that is possible.
+    /// Lists the panes; connects the control client first if there is none.
     fn scan_if_due(&mut self) {
         let now = self.now();
         if self.scan.is_none_or(|due| due > now) {
@@ -287,19 +291,20 @@ impl Watch {
         }
     }
 
-    /// Should this process be killed where the kernel does not end its client with it, the next
-    /// watcher does: a client that nobody listens to any more keeps a server from ending.
+    /// Records the control client's process. If this process is killed and the kernel does not end the
+    /// client with it, the next watcher ends it: a client that is not read keeps a server from ending.
     fn remember(&self, client: &ControlClient) {
-        let path = leash_path(&self.core.home.run, std::process::id());
+        let path = client_file(&self.core.home.run, std::process::id());
         if let Some(text) = client
             .process()
             .and_then(|it| serde_json::to_string(&it).ok())
+            && let Err(error) = std::fs::write(&path, text)
         {
-            drop(std::fs::write(path, text));
+            tracing::debug!(%error, path = %path.display(), "record the control client");
         }
     }
 
-    /// Takes over who is there now.
+    /// Updates the watched panes from a listing.
     fn reconcile(&mut self, panes: Vec<Pane>) {
         let now = self.now();
         let mut before = std::mem::take(&mut self.panes);
@@ -313,12 +318,12 @@ impl Watch {
                     let mut watched = Watched::new(instance, now);
                     watched.process = Identity::of_pid(pane.pid)
                         .and_then(|process| process.end_signal())
-                        .and_then(|end| self.ears.lend(end).ok());
+                        .and_then(|end| self.poller.add(end).ok());
                     watched
                 }
             };
-            if self.doorbell == Doorbell::Free && watched.pipe.is_none() {
-                // What somebody else has hung up, or has taken from us, is theirs until they go.
+            if self.pipes == PanePipes::OnlyFree && watched.pipe.is_none() {
+                // A pipe of another watcher stays with that one until it ends.
                 watched.repair = match pane.piped {
                     true => None,
                     false => watched.repair.or(Some(now)),
@@ -329,15 +334,15 @@ impl Watch {
                 watched.ended = true;
                 watched.dead = true;
                 watched.process = None;
-                self.tell(Sight::Left(watched.instance.clone()));
+                self.tell(WatchEvent::Ended(watched.instance.clone()));
             }
             if watched.ended && !watched.dead {
                 // tmux is a moment behind the kernel.
-                self.scan = Some(now + REAPING);
+                self.scan = Some(now + EXIT_RETRY);
             }
             self.panes.insert(pane.id, watched);
         }
-        let roll: Vec<Present> = self
+        let present: Vec<Present> = self
             .panes
             .values()
             .map(|pane| Present {
@@ -346,12 +351,12 @@ impl Watch {
                 ended: pane.ended,
             })
             .collect();
-        if roll != self.roll {
-            self.roll.clone_from(&roll);
-            self.tell(Sight::Roll(roll));
+        if present != self.present {
+            self.present.clone_from(&present);
+            self.tell(WatchEvent::Present(present));
         }
         if self.panes.is_empty() {
-            // Nobody is left: our own session must not be what keeps the server alive.
+            // No agent is left: our own session must not keep the server alive.
             self.client = None;
             self.forget_looks();
         }
@@ -361,9 +366,9 @@ impl Watch {
         self.client = None;
         self.forget_looks();
         self.panes.clear();
-        self.roll.clear();
+        self.present.clear();
         self.scan = Some(self.now() + FIRST_RETRY);
-        self.tell(Sight::Lost);
+        self.tell(WatchEvent::ServerGone);
     }
 
     fn forget_looks(&mut self) {
@@ -372,7 +377,7 @@ impl Watch {
         }
     }
 
-    /// Looks at those that are worth it by now, and asks for doorbells that are missing.
+    /// Looks at the panes that are due, and requests missing pipes.
     fn look_and_repair(&mut self) {
         let now = self.now();
         let Some(client) = &mut self.client else {
@@ -382,8 +387,8 @@ impl Watch {
         let mut room =
             PIPES_AT_ONCE.saturating_sub(self.panes.values().filter(on_their_way).count());
         for (id, pane) in &mut self.panes {
-            if !pane.looking && pane.bell.due().is_some_and(|due| due <= now) {
-                pane.bell.looked(now);
+            if !pane.looking && pane.schedule.due().is_some_and(|due| due <= now) {
+                pane.schedule.looked(now);
                 pane.looking = true;
                 client.request_screenshot(id, false);
                 self.looks.push_back(None);
@@ -395,7 +400,7 @@ impl Watch {
                 }
                 room -= 1;
                 pane.repair = Some(now + PIPE);
-                if let Some(command) = self.doorbells.command(&self.core.host.biv, id) {
+                if let Some(command) = self.receiver.command(&self.core.host.biv, id) {
                     client.request_pipe(id, &command);
                 }
             }
@@ -415,20 +420,20 @@ impl Watch {
             self.scan = Some(self.now() + GATHER);
             return;
         };
-        if let Some(seen) = see(&self.core, &watched.instance, watched.face, &shot) {
-            watched.face = Some(seen.face);
-            self.tell(Sight::Seen(seen));
+        if let Some(seen) = see(&self.core, &watched.instance, watched.screen_hash, &shot) {
+            watched.screen_hash = Some(seen.screen_hash);
+            self.tell(WatchEvent::Seen(seen));
         }
     }
 
-    fn tell(&self, sight: Sight) {
-        // Nobody listens any more: the end is near.
-        drop(self.sights.send(sight));
+    fn tell(&self, event: WatchEvent) {
+        // Fails only if the receiver is gone, which then ends the watcher too.
+        drop(self.watch_events.send(event));
     }
 }
 
-/// Takes away the sockets of watchers that were killed: nobody answers there any more. One of this
-/// process's own number can only be an earlier one's.
+/// Removes the sockets of watchers that were killed, which refuse a connection. One with the pid of
+/// this process is left from an earlier process.
 fn sweep(directory: &Path) {
     let own = format!("pipes-{}.sock", std::process::id());
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -443,35 +448,36 @@ fn sweep(directory: &Path) {
             .and_then(|socket| socket::connect_datagram(&socket, &entry.path()))
             .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);
         if deserted || name == own {
+            // What cannot be removed is tried again by the next watcher.
             drop(std::fs::remove_file(entry.path()));
-            let leash = leash_path(directory, number);
-            let client = std::fs::read(&leash)
+            let client_file = client_file(directory, number);
+            let client = std::fs::read(&client_file)
                 .ok()
                 .and_then(|text| serde_json::from_slice::<Identity>(&text).ok());
             if let Some(client) = client {
                 client.signal(Signal::KILL);
             }
-            drop(std::fs::remove_file(leash));
+            drop(std::fs::remove_file(client_file));
         }
     }
 }
 
-fn leash_path(directory: &Path, watcher: u32) -> PathBuf {
+fn client_file(directory: &Path, watcher: u32) -> PathBuf {
     directory.join(format!("client-{watcher}.json"))
 }
 
-/// What a look means.
+/// Evaluates a screenshot.
 fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screenshot) -> Option<Seen> {
     let record = core.store.instance(instance).record().ok()?;
     let verdict = core.verdict(&record, Some(shot), None);
     let mut hasher = DefaultHasher::new();
     shot.text.hash(&mut hasher);
-    let face = hasher.finish();
+    let screen_hash = hasher.finish();
     Some(Seen {
         instance: instance.clone(),
         activity: verdict.activity,
-        changed: before != Some(face),
-        face,
+        changed: before != Some(screen_hash),
+        screen_hash,
         last_line: screen_of(shot)
             .last_line()
             .map(|line| printable_line(line.trim())),

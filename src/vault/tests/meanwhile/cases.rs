@@ -186,7 +186,7 @@ pub(super) fn put(top: &Path, edit: &Edit, owner: &str) {
 }
 
 /// Nine lines of which one is the owner's, so that two sides merge or clash; sometimes no text at
-/// all, and sometimes the same whoever writes it.
+/// all, and sometimes the same on both sides.
 pub(super) fn content(name: &str, text: u8, owner: &str) -> Vec<u8> {
     let mut lines: Vec<String> = (0..9).map(|line| format!("{name} {line}")).collect();
     match text {

@@ -1,7 +1,7 @@
 //! Whether an agent asks for what its screen shows.
 //!
 //! A model can put characters into a command that move the cursor, hide what follows them or are
-//! dropped on the way to the screen. Whoever reads the screen alone says yes to something else.
+//! dropped on the way to the screen. A decision by the screen alone would accept something else.
 
 use std::time::{Duration, Instant};
 
@@ -11,19 +11,19 @@ use crate::engine::base::Core;
 use crate::model::{InstanceRecord, without_whitespace};
 use crate::policy::is_hidden;
 
-/// What an agent writes down before it asks may take this long to be there.
+/// How long an agent's own record of a request may take to appear.
 const WRITTEN: Duration = Duration::from_secs(1);
 const PROBE: Duration = Duration::from_millis(20);
 
-/// Why a dialog is left to a person who can look at more than its screen.
+/// Reasons for leaving a dialog to the user.
 const NO_RECORD: &str = "its own record, which its screen is compared with, is not there";
 const OTHERWISE: &str = "its own record of what it asks for is not what its screen shows";
 const HIDDEN: &str = "what it asks for holds characters that a screen does not show";
 
 impl Core {
-    /// The command behind a dialog as the agent has written it down, where it is one that writes such
-    /// things down; or why the dialog cannot be believed.
-    pub(super) fn believe(
+    /// The command of a dialog as the agent has recorded it, if the agent keeps such records; or why the
+    /// dialog cannot be trusted.
+    pub(super) fn check_against_record(
         &self,
         provider: &Provider,
         record: &InstanceRecord,
@@ -50,8 +50,8 @@ impl Core {
     }
 }
 
-/// Which of the commands that wait is the one on the screen. Only white space may differ, which rows and
-/// their breaks do not tell.
+/// Finds the recorded command that the screen shows. Only white space may differ, because line breaks
+/// hide it.
 fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Option<String>, &'static str> {
     let moves = |text: &str| {
         text.chars()
@@ -121,7 +121,7 @@ mod tests {
             "ls -l \u{200b}a",
         ] {
             assert_eq!(believed(&[hidden], ""), Err(HIDDEN), "{hidden:?}");
-            // Another one that waits may be the one on the screen.
+            // Another pending command may be the one on the screen.
             assert_eq!(
                 believed(&["ls -l a", hidden], ""),
                 Err(HIDDEN),
@@ -130,7 +130,7 @@ mod tests {
         }
         // Shown as nothing, and of no class of its own.
         assert_eq!(believed(&["ls -l\u{378} a"], ""), Err(OTHERWISE));
-        // What was said before may have drawn the dialog.
+        // Earlier output may have drawn the dialog.
         assert_eq!(believed(&["ls -l a"], "\u{1b}[1A"), Err(HIDDEN));
     }
 

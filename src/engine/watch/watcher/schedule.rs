@@ -1,4 +1,4 @@
-//! When the output of an agent is worth a look.
+//! When to look at an agent's screen, by its output.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ const BETWEEN_DIALOGS: Duration = Duration::from_millis(50);
 const QUIET: Duration = Duration::from_millis(150);
 /// Between two looks at a screen that falls quiet again and again.
 const BETWEEN_QUIETS: Duration = Duration::from_millis(300);
-/// One that is never quiet is looked at this often.
+/// A screen that is never quiet is looked at this often.
 const RESTLESS: Duration = Duration::from_secs(1);
 
 /// Bytes with which agents begin a dialog. They only make a look come sooner: what is on the screen
@@ -27,21 +27,21 @@ const DIALOG_WORDS: [&[u8]; 7] = [
 /// One less than the longest of them: so much of a chunk may be the beginning of one.
 const OVERLAP: usize = 13;
 
-/// The doorbell of one pane. Time is counted from any fixed point.
+/// The pipes of one pane. Time is counted from any fixed point.
 #[derive(Debug, Default)]
-pub(super) struct Bell {
-    /// Since when there is something that was not looked at.
+pub(super) struct LookSchedule {
+    /// The time of the first output that was not looked at.
     first: Option<Duration>,
     last: Duration,
     dialog: Option<Duration>,
     looked: Option<Duration>,
-    /// The end of what was said last.
+    /// The end of the last output.
     tail: Vec<u8>,
 }
 
-impl Bell {
-    /// The agent has said this.
-    pub(super) fn ring(&mut self, now: Duration, said: &[u8]) {
+impl LookSchedule {
+    /// Takes new output of the agent.
+    pub(super) fn output(&mut self, now: Duration, said: &[u8]) {
         self.first.get_or_insert(now);
         self.last = now;
         self.tail.extend_from_slice(said);
@@ -52,8 +52,8 @@ impl Bell {
         self.tail.drain(..old);
     }
 
-    /// Somebody else says that it should be looked at.
-    pub(super) fn knock(&mut self, now: Duration) {
+    /// Asks for a look without output.
+    pub(super) fn request(&mut self, now: Duration) {
         self.first.get_or_insert(now);
         self.dialog.get_or_insert(now);
     }
@@ -71,9 +71,9 @@ impl Bell {
         })
     }
 
-    /// It is being looked at. What begins a dialog counts until it is: only its end may be missing.
+    /// Notes that the screen is being looked at now.
     pub(super) fn looked(&mut self, now: Duration) {
-        // A dialog that was still being drawn is looked at once more when it stands still.
+        // A dialog that was still being drawn is looked at again when the output has stopped.
         let unfinished = self.dialog.is_some() && now < self.last + QUIET;
         self.first = unfinished.then_some(now);
         self.dialog = None;
@@ -95,17 +95,17 @@ mod tests {
         Duration::from_millis(count)
     }
 
-    /// Rings at these times and gives back when it was looked at.
+    /// Feeds output at these times; returns when the screen was looked at.
     fn looks(rings: &[(u64, &str)], until: u64) -> Vec<u64> {
-        let mut bell = Bell::default();
+        let mut schedule = LookSchedule::default();
         let mut rings = rings.iter().peekable();
         let mut looks = Vec::new();
         for now in 0..until {
             while let Some((_, said)) = rings.next_if(|(at, _)| *at == now) {
-                bell.ring(ms(now), said.as_bytes());
+                schedule.output(ms(now), said.as_bytes());
             }
-            if bell.due().is_some_and(|due| due <= ms(now)) {
-                bell.looked(ms(now));
+            if schedule.due().is_some_and(|due| due <= ms(now)) {
+                schedule.looked(ms(now));
                 looks.push(now);
             }
         }

@@ -1,4 +1,4 @@
-//! Looking at files: by names and stat data alone, never through a symlink, many at a time.
+//! Reading the stat data of many files: never through a symlink, never their content.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
 
-use super::digest::Quick;
+use super::digest::FastHash;
 use super::index::SYMLINK;
 use crate::git::GitError;
 use crate::process::Failure;
@@ -14,7 +14,7 @@ use crate::process::Failure;
 /// Seconds and nanoseconds since 1970, as files have them.
 pub(super) type Time = (i64, u32);
 
-/// A file as `lstat` shows it: equal stamps mean that nobody touched it in between.
+/// A file as `lstat` shows it: equal stamps mean that it was not touched in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     pub inode: u64,
@@ -70,7 +70,7 @@ impl Stamp {
         }
     }
 
-    pub(super) fn add_to(&self, seen: &mut Quick) {
+    pub(super) fn add_to(&self, seen: &mut FastHash) {
         for number in [
             self.inode,
             u64::from(self.mode),
@@ -85,20 +85,20 @@ impl Stamp {
     }
 }
 
-/// Looks at many sorted paths in a few threads; always cut at the same places, so that the digest
-/// depends on nothing but what was seen.
+/// Reads the stamps of many sorted paths in a few threads. The list is always split at the same
+/// places, so that the digest depends only on the stamps.
 pub(super) fn look_at_all(
     dir: &Path,
     paths: &[&[u8]],
 ) -> Result<(Vec<Option<Stamp>>, Sum), GitError> {
     const THREADS: usize = 4;
     let look = |part: &[&[u8]]| -> Result<(Vec<Option<Stamp>>, Sum), GitError> {
-        let mut sight = Sight::open(dir)?;
+        let mut reader = StampReader::open(dir)?;
         let stamps = part
             .iter()
-            .map(|path| sight.look(path))
+            .map(|path| reader.look(path))
             .collect::<Result<Vec<_>, _>>()?;
-        Ok((stamps, sight.seen))
+        Ok((stamps, reader.seen))
     };
     // Not worth a thread.
     if paths.len() < 1000 {
@@ -120,17 +120,17 @@ pub(super) fn look_at_all(
     })
 }
 
-/// What all stamps that were seen come to.
+/// The digest of all stamps that were read, and the latest change among them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sum {
-    pub digest: Quick,
+    pub digest: FastHash,
     pub newest: Time,
 }
 
 impl Sum {
     fn new() -> Self {
         Self {
-            digest: Quick::new(),
+            digest: FastHash::new(),
             newest: (0, 0),
         }
     }
@@ -146,16 +146,16 @@ impl Sum {
     }
 }
 
-/// Looks at paths below one directory, in sorted order, never through a symlink; remembers what it
-/// saw, directories included, in a digest.
-pub(super) struct Sight {
+/// Reads the stamps of paths below one directory, in sorted order, never through a symlink. A
+/// digest covers all of them, directories included.
+pub(super) struct StampReader {
     /// The directories from the top to that of the last path: length of the path, handle.
     open: Vec<(usize, Option<OwnedFd>)>,
     dir: Vec<u8>,
     seen: Sum,
 }
 
-impl Sight {
+impl StampReader {
     pub(super) fn open(top: &Path) -> Result<Self, GitError> {
         let handle = open(top, DIRECTORY, Mode::empty())
             .map_err(|errno| GitError::reading(top)(errno.into()))?;

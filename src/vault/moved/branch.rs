@@ -1,15 +1,15 @@
-//! Where the branch of a paused worktree stands now.
+//! Compares the branch of a paused worktree with its snapshot.
 
 use std::path::PathBuf;
 
 use crate::git::{GitError, Repo};
 use crate::vault::fact::SnapshotFact;
-use crate::vault::sight::join;
+use crate::vault::stamp::join;
 
 /// What became of the branch while its worktree was away.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum BranchStanding {
-    /// It stands where it stood, or HEAD was detached: what was parked fits as it is.
+pub(crate) enum BranchPosition {
+    /// It is at the same commit, or HEAD was detached: the parked worktree fits as it is.
     Same,
     Moved {
         branch: String,
@@ -29,24 +29,24 @@ pub(crate) enum BranchStanding {
 }
 
 /// Compares the branch with what the snapshot remembers of it.
-pub(crate) fn branch_standing(
+pub(crate) fn branch_position(
     repo: &Repo,
     fact: &SnapshotFact,
-) -> Result<BranchStanding, GitError> {
+) -> Result<BranchPosition, GitError> {
     let Some(branch) = fact.branch.clone() else {
-        return Ok(BranchStanding::Same);
+        return Ok(BranchPosition::Same);
     };
     let (in_use, now) = std::thread::scope(|scope| {
         let now = scope.spawn(|| repo.branch_commit(&branch));
         (repo.branch_in_use(&branch), join(now))
     });
     if let Some(path) = in_use? {
-        return Ok(BranchStanding::Elsewhere { branch, path });
+        return Ok(BranchPosition::Elsewhere { branch, path });
     }
     let now = now?;
     Ok(match (fact.head.clone(), now) {
-        (was, now) if was == now => BranchStanding::Same,
-        (Some(was), None) => BranchStanding::Deleted { branch, was },
+        (was, now) if was == now => BranchPosition::Same,
+        (Some(was), None) => BranchPosition::Deleted { branch, was },
         (from, Some(to)) => {
             let forward = match &from {
                 Some(from) => repo
@@ -56,13 +56,13 @@ pub(crate) fn branch_standing(
                     .success(),
                 None => true,
             };
-            BranchStanding::Moved {
+            BranchPosition::Moved {
                 branch,
                 from,
                 to,
                 forward,
             }
         }
-        (None, None) => BranchStanding::Same,
+        (None, None) => BranchPosition::Same,
     })
 }

@@ -1,4 +1,4 @@
-//! One agent's screen for whoever looks again and again: one record read, tmux asked once.
+//! One agent's screen for frequent looks: reads one record and calls tmux once.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use crate::git::Repo;
 use crate::model::{InstanceId, RestingState};
 use crate::tmux::{TmuxError, without_control_sequences};
 
-/// What is shown of one that does not run, at the most.
+/// The most lines that are shown of an agent that does not run.
 const SAVED: usize = 5_000;
 
 /// A screen with colours, and nothing else that a terminal would obey.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Glimpse {
+pub(crate) struct ScreenView {
     pub text: String,
     /// It is on a terminal now, as opposed to having been saved from one.
     pub live: bool,
@@ -21,9 +21,9 @@ pub(crate) struct Glimpse {
 
 impl Watcher {
     /// The screen of an instance as it is now, without starting a process; None where it has none.
-    pub(crate) fn glimpse(&self, id: &InstanceId) -> Option<Glimpse> {
+    pub(crate) fn screen_view(&self, id: &InstanceId) -> Option<ScreenView> {
         let shot = self.picture(id, true)?;
-        Some(Glimpse {
+        Some(ScreenView {
             text: without_control_sequences(&shot.text),
             live: true,
         })
@@ -32,7 +32,7 @@ impl Watcher {
 
 impl Core {
     /// The screen of an instance, with so many lines of what has scrolled away above it.
-    pub(crate) fn glimpse(&self, id: &InstanceId, above: usize) -> Result<Glimpse, Error> {
+    pub(crate) fn screen_view(&self, id: &InstanceId, above: usize) -> Result<ScreenView, Error> {
         let dir = self.store.instance(id);
         let record = dir.record()?;
         if let (
@@ -40,9 +40,9 @@ impl Core {
             Some(place),
         ) = (record.state, &record.place)
         {
-            match self.server_of(&record).glimpse(&place.pane, id, above) {
+            match self.server_of(&record).screen_view(&place.pane, id, above) {
                 Ok(Some(text)) => {
-                    return Ok(Glimpse {
+                    return Ok(ScreenView {
                         text: without_control_sequences(&text),
                         live: true,
                     });
@@ -60,7 +60,7 @@ impl Core {
         };
         let lines: Vec<&str> = saved.trim_end().lines().collect();
         let start = lines.len().saturating_sub(SAVED);
-        Ok(Glimpse {
+        Ok(ScreenView {
             text: without_control_sequences(&lines[start..].join("\n")),
             live: false,
         })

@@ -8,8 +8,8 @@ use super::states::{Lab, all, raw_git};
 use super::{now, saved, scratch, this_test};
 use crate::git::*;
 use crate::model::InstanceId;
+use crate::vault::migrate::{copy, delete_old_refs, keep, name, old_snapshots, prove};
 use crate::vault::repository::Vault;
-use crate::vault::takeover::{copy, keep, let_go, name, old_snapshots, prove};
 use crate::vault::*;
 
 struct Paused {
@@ -165,7 +165,7 @@ fn a_move_that_is_cut_off_behind_any_phase_is_completed() {
                     keep(&vault, &copied).unwrap();
                 }
                 if phases > 3 {
-                    let_go(&paused.repo, &copied).unwrap();
+                    delete_old_refs(&paused.repo, &copied).unwrap();
                 }
             }
             collect_garbage(paused.repo.common_dir());

@@ -1,30 +1,30 @@
-//! Hundreds of descriptors of which few have something to say.
+//! Waits for hundreds of descriptors of which few are ready.
 //!
-//! To `poll` they must all be named each time, which with 200 silent agents costs more than everything
-//! else that is done about one that speaks. Where the kernel remembers them (epoll), it is asked to.
+//! `poll` takes the whole list each time, which with 200 silent agents costs more than all the work for
+//! one that prints. So epoll is used where it exists.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// All descriptors that are listened to.
+/// All descriptors that are waited for.
 #[derive(Debug)]
-pub(super) struct Ears {
+pub(super) struct Poller {
     memory: Memory,
     next: u64,
 }
 
-/// A descriptor that is listened to until this is dropped.
+/// A descriptor that is waited for until this is dropped.
 #[derive(Debug)]
-pub(super) struct Ear {
+pub(super) struct PolledFd {
     fd: OwnedFd,
     number: u64,
     memory: Memory,
 }
 
-/// That it is closed is not enough to have it forgotten, while a child that was just forked has it, too.
-impl Drop for Ear {
+/// Closing it is not enough for epoll to forget it: a child that was just forked may have a copy.
+impl Drop for PolledFd {
     fn drop(&mut self) {
         self.memory.forget(&self.fd);
     }
@@ -32,21 +32,21 @@ impl Drop for Ear {
 
 /// Which of them can be read.
 #[derive(Debug)]
-pub(super) struct Heard(Vec<u64>);
+pub(super) struct ReadyFds(Vec<u64>);
 
-impl Heard {
-    pub(super) fn from(&self, ear: &Ear) -> bool {
-        self.0.contains(&ear.number)
+impl ReadyFds {
+    pub(super) fn from(&self, fd: &PolledFd) -> bool {
+        self.0.contains(&fd.number)
     }
 }
 
-impl AsFd for Ear {
+impl AsFd for PolledFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
 }
 
-impl Ears {
+impl Poller {
     pub(super) fn open() -> std::io::Result<Self> {
         Ok(Self {
             memory: Memory::open()?,
@@ -54,35 +54,35 @@ impl Ears {
         })
     }
 
-    /// Listens to this one from now on.
-    pub(super) fn lend(&mut self, fd: OwnedFd) -> std::io::Result<Ear> {
+    /// Adds a descriptor.
+    pub(super) fn add(&mut self, fd: OwnedFd) -> std::io::Result<PolledFd> {
         self.next += 1;
         self.memory.remember(&fd, self.next)?;
-        Ok(Ear {
+        Ok(PolledFd {
             fd,
             number: self.next,
             memory: self.memory.clone(),
         })
     }
 
-    /// Waits until one of the ears hears something, one of `others` can be read, `writable` can be
+    /// Waits until one of `polled` or one of `others` can be read, `writable` can be
     /// written, or the time is over.
     pub(super) fn wait<'a>(
         &'a self,
-        ears: impl Iterator<Item = &'a Ear>,
+        polled: impl Iterator<Item = &'a PolledFd>,
         others: impl Iterator<Item = BorrowedFd<'a>>,
         writable: Option<BorrowedFd<'a>>,
         limit: Duration,
-    ) -> Heard {
+    ) -> ReadyFds {
         let mut fds: Vec<PollFd<'_>> = others
             .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
             .collect();
         fds.extend(writable.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::OUT)));
-        self.memory.wait(fds, ears, limit)
+        self.memory.wait(fds, polled, limit)
     }
 }
 
-/// Interrupted: nothing is ready, and the caller comes back.
+/// An error is ignored: then nothing is ready, and the caller waits again.
 fn wait_for(fds: &mut [PollFd<'_>], limit: Duration) {
     let timeout = Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
@@ -105,9 +105,9 @@ mod kernel {
     use rustix::buffer::spare_capacity;
     use rustix::event::{PollFd, PollFlags, Timespec, epoll};
 
-    use super::{Ear, Heard, wait_for};
+    use super::{PolledFd, ReadyFds, wait_for};
 
-    /// Those that are ready beyond this number are told of the next time.
+    /// More ready descriptors than this are returned the next time.
     const AT_ONCE: usize = 64;
 
     #[derive(Debug, Clone)]
@@ -125,23 +125,25 @@ mod kernel {
         }
 
         pub(super) fn forget(&self, fd: &OwnedFd) {
+            // Fails only for a descriptor that was never added.
             epoll::delete(&*self.0, fd).ok();
         }
 
         pub(super) fn wait<'a>(
             &'a self,
             mut fds: Vec<PollFd<'a>>,
-            _ears: impl Iterator<Item = &'a Ear>,
+            _polled: impl Iterator<Item = &'a PolledFd>,
             limit: Duration,
-        ) -> Heard {
+        ) -> ReadyFds {
             fds.push(PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN));
             wait_for(&mut fds, limit);
             let mut events = Vec::with_capacity(AT_ONCE);
             let at_once = Timespec::default();
             if fds.last().is_some_and(|fd| !fd.revents().is_empty()) {
+                // On an error nothing is ready, and the caller waits again.
                 epoll::wait(&*self.0, spare_capacity(&mut events), Some(&at_once)).ok();
             }
-            Heard(events.iter().map(|event| event.data.u64()).collect())
+            ReadyFds(events.iter().map(|event| event.data.u64()).collect())
         }
     }
 }
@@ -153,7 +155,7 @@ mod none {
 
     use rustix::event::{PollFd, PollFlags};
 
-    use super::{Ear, Heard, wait_for};
+    use super::{PolledFd, ReadyFds, wait_for};
 
     #[derive(Debug, Clone)]
     pub(super) struct Memory;
@@ -172,20 +174,20 @@ mod none {
         pub(super) fn wait<'a>(
             &self,
             mut fds: Vec<PollFd<'a>>,
-            ears: impl Iterator<Item = &'a Ear>,
+            polled: impl Iterator<Item = &'a PolledFd>,
             limit: Duration,
-        ) -> Heard {
+        ) -> ReadyFds {
             let others = fds.len();
             let mut numbers = Vec::new();
-            for ear in ears {
-                numbers.push(ear.number);
-                fds.push(PollFd::from_borrowed_fd(ear.as_fd(), PollFlags::IN));
+            for fd in polled {
+                numbers.push(fd.number);
+                fds.push(PollFd::from_borrowed_fd(fd.as_fd(), PollFlags::IN));
             }
             wait_for(&mut fds, limit);
             let ready = fds[others..].iter().map(|fd| !fd.revents().is_empty());
-            let heard = numbers.into_iter().zip(ready);
-            Heard(
-                heard
+            let ready = numbers.into_iter().zip(ready);
+            ReadyFds(
+                ready
                     .filter_map(|(number, ready)| ready.then_some(number))
                     .collect(),
             )
@@ -200,8 +202,8 @@ mod tests {
 
     use super::*;
 
-    fn heard(ears: &Ears, all: &[&Ear]) -> Heard {
-        ears.wait(
+    fn ready(polled: &Poller, all: &[&PolledFd]) -> ReadyFds {
+        polled.wait(
             all.iter().copied(),
             std::iter::empty(),
             None,
@@ -210,34 +212,34 @@ mod tests {
     }
 
     #[test]
-    fn those_who_speak_are_heard_until_they_are_listened_to() {
-        let mut ears = Ears::open().unwrap();
+    fn a_readable_descriptor_is_reported_until_it_is_read() {
+        let mut polled = Poller::open().unwrap();
         let (mut one, here) = UnixStream::pair().unwrap();
         let (_silent, there) = UnixStream::pair().unwrap();
         let mut reader = here.try_clone().unwrap();
-        let first = ears.lend(here.into()).unwrap();
-        let second = ears.lend(there.into()).unwrap();
+        let first = polled.add(here.into()).unwrap();
+        let second = polled.add(there.into()).unwrap();
         let all = [&first, &second];
-        assert!(!heard(&ears, &all).from(&first));
+        assert!(!ready(&polled, &all).from(&first));
         one.write_all(b"x").unwrap();
         for _ in 0..2 {
-            let heard = heard(&ears, &all);
-            assert!(heard.from(&first) && !heard.from(&second));
+            let ready = ready(&polled, &all);
+            assert!(ready.from(&first) && !ready.from(&second));
         }
         reader.read_exact(&mut [0]).unwrap();
-        assert!(!heard(&ears, &all).from(&first));
+        assert!(!ready(&polled, &all).from(&first));
     }
 
     #[test]
-    fn one_that_was_let_go_of_is_heard_no_more_though_somebody_else_has_it() {
-        let mut ears = Ears::open().unwrap();
+    fn a_dropped_descriptor_is_not_reported_while_a_copy_is_open() {
+        let mut polled = Poller::open().unwrap();
         let (mut one, here) = UnixStream::pair().unwrap();
         let _elsewhere = here.try_clone().unwrap();
-        let ear = ears.lend(here.into()).unwrap();
+        let fd = polled.add(here.into()).unwrap();
         one.write_all(b"x").unwrap();
-        drop(ear);
+        drop(fd);
         let (_silent, there) = UnixStream::pair().unwrap();
-        let other = ears.lend(there.into()).unwrap();
-        assert!(heard(&ears, &[&other]).0.is_empty());
+        let other = polled.add(there.into()).unwrap();
+        assert!(ready(&polled, &[&other]).0.is_empty());
     }
 }

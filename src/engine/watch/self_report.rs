@@ -1,4 +1,4 @@
-//! What an agent says of itself, by its hooks or in its own files.
+//! What an agent reports about itself, by its hooks or in its own files.
 
 use crate::agents::{Host, Provider};
 use crate::detect::{SelfReport, VerdictSource};
@@ -6,25 +6,25 @@ use crate::engine::base::now;
 use crate::process::Identity;
 use crate::store::InstanceDir;
 
-/// The latest word, if there is any that tells something. Costs a small file or two.
-pub(in crate::engine) fn word(
+/// The latest report that names an activity, if there is one. Reads one or two small files.
+pub(in crate::engine) fn self_report(
     provider: &Provider,
     dir: &InstanceDir,
     host: &Host,
     leader: Option<&Identity>,
 ) -> Option<SelfReport> {
     let now = now();
-    let heard = provider.has_hooks().then(|| dir.hook_report()).flatten();
-    let hook = heard.and_then(|heard| {
-        // Behind the prompt work goes on, of which the screen tells more than the end of the turn.
+    let report = provider.has_hooks().then(|| dir.hook_report()).flatten();
+    let hook = report.and_then(|report| {
+        // Background work goes on after the turn; the screen then says more than the hook.
         let activity = provider
-            .activity_of_event(&heard.event, heard.detail.as_deref())
-            .filter(|_| !heard.background)?;
+            .activity_of_event(&report.event, report.detail.as_deref())
+            .filter(|_| !report.background)?;
         Some(SelfReport {
             activity,
             source: VerdictSource::Hook,
-            said: heard.event,
-            age: heard.at.until(now),
+            said: report.event,
+            age: report.at.until(now),
         })
     });
     let registered = leader

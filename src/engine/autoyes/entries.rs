@@ -1,23 +1,23 @@
-//! The audit as the policy's bookkeeping reads and writes it.
+//! Writes and reads the audit of autoyes.
 
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::InstanceRecord;
 use crate::policy::{Decision, PastDecision, Request, Ruling, redacted};
 use crate::store::{Audit, AuditEntry};
 
-/// What became of a decision, as the audit says it.
+/// The outcomes of a decision, as the audit names them.
 pub(super) mod outcome {
     /// Written before anything is pressed.
     pub(crate) const DECIDED: &str = "decided";
-    /// The dialog went after the answer.
+    /// The dialog disappeared after the answer.
     pub(crate) const GONE: &str = "gone";
-    /// It still stood when its time was up.
+    /// The dialog was still there when the time was up.
     pub(crate) const STAYS: &str = "stays";
     /// The screen had changed: nothing was pressed.
     pub(crate) const STALE: &str = "stale";
     /// Left to the user.
     pub(crate) const LEFT: &str = "left";
-    /// Told to the agent itself, without a key.
+    /// Answered through the agent's hook, without a key.
     pub(crate) const TOLD: &str = "told";
     /// Autoyes ended here.
     pub(crate) const STOPPED: &str = "stopped";
@@ -26,13 +26,13 @@ pub(super) mod outcome {
 /// Why a request by hook is left to the screen.
 pub(super) const PERSON_TYPES: &str = "somebody is typing at its terminal";
 
-/// Whether the last that was said to a hook is that a person is there: its dialog then stands on the screen.
+/// Whether the last hook request was left to the user: its dialog is then on the screen.
 pub(super) fn was_left_to_a_person(entries: &[AuditEntry]) -> bool {
     let last = entries.iter().rev().find(|entry| entry.channel == "hook");
     last.is_some_and(|last| last.outcome == outcome::LEFT && last.reason == PERSON_TYPES)
 }
 
-/// Whom a decision is about, and by which way it came.
+/// The instance of a decision, and how the request came.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct About<'a> {
     pub record: &'a InstanceRecord,
@@ -68,8 +68,8 @@ pub(super) fn entry(
     }
 }
 
-/// What the audit tells of the past. A decision whose outcome is missing may have been carried out:
-/// it counts as answered.
+/// The past decisions in the audit. One without an outcome may have been carried out, so it counts as
+/// answered.
 pub(super) fn past(entries: &[AuditEntry]) -> Vec<PastDecision> {
     let mut past: Vec<PastDecision> = Vec::new();
     for entry in entries {

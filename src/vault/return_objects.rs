@@ -27,11 +27,15 @@ pub(crate) fn bring_objects_back(repo: &Repo, fact: &SnapshotFact) -> Result<(),
     if let Some(id) = fact.instance() {
         excluded.extend(kept_commits(repo, id)?);
     }
-    give(&vault, &tips, &excluded)
+    copy_objects(&vault, &tips, &excluded)
 }
 
 /// Copies `tips` and all that they reach into the user's repository, as far as it lacks them.
-pub(super) fn give(vault: &Vault, tips: &[String], excluded: &[String]) -> Result<(), GitError> {
+pub(super) fn copy_objects(
+    vault: &Vault,
+    tips: &[String],
+    excluded: &[String],
+) -> Result<(), GitError> {
     let tips: Vec<&str> = tips.iter().map(String::as_str).collect();
     let questions = without(&tips, excluded);
     let rev_list = ["rev-list", "--objects", "--no-object-names", "--stdin"];

@@ -1,4 +1,4 @@
-//! What stands where a merge wants to write. Each path is proved absent, equal to what is to be
+//! Finds what is where a merge wants to write. Each path is proved absent, equal to what is to be
 //! there, or equal to what the snapshot holds; everything else is in the way, and so is a link or a
 //! file in place of a directory above it.
 
@@ -13,12 +13,12 @@ use crate::vault::fact::SnapshotFact;
 use crate::vault::index::{GITLINK, Index, SYMLINK};
 use crate::vault::manifest::{Kind, Manifest, Source};
 use crate::vault::repository::Vault;
-use crate::vault::sight::Sight;
+use crate::vault::stamp::StampReader;
 use crate::vault::thinned::{Marker, Phase};
 use crate::vault::walk::{Descend, walk};
 
 /// The paths of the parked worktree that a merge would have to write over or through.
-pub(crate) fn in_the_way(
+pub(crate) fn find_obstacles(
     repo: &Repo,
     checkout: &Checkout,
     fact: &SnapshotFact,
@@ -34,7 +34,7 @@ pub(crate) fn in_the_way(
 
 /// The same merge with a free name for everything that is in its way, and for the saved versions of
 /// files that it replaces.
-pub(crate) fn clear_way(
+pub(crate) fn clear_obstacles(
     repo: &Repo,
     checkout: &Checkout,
     fact: &SnapshotFact,
@@ -43,7 +43,7 @@ pub(crate) fn clear_way(
 ) -> Result<MergeFact, GitError> {
     use std::os::unix::ffi::OsStrExt;
     let found = look(repo, checkout, fact, &merge)?;
-    let mut ground = Ground::of(repo, checkout)?;
+    let mut ground = WorktreeReader::of(repo, checkout)?;
     let index = Index::read(repo, checkout)?;
     let steps = steps(
         &Vault::find(repo)?,
@@ -96,7 +96,7 @@ pub(super) enum Act {
     Blocked,
 }
 
-pub(super) struct Way {
+pub(super) struct Obstacles {
     /// One for each step.
     pub acts: Vec<Act>,
     /// The outermost paths that are in the way.
@@ -109,7 +109,7 @@ fn look(
     checkout: &Checkout,
     fact: &SnapshotFact,
     merge: &MergeFact,
-) -> Result<Way, GitError> {
+) -> Result<Obstacles, GitError> {
     let steps = steps(
         &Vault::find(repo)?,
         &merge.from_worktree,
@@ -125,14 +125,14 @@ pub(super) fn way(
     fact: &SnapshotFact,
     steps: &[Step],
     index: &Index,
-) -> Result<Way, GitError> {
+) -> Result<Obstacles, GitError> {
     // Conflicts that are not resolved yet; no operation need stand open (`git stash pop`).
     if index.entries.iter().any(|entry| entry.stage != 0) {
         return Err(GitError::OperationInProgress {
             operation: "merge".to_owned(),
         });
     }
-    let mut ground = Ground::of(repo, checkout)?;
+    let mut ground = WorktreeReader::of(repo, checkout)?;
     let there = steps
         .iter()
         .map(|step| ground.look(&step.path))
@@ -188,7 +188,7 @@ pub(super) fn way(
         .filter(|path| !ancestors(path).any(|above| obstacles.contains(above)))
         .cloned()
         .collect();
-    Ok(Way {
+    Ok(Obstacles {
         acts,
         obstacles: outermost,
     })
@@ -231,7 +231,7 @@ fn act(step: &Step, there: &There, equal: &Equals, number: usize) -> Act {
 
 /// The first directory above a path that is none, or is another repository's.
 fn blocked_above(
-    ground: &mut Ground,
+    ground: &mut WorktreeReader,
     step: &Step,
     removed: &BTreeSet<Vec<u8>>,
     index: &Index,
@@ -290,22 +290,22 @@ pub(super) enum There {
     Directory,
     /// With the id of its bytes, where a list names it and the file is not on disk.
     File(Option<String>),
-    /// The same, with the id of its target.
+    /// A symlink, with the id of its target.
     Link(Option<String>),
     Other,
 }
 
 /// A parked worktree: the disk, and where it was thinned, the list of what will be back.
-struct Ground {
+struct WorktreeReader {
     checkout: Checkout,
-    sight: Sight,
+    reader: StampReader,
     listed: Option<BTreeMap<Vec<u8>, There>>,
 }
 
-impl Ground {
+impl WorktreeReader {
     fn of(repo: &Repo, checkout: &Checkout) -> Result<Self, GitError> {
         Ok(Self {
-            sight: Sight::open(&checkout.dir)?,
+            reader: StampReader::open(&checkout.dir)?,
             listed: match Marker::read(checkout)? {
                 None
                 | Some(Marker {
@@ -319,7 +319,7 @@ impl Ground {
     }
 
     fn look(&mut self, path: &[u8]) -> Result<There, GitError> {
-        let stamp = self.sight.look(path)?;
+        let stamp = self.reader.look(path)?;
         Ok(match stamp {
             Some(stamp) if stamp.is_dir() => There::Directory,
             Some(stamp) if stamp.is_file() => There::File(None),
@@ -332,12 +332,12 @@ impl Ground {
         })
     }
 
-    /// Whether a directory is empty once these paths are removed. One that was empty before is not
-    /// taken for that: it is somebody's.
+    /// Whether a directory becomes empty when these paths are removed. One that was empty before does
+    /// not count: it is not ours to remove.
     fn empties(&mut self, step: &Step, removed: &BTreeSet<Vec<u8>>) -> Result<bool, GitError> {
         let dir = step.path.as_slice();
         let mut inside: BTreeMap<Vec<u8>, bool> = BTreeMap::new();
-        if self.sight.look(dir)?.is_some() {
+        if self.reader.look(dir)?.is_some() {
             walk(&self.checkout.dir.join(bytes_to_path(dir)), &mut |found| {
                 let path = [dir, b"/", found.path.as_slice()].concat();
                 inside.insert(path, found.stamp.is_dir());
@@ -391,7 +391,7 @@ fn listed(vault: &Vault, commit: &str) -> Result<BTreeMap<Vec<u8>, There>, GitEr
                 Kind::File | Kind::Clean => There::File(id_of(number)),
                 Kind::Symlink => There::Link(id_of(number)),
                 Kind::Directory => There::Directory,
-                // On disk, or let go.
+                // On disk, or deleted by policy.
                 _ => return None,
             };
             Some((item.path.clone(), there))

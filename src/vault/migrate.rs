@@ -2,7 +2,7 @@
 //! at its first use: under the same names, with the same commits.
 //!
 //! The order makes it safe to be cut off anywhere: copy the objects, name them in the vault, prove
-//! the copies, wait for the disk, protect in the user's repository what they stand on, wait for the
+//! the copies, wait for the disk, protect their base commits in the user's repository, wait for the
 //! disk again, and only then delete the old refs. Run again it completes what is missing.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ pub(super) struct Old {
 #[derive(Debug)]
 pub(super) struct Copied {
     old: Old,
-    stands_on: Vec<String>,
+    base_commits: Vec<String>,
 }
 
 /// The snapshots that an earlier version left in the user's repository. Refs of other names are not
@@ -68,7 +68,7 @@ fn old(line: &str) -> Option<Old> {
 
 /// Moves them all; gives those that could not be moved and stay where they are. The caller holds the
 /// vault's lock alone.
-pub(super) fn take_over(vault: &Vault, old: Vec<Old>) -> Result<Vec<Old>, GitError> {
+pub(super) fn migrate(vault: &Vault, old: Vec<Old>) -> Result<Vec<Old>, GitError> {
     remove_crash_reports(vault.repo());
     let (copied, left) = copy(vault, old)?;
     name(vault, &copied)?;
@@ -76,7 +76,7 @@ pub(super) fn take_over(vault: &Vault, old: Vec<Old>) -> Result<Vec<Old>, GitErr
     sync_filesystem(vault.dir())?;
     keep(vault, &copied)?;
     sync_filesystem(vault.repo().common_dir())?;
-    let_go(vault.repo(), &copied)?;
+    delete_old_refs(vault.repo(), &copied)?;
     Ok(left)
 }
 
@@ -86,7 +86,7 @@ pub(super) fn copy(vault: &Vault, old: Vec<Old>) -> Result<(Vec<Copied>, Vec<Old
     let (mut copied, mut left) = (Vec::new(), Vec::new());
     for old in old {
         match copied_one(vault, &old) {
-            Ok(stands_on) => copied.push(Copied { old, stands_on }),
+            Ok(base_commits) => copied.push(Copied { old, base_commits }),
             Err(error @ (GitError::DiskFull { .. } | GitError::GitMissing)) => return Err(error),
             Err(_) => left.push(old),
         }
@@ -96,14 +96,14 @@ pub(super) fn copy(vault: &Vault, old: Vec<Old>) -> Result<(Vec<Copied>, Vec<Old
 
 fn copied_one(vault: &Vault, old: &Old) -> Result<Vec<String>, GitError> {
     let (heads, others) = foundation(vault.repo(), &old.commit)?;
-    let stands_on = with_public(vault.repo(), heads, &others)?.on;
-    complete(vault, &[&old.commit], &stands_on)?;
-    Ok(stands_on)
+    let base_commits = with_public(vault.repo(), heads, &others)?.public;
+    complete(vault, &[&old.commit], &base_commits)?;
+    Ok(base_commits)
 }
 
 type Foundation = (BTreeSet<String>, BTreeSet<String>);
 
-/// The commits of the user's that commits of ours have as parents: HEAD, and all others.
+/// The user's commits that our commits have as parents: HEAD, and all others.
 fn foundation(repo: &Repo, commit: &str) -> Result<Foundation, GitError> {
     let (mut heads, mut others) = (BTreeSet::new(), BTreeSet::new());
     let mut seen = BTreeSet::new();
@@ -140,34 +140,34 @@ fn foundation(repo: &Repo, commit: &str) -> Result<Foundation, GitError> {
     Ok((heads, others))
 }
 
-/// Names the copies in the vault, and what they stand on.
+/// Makes the refs of the copies in the vault, and those of their base commits.
 pub(super) fn name(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
     if copied.is_empty() {
         return Ok(());
     }
     vault.git().arg("mktree").run()?;
     let mut notes: BTreeMap<String, (&Old, BTreeSet<String>)> = BTreeMap::new();
-    for Copied { old, stands_on } in copied {
+    for Copied { old, base_commits } in copied {
         let note = notes
             .entry(format!("{KEEP}{}/{}", old.id, old.number))
             .or_insert_with(|| (old, BTreeSet::new()));
-        note.1.extend(stands_on.iter().cloned());
+        note.1.extend(base_commits.iter().cloned());
     }
     let mut changes = Vec::new();
-    for (reference, (old, mut stands_on)) in notes {
+    for (reference, (old, mut base_commits)) in notes {
         // What an attempt that was cut off has noted was true then.
         let noted = vault
             .git()
             .args(["for-each-ref", "--format=%(parent)", &reference])
             .text()?;
-        stands_on.extend(noted.split_whitespace().map(str::to_owned));
+        base_commits.extend(noted.split_whitespace().map(str::to_owned));
         let date = format!("{} +0000", old.taken.seconds_since_epoch());
         let note = vault
             .git()
             .env("GIT_AUTHOR_DATE", &date)
             .env("GIT_COMMITTER_DATE", &date)
             .args(["commit-tree", "-m", message(&old.id).trim_end()])
-            .args(stands_on.iter().flat_map(|parent| ["-p", parent]))
+            .args(base_commits.iter().flat_map(|parent| ["-p", parent]))
             .arg(vault.repo().empty_tree())
             .text()?;
         changes.push(format!("update {reference} {note}\n"));
@@ -182,17 +182,17 @@ pub(super) fn name(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
         .stdin(changes.concat())
         .run()?;
     // The notes themselves, each without what it names.
-    for Copied { old, stands_on } in copied {
+    for Copied { old, base_commits } in copied {
         let note = format!("{KEEP}{}/{}", old.id, old.number);
-        complete(vault, &[&note], stands_on)?;
+        complete(vault, &[&note], base_commits)?;
     }
     Ok(())
 }
 
 /// Reads every pack of the vault, and sees that each object is there that has to be.
 pub(super) fn prove(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
-    for Copied { old, stands_on } in copied {
-        let lacking = lacking(vault, &old.commit, stands_on)?;
+    for Copied { old, base_commits } in copied {
+        let lacking = lacking(vault, &old.commit, base_commits)?;
         if !lacking.is_empty() {
             return Err(GitError::SnapshotMissing {
                 reference: old.reference.clone(),
@@ -205,11 +205,11 @@ pub(super) fn prove(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
 /// Protects in the user's repository what was not copied.
 pub(super) fn keep(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
     let mut instances: BTreeMap<&InstanceId, (Timestamp, Vec<String>)> = BTreeMap::new();
-    for Copied { old, stands_on } in copied {
+    for Copied { old, base_commits } in copied {
         let of_one = instances
             .entry(&old.id)
             .or_insert_with(|| (old.taken, Vec::new()));
-        of_one.1.extend(stands_on.iter().cloned());
+        of_one.1.extend(base_commits.iter().cloned());
     }
     for (id, (at, commits)) in instances {
         keep_more(vault.repo(), id, &commits, at)?;
@@ -218,7 +218,7 @@ pub(super) fn keep(vault: &Vault, copied: &[Copied]) -> Result<(), GitError> {
 }
 
 /// Deletes the old refs, provided that they still name what was copied.
-pub(super) fn let_go(repo: &Repo, copied: &[Copied]) -> Result<(), GitError> {
+pub(super) fn delete_old_refs(repo: &Repo, copied: &[Copied]) -> Result<(), GitError> {
     if copied.is_empty() {
         return Ok(());
     }
@@ -235,7 +235,7 @@ pub(super) fn let_go(repo: &Repo, copied: &[Copied]) -> Result<(), GitError> {
 }
 
 /// Earlier versions let git import into the user's repository, where it left a report when it was cut
-/// off. Those that name a ref of ours are ours to clean up; failing to is no harm.
+/// off. Those that name a ref of ours are removed; one that stays does no harm.
 fn remove_crash_reports(repo: &Repo) {
     let Ok(entries) = std::fs::read_dir(repo.common_dir()) else {
         return;

@@ -1,4 +1,4 @@
-//! What the policy must know of the disk.
+//! The filesystem queries of the policy.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ impl PathResolver for Disk {
         if let Ok(real) = path.canonicalize() {
             return Some(real);
         }
-        // A link into nothing leads wherever something is put later.
+        // The target of a dangling link can be created later.
         if path.symlink_metadata().is_ok() {
             return None;
         }

@@ -1,10 +1,10 @@
-//! Time for tests: they cannot wait for minutes.
+//! Scales the daemon's times in tests, which cannot wait for minutes.
 
 use std::time::Duration;
 
 /// A duration of the daemon's clocks. In debug builds `BIV_MINUTE_MS` says how long a minute lasts.
 #[cfg(debug_assertions)]
-pub(crate) fn hurried(duration: Duration) -> Duration {
+pub(crate) fn scaled(duration: Duration) -> Duration {
     let minute = std::env::var("BIV_MINUTE_MS")
         .ok()
         .and_then(|text| text.parse::<u32>().ok());
@@ -15,6 +15,6 @@ pub(crate) fn hurried(duration: Duration) -> Duration {
 }
 
 #[cfg(not(debug_assertions))]
-pub(crate) fn hurried(duration: Duration) -> Duration {
+pub(crate) fn scaled(duration: Duration) -> Duration {
     duration
 }
