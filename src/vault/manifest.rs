@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use rustix::io::Errno;
+
 use super::objects::Wanted;
 use super::repository::Vault;
 use super::stamp::Stamp;
@@ -201,7 +203,8 @@ pub(super) fn stamp_of(dir: &Path, item: &Item) -> Result<Option<Stamp>, GitErro
     let path = dir.join(bytes_to_path(&item.path));
     match rustix::fs::lstat(&path) {
         Ok(stat) => Ok(Some(Stamp::of(&stat))),
-        Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => Ok(None),
+        // The last: below a link that leads to itself there is nothing.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(None),
         Err(errno) => Err(GitError::reading(&path)(errno.into())),
     }
 }

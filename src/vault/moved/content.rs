@@ -39,10 +39,12 @@ pub(super) fn id_at(repo: &Repo, path: &Path) -> Result<Option<String>, GitError
     Ok(Some(id))
 }
 
+/// Whether there is nothing at a path. Below a link that leads to itself there is nothing either.
 pub(super) fn is_absence(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
     matches!(
-        error.kind(),
-        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+        Errno::from_io_error(error),
+        Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
     )
 }
 
