@@ -170,7 +170,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::AlreadyManaged { .. } => ("already_managed", 1),
         Error::ConsentNeeded { .. } => ("consent_needed", 1),
         Error::SetupFailed { .. } => ("setup_failed", 1),
-        Error::NoTerminal => ("no_terminal", 1),
+        Error::NoTerminal | Error::NotAttached { .. } => ("no_terminal", 1),
         Error::ForeignState { .. } => ("foreign_state", 1),
         Error::NoBranch { .. } => ("no_branch", 1),
         Error::NoRemote { .. } => ("no_remote", 1),
@@ -298,6 +298,10 @@ fn hints(error: &Error) -> Vec<String> {
         Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
         Error::NoTerminal => {
             "run it from a terminal; `biv peek` shows the screen without one".to_owned()
+        }
+        Error::NotAttached { .. } => {
+            "try again; `biv doctor` checks tmux, and TERM must name a terminal that tmux knows"
+                .to_owned()
         }
         Error::NothingKept { .. } => "`snapshots.keep` sets for how long it is kept".to_owned(),
         Error::Unsavable { .. } => {

@@ -36,6 +36,16 @@ fn an_agent_that_ends_under_a_visitor_is_told_of() {
 }
 
 #[test]
+fn a_terminal_that_tmux_does_not_know_is_said() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "unseen", &[]);
+    let terminal = Terminal::running(&camp, "TERM=no-such-terminal biv attach unseen");
+    terminal.wait_for("error: this terminal could not be attached to `unseen`");
+    terminal.wait_for("ended with 1");
+}
+
+#[test]
 fn without_a_terminal_there_is_nothing_to_attach() {
     let camp = Camp::new();
     let repository = camp.repository("app");

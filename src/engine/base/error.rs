@@ -95,6 +95,11 @@ pub(crate) enum Error {
     NoRemote { repository: PathBuf },
     #[error("this needs a terminal")]
     NoTerminal,
+    #[error("this terminal could not be attached to `{title}`: tmux ended with {status}")]
+    NotAttached {
+        title: Title,
+        status: std::process::ExitStatus,
+    },
     #[error("the saved work of `{title}` is not kept any more")]
     NothingKept { title: Title },
     #[error("{} cannot be saved", unsavable.join(", "))]

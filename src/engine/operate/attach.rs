@@ -37,11 +37,18 @@ impl Core {
             });
         }
         let inside = std::env::var("TMUX").ok();
-        server
+        let status = server
             .attach_command(&record.id, inside.as_deref())
             .in_foreground()?;
+        let detached = server.pane_of(&record.id)?.is_some();
+        if detached && !status.success() {
+            return Err(Error::NotAttached {
+                title: record.title,
+                status,
+            });
+        }
         Ok(Attached {
-            detached: server.pane_of(&record.id)?.is_some(),
+            detached,
             title: record.title,
         })
     }
