@@ -125,16 +125,13 @@ impl Core {
             }
         };
         if is_here(&look, policy.options.person_idle) {
-            return Ok(AutoyesAnswer::none(
-                PersonHere,
-                "somebody is at its terminal",
-            ));
+            return Ok(AutoyesAnswer::none(PersonHere, "a user is at its terminal"));
         }
         // A user who attaches now waits for the moment that this takes.
         let alone = match found.dir.lock_absence("autoyes") {
             Ok(lock) => lock,
             Err(StoreError::Busy { .. }) => {
-                let reason = "somebody is attached or typing";
+                let reason = "a user is attached or typing";
                 return Ok(AutoyesAnswer::none(PersonHere, reason));
             }
             Err(error) => return Err(error.into()),

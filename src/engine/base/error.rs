@@ -58,9 +58,7 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
-    #[error(
-        "somebody has left a text in the agent's input box, which is neither sent along nor deleted"
-    )]
+    #[error("there is a text in the agent's input box, which is neither sent along nor deleted")]
     DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,

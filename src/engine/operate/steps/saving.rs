@@ -117,7 +117,7 @@ impl Work<'_> {
             return Ok(facts);
         }
         self.progress.note(&format!(
-            "somebody is still writing: {}; all of it is kept where it was put away",
+            "another process is still writing: {}; all of it is kept where it was put away",
             paths.join(", ")
         ));
         Ok(facts.with(fact::UNSETTLED, &true))

@@ -169,8 +169,9 @@ impl Work<'_> {
     /// named. This is a separate step: once files are deleted, the rest must not be saved as the work.
     pub(super) fn thin_worktree(&mut self, facts: &Facts) -> Result<Facts, Error> {
         if facts.has(fact::UNSETTLED) {
-            self.progress
-                .note("the disk is not freed while somebody writes; `biv gc` can do it later");
+            self.progress.note(
+                "the disk is not freed while another process writes; `biv gc` can do it later",
+            );
             return Ok(Facts::none());
         }
         let place = facts.read(fact::PARKING)?;
