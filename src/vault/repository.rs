@@ -76,6 +76,16 @@ impl Vault {
         &self.repo
     }
 
+    /// Whether there is a ref of this name, by a look at the files: false only where there is none.
+    pub(super) fn may_have(&self, reference: &str) -> bool {
+        let packed = std::fs::read(self.dir.join("packed-refs")).unwrap_or_default();
+        let name = reference.as_bytes();
+        self.dir.join(reference).exists()
+            || packed
+                .split(|byte| *byte == b'\n')
+                .any(|line| line.ends_with(name))
+    }
+
     /// A git call on the vault itself.
     pub(super) fn git(&self) -> Command {
         git()

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::fact::{Label, SnapshotFact};
 use super::keep::keep_more;
 use super::owner::record_owner;
-use super::refs::reference;
+use super::refs::{keep_of, reference};
 use super::repository::Vault;
 use super::stamp::join;
 use super::survey::Seen;
@@ -38,12 +38,22 @@ pub(super) fn write(
     let _lock = vault.share()?;
     record_owner(&vault, label.instance, label.home)?;
     let base_commits = draft.base_commits.public.clone();
+    let is_new = !vault.may_have(&reference(label.instance, label.number));
     let (kept, imported) = std::thread::scope(|scope| {
         let keep = scope.spawn(|| keep_more(repo, label.instance, &base_commits, label.at));
         let imported = draft.write(&vault, checkout, label);
         (join(keep), imported)
     });
-    let (imported, ()) = (imported?, kept?);
+    let imported = match (imported, kept) {
+        (Ok(imported), Ok(())) => imported,
+        (Err(error), _) | (_, Err(error)) => {
+            // One of the two may have succeeded: a snapshot whose base commits are not kept.
+            if is_new {
+                forget(&vault, label);
+            }
+            return Err(error);
+        }
+    };
     if !imported.unsettled.is_empty() {
         return Ok(Written::Unsettled(imported.unsettled));
     }
@@ -69,4 +79,19 @@ pub(super) fn write(
     };
     let seen = found.seen();
     Ok(Written::Whole(Box::new(Taken { fact, seen })))
+}
+
+/// Removes the refs of a snapshot that could not be completed.
+fn forget(vault: &Vault, label: Label<'_>) {
+    for name in [
+        reference(label.instance, label.number),
+        keep_of(label.instance, label.number),
+    ] {
+        if !vault.may_have(&name) {
+            continue;
+        }
+        if let Err(error) = vault.git().args(["update-ref", "-d", &name]).run() {
+            tracing::warn!(%error, %name, "an unfinished snapshot was not removed");
+        }
+    }
 }

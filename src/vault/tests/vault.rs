@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::fingerprint::fingerprint;
-use super::states::{Lab, State, all, raw_git};
+use super::states::{Base, Lab, State, all, raw_git};
 use super::{now, saved, scratch};
 use crate::git::*;
 use crate::model::InstanceId;
@@ -174,4 +174,30 @@ fn every_state_comes_back_parked_and_thinned() {
     }
     assert!(failures.is_empty());
     assert!(only.is_some() || states.len() >= 60);
+}
+
+/// On a full disk one of the two parts of a snapshot may be written and the other not.
+#[test]
+fn a_snapshot_that_fails_leaves_no_ref_and_takes_none() {
+    let home = tempfile::tempdir_in(scratch()).unwrap();
+    let lab = Lab::new(&home.path().canonicalize().unwrap(), Base::Plain);
+    let repo = Repo::discover(&lab.worktree).unwrap();
+    let checkout = Checkout::live(&repo, &lab.worktree).unwrap();
+    let id = InstanceId::random();
+    let keeps = repo.common_dir().join("refs/bivouac-keep");
+    std::fs::create_dir_all(&keeps).unwrap();
+    let lock = keeps.join(format!("{id}.lock"));
+    std::fs::write(&lock, "").unwrap();
+    std::fs::write(lab.worktree.join("work"), "of hours\n").unwrap();
+    saved(&repo, &checkout, &id, 1).unwrap_err();
+    assert_eq!(list_snapshots(&repo, Some(&id)).unwrap(), []);
+
+    std::fs::remove_file(&lock).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
+    lab.git(&["commit", "-q", "--allow-empty", "-m", "another base"]);
+    std::fs::write(&lock, "").unwrap();
+    saved(&repo, &checkout, &id, 1).unwrap_err();
+    // It may be another snapshot under that name by now, but there is one.
+    assert_eq!(list_snapshots(&repo, Some(&id)).unwrap().len(), 1);
+    assert!(fact.reference.ends_with("/1"));
 }
