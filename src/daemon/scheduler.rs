@@ -223,8 +223,9 @@ impl InstanceScheduler {
         if seen.changed || previous != self.activity {
             self.still = now;
         }
-        // An empty screen is not saved.
-        if seen.changed && seen.last_line.is_some() {
+        // What it showed before the daemon started may not be saved yet. An empty screen is not saved.
+        let is_news = seen.changed || self.saved.is_none();
+        if is_news && seen.last_line.is_some() {
             self.unsaved.get_or_insert(now);
         }
         self.clock = match (seen.activity, previous) {

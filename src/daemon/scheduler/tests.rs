@@ -438,6 +438,16 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
 }
 
 #[test]
+fn a_screen_from_before_the_daemon_is_saved_once() {
+    let mut scene = Scene::new(status());
+    scene.still(1, Activity::Idle);
+    assert!(scene.scheduler.save_due().is_some());
+    scene.scheduler.save(at(5));
+    scene.still(20, Activity::Idle);
+    assert_eq!(scene.scheduler.save_due(), None);
+}
+
+#[test]
 fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
     let mut scene = Scene::new(status());
     assert_eq!(scene.scheduler.save_due(), None, "nothing was seen");
