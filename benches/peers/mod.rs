@@ -14,7 +14,7 @@ pub(crate) fn rows(bench: &mut Bench) {
     workmux::rows(bench);
 }
 
-/// A tool of somebody else, and the version that it tells of itself.
+/// Another tool, and the version that it tells of itself.
 struct Peer {
     program: PathBuf,
     name: String,

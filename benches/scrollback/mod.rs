@@ -7,7 +7,7 @@ use crate::support::{Bench, Camp, Row, median, median_ms, timed};
 
 const LINES: usize = 50_000;
 const TIMES: usize = 5;
-/// Rows of a session that nobody looks at, by `terminal.rows`.
+/// Rows of a session without a client, by `terminal.rows`.
 const SCREEN: usize = 60;
 
 pub(crate) fn rows(bench: &mut Bench) {
@@ -79,7 +79,7 @@ pub(crate) fn rows(bench: &mut Bench) {
     ));
 }
 
-/// The whole history in one go, as anybody would take it.
+/// The whole history in one go, by one command.
 fn capture(camp: &Camp, id: &str) {
     let target = format!("=biv-{id}:");
     let args = ["capture-pane", "-p", "-e", "-J", "-S", "-", "-t", &target];
@@ -102,7 +102,7 @@ fn ask(camp: &Camp) {
     camp.tmux(&["display-message", "-p", "here"]);
 }
 
-/// The longest that somebody else waits for the same server while this is done.
+/// The longest that another client waits for the same server while this is done.
 fn longest_wait(camp: &Camp, work: impl FnOnce()) -> f64 {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

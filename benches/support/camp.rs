@@ -286,7 +286,7 @@ impl Drop for Camp {
     }
 }
 
-/// Everything that was written is on the disk: whoever syncs first else pays for those before.
+/// Everything that was written is on the disk: otherwise the first to sync pays for the others.
 pub(crate) fn written_out() {
     let synced = std::process::Command::new("sync").status();
     assert!(synced.is_ok_and(|status| status.success()), "sync failed");

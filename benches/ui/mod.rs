@@ -104,7 +104,7 @@ fn idle(bench: &mut Bench, key: &'static str, what: &str, camp: &Camp, repositor
     bench.row(Row::below(key, what, share, 1.0, "% of a core"));
 }
 
-/// Commits as an agent makes them, with somebody who looks at every one of them.
+/// Commits as an agent makes them, with a UI that looks at every one of them.
 fn disturbed_commits(camp: &Camp, repository: &Path) -> f64 {
     let worktree: PathBuf = camp.worktree("agent 0");
     let mut screen = Screen::open(camp, repository);

@@ -302,7 +302,7 @@ pub(crate) fn outlive_biv(stage: &Stage) {
         !screen.contains("hook") && !screen.contains("not found"),
         "{screen}"
     );
-    // Nobody was there to hear of the turn.
+    // No process of ours has seen the turn.
     let told = stage.hook(&instance);
     assert!(!["UserPromptSubmit", "Stop"].contains(&told["event"].as_str().unwrap_or_default()));
 }

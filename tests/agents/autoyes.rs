@@ -104,7 +104,7 @@ fn codex_works_unattended_and_stops_at_a_force_push() {
     works_unattended("codex");
 }
 
-/// Somebody who types at the agent's terminal sees the dialog; when they have gone, it is answered.
+/// A user who types at the agent's terminal sees the dialog. When the user has gone, it is answered.
 #[test]
 fn claude_asks_the_person_who_is_typing() {
     let stage = Stage::of("claude");

@@ -45,7 +45,7 @@ fn clear_starts_another_conversation_which_is_followed() {
 }
 
 #[test]
-fn what_was_said_before_clear_stays_in_the_log_though_nobody_looked() {
+fn what_was_said_before_clear_stays_in_the_log_without_a_look() {
     let stage = Stage::of("claude");
     let instance = stage.start("clears", "in the first one");
     stage.model.request_with("in the first one");
@@ -125,7 +125,7 @@ fn it_ends_by_itself_and_comes_back() {
     let instance = stage.start("leaves", "the first turn");
     stage.model.request_with("the first turn");
     stage.wait(&instance, "idle");
-    // Nobody looks between the change of the conversation and the end.
+    // No command looks between the change of the conversation and the end.
     stage.press(&instance, &["-l", "/clear"]);
     stage.press(&instance, &["Enter"]);
     stage.turn_by_hand(&instance, "the turn after it");

@@ -18,7 +18,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// Agents are large: more than this many at once would only wait for each other.
 const AT_ONCE: usize = 2;
-/// Long enough to be taken for a key by everyone, and nobody's.
+/// Long enough that every agent takes it for a key. It belongs to no account.
 pub(crate) const KEY: &str = "sk-ant-api03-not-a-real-key-only-for-tests-0000000000";
 
 pub(crate) struct Stage {

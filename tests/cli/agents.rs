@@ -51,7 +51,7 @@ fn an_agent_of_the_users_own_is_one_file() {
     assert!(answer.stderr.contains("comand"), "{}", answer.stderr);
 }
 
-/// The steps of `src/ARCHITECTURE.md` for an agent that nobody has heard of: one file, its screens, and
+/// The steps of `src/ARCHITECTURE.md` for an agent that is not built in: one file, its screens, and
 /// it is started, understood, spoken to, paused and resumed.
 #[test]
 fn a_new_agent_is_one_file_and_its_screens() {

@@ -118,7 +118,7 @@ fn quiet_says_nothing_but_the_result_and_verbose_says_each_step() {
 }
 
 #[test]
-fn a_kill_without_a_yes_is_refused_where_nobody_can_be_asked() {
+fn a_kill_without_a_yes_is_refused_without_a_terminal() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     camp.start(&repository, "precious", &[]);

@@ -77,10 +77,10 @@ fn what_is_out_of_order_is_named_and_mended_on_request() {
     assert!(fixed.stdout.contains("✓ mended"), "{}", fixed.stdout);
     let mode = std::fs::metadata(&state).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
-    assert!(orphan.is_dir(), "what may be somebody's is left alone");
+    assert!(orphan.is_dir(), "what may belong to another is left alone");
     assert!(
         unknown.join("record.json").is_file(),
-        "hands off a newer record"
+        "a newer record is left alone"
     );
     // And all others work.
     assert_eq!(camp.list().len(), 1);

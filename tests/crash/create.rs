@@ -122,7 +122,7 @@ fn a_creation_that_fails_and_crashes_while_it_is_taken_back_leaves_nothing() {
 }
 
 #[test]
-fn what_someone_put_into_an_unfinished_worktree_is_not_deleted() {
+fn what_a_user_put_into_an_unfinished_worktree_is_not_deleted() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     crash_at(&camp, &repository, "create:add-worktree:after");

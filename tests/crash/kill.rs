@@ -33,7 +33,7 @@ fn check(places: &[&str], delete_branch: bool, number: usize) {
     next_command(&camp, number);
     assert_nothing_orphaned(&camp, &repository, &name);
 
-    // It is either as if nobody had asked, or killed. Asking again kills it in any case.
+    // It is either as before, or killed. Asking again kills it in any case.
     if camp.show(&instance)["state"] != "killed" {
         assert_eq!(proof(&repository, &instance), work, "{name}");
         drop(camp.biv(["kill", "-y", "crashed"]).run().ok());

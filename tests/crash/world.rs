@@ -51,7 +51,7 @@ pub(crate) fn assert_nothing_orphaned(camp: &Camp, repository: &Repository, plac
             .any(|record| record["branch"]["name"] == branch.as_str());
         assert!(
             known || branch == "main",
-            "{place}: the branch {branch} belongs to nobody"
+            "{place}: the branch {branch} belongs to no instance"
         );
     }
     for snapshot in repository.snapshots() {
@@ -59,7 +59,10 @@ pub(crate) fn assert_nothing_orphaned(camp: &Camp, repository: &Repository, plac
             .iter()
             .filter_map(|record| record["id"].as_str())
             .any(|id| snapshot.contains(id));
-        assert!(known, "{place}: the snapshot {snapshot} belongs to nobody");
+        assert!(
+            known,
+            "{place}: the snapshot {snapshot} belongs to no instance"
+        );
     }
     // Agents are told by their mark and by the camp in their environment.
     let mine = processes_with(&format!("BIV_HOME={}", camp.home().display()));
@@ -72,7 +75,7 @@ pub(crate) fn assert_nothing_orphaned(camp: &Camp, repository: &Repository, plac
     for process in mine {
         assert!(
             agents.contains(&process.pid),
-            "{place}: {process:?} belongs to nobody"
+            "{place}: {process:?} belongs to no instance"
         );
     }
     // At rest: the doctor finds nothing.

@@ -52,7 +52,7 @@ fn rounds() -> Rounds {
     }
 }
 
-/// What was said to whom, and how often it must have arrived: exactly once, never, or nobody knows.
+/// What was said to whom, and how often it must have arrived: exactly once, never, or unknown.
 struct Sent {
     id: String,
     text: String,
@@ -68,7 +68,7 @@ fn promised(status: Option<i32>) -> &'static [usize] {
     }
 }
 
-/// What was done to whom and what came of it, for whoever has to find out how something got lost.
+/// What was done to whom and what came of it, to find out how something got lost.
 struct Deed {
     id: String,
     from: DateTime<Utc>,
@@ -192,7 +192,7 @@ fn in_the_end_each_has_one_agent_and_nothing_is_lost() {
                 }
             });
         }
-        // Nobody ever has two agents.
+        // No instance ever has two agents.
         scope.spawn(|| {
             while Instant::now() < end {
                 let workers = workers.iter().map(|worker| &worker.instance);
@@ -261,7 +261,7 @@ fn act(
             answer
         }
         _ => {
-            // Somebody else may have done so a moment ago.
+            // Another process may have done so a moment ago.
             if let Some(daemon) = process_if_any(camp) {
                 daemon.kill();
             }

@@ -41,7 +41,7 @@ fn it_starts_once_says_who_it_is_and_stops() {
     assert_eq!(stopped.stdout, "The daemon does not run.\n");
 }
 
-/// An agent whose dialogs or clock somebody must watch is not woken without anybody to watch it.
+/// An agent whose dialogs or idle time must be watched is not resumed without a watcher.
 #[test]
 fn a_message_that_wakes_an_agent_brings_its_daemon_back() {
     let camp = Camp::new();

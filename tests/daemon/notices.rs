@@ -81,7 +81,7 @@ fn turns_and_ends_are_told_of() {
 }
 
 #[test]
-fn whoever_looks_at_it_is_not_told_and_whoever_looks_elsewhere_hears_a_bell() {
+fn an_attached_user_is_not_told_and_one_elsewhere_hears_a_bell() {
     let (camp, told) = telling_camp("1h");
     let repository = camp.repository("app");
     camp.start(&repository, "watched", &[]);

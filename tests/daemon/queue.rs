@@ -56,7 +56,7 @@ fn prompts_are_fed_in_order_and_the_first_one_starts_the_daemon() {
 
 /// Half a sentence in the input box is a person's: neither sent along nor deleted.
 #[test]
-fn a_draft_holds_the_queue_and_whoever_sends() {
+fn a_draft_holds_the_queue_and_a_sender() {
     let camp = camp_with_daemon();
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "drafted", &[]);
@@ -102,7 +102,7 @@ fn a_pause_holds_the_queue_and_a_resume_lets_it_go_on() {
 }
 
 #[test]
-fn a_paused_camp_feeds_nobody() {
+fn a_paused_camp_feeds_no_queue() {
     let camp = camp_with_daemon();
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "rests", &[]);
@@ -139,7 +139,7 @@ fn a_queue_survives_the_daemons_end() {
         process(&camp).kill();
         until("it is gone", || status(&camp)["running"] == false);
         start(&camp);
-        // What was being typed when it died is nobody's guess: then a person is asked.
+        // What was being typed when it died is not known: then the user is asked.
         if queue_json(&camp, &instance)["stopped"] != serde_json::Value::Null {
             return;
         }
@@ -169,7 +169,7 @@ fn what_was_being_typed_in_a_crash_is_never_typed_twice() {
     assert_eq!(view["entries"][0]["state"], "failed");
     assert_eq!(view["entries"][1]["state"], "waiting");
     assert!(instance.prompts(&camp).is_empty());
-    // Whoever looks and queues something lets it go on.
+    // A user who looks and queues something lets it go on.
     drop(camp.biv(["queue", &instance.id, "three"]).run().ok());
     wait_done(&camp, &instance, 2);
     assert_eq!(instance.prompts(&camp), ["two", "three"]);

@@ -12,7 +12,7 @@ fn saved(camp: &Camp, instance: &Instance) -> String {
         .collect()
 }
 
-/// As by a power cut: nobody has the time to do anything about it.
+/// As by a power cut: no process has the time to react.
 fn cut_the_power(camp: &Camp) {
     let answer = camp.tmux(&["display-message", "-p", "#{pid}"]);
     let pid = String::from_utf8_lossy(&answer.stdout).trim().parse();

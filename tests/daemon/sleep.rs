@@ -1,4 +1,4 @@
-//! Idle agents go to sleep, and whoever wants something of them wins.
+//! Idle agents are suspended, and a user who wants something of them wins.
 
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ fn one_that_is_idle_for_its_timeout_sleeps_and_a_message_wakes_it() {
 }
 
 #[test]
-fn hours_in_which_the_daemon_was_stopped_put_nobody_to_sleep() {
+fn hours_in_which_the_daemon_was_stopped_suspend_no_agent() {
     let minute = Duration::from_secs(6);
     let camp = hasty_camp(6000);
     let repository = camp.repository("app");
@@ -65,13 +65,13 @@ fn hours_in_which_the_daemon_was_stopped_put_nobody_to_sleep() {
     daemon.signal(Signal::CONT);
     wait_asleep(&camp, &idle);
     // It had to be idle for a minute that was lived through: a stop is noticed after a sixth of one,
-    // and a twelfth is allowed for a machine that is late. Whoever is slow only makes it longer.
+    // and a twelfth is allowed for a machine that is late. A slow machine only makes it longer.
     let lived = lived_at_most + goes_on.elapsed() + minute / 6 + minute / 12;
     assert!(lived >= minute, "{lived:?}");
 }
 
 #[test]
-fn nobody_who_works_asks_or_is_visited_sleeps() {
+fn no_agent_that_works_asks_or_is_visited_is_suspended() {
     let camp = hasty_camp(700);
     let repository = camp.repository("app");
     let timeout = ["--idle-timeout", "1m"];

@@ -43,7 +43,7 @@ fn an_exit_is_noticed_with_its_code_and_last_words() {
         let instance = camp.start_shell(&repository, title, command);
         until("it is watched", || status(&camp)["watching"] == 1);
         drop(camp.biv(["send", title, "go"]).run().ok());
-        // Nobody asks: only the daemon can write it down.
+        // No command is run: only the daemon can write it down.
         let event = wait_event(&camp, kind, |event| event["type"] == kind);
         assert_eq!(event["instance"], instance.id.as_str());
         assert_eq!(event["data"]["exit_code"], code);
@@ -82,13 +82,13 @@ fn the_server_ends_with_its_last_session_though_it_is_watched() {
     wait_activity(&camp, "idle");
     drop(camp.biv(["pause", &instance.id]).run().ok());
     until("there is no session", || camp.sessions().is_empty());
-    until("nobody is watched", || status(&camp)["watching"] == 0);
+    until("no agent is watched", || status(&camp)["watching"] == 0);
     drop(camp.biv(["resume", &instance.id]).run().ok());
     until("it is watched again", || status(&camp)["watching"] == 1);
 }
 
 #[test]
-fn a_doorbell_that_somebody_takes_is_hung_up_again() {
+fn a_pipe_that_is_taken_away_is_opened_again() {
     let camp = camp_with_daemon();
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "mine", &[]);
@@ -145,7 +145,7 @@ fn forty_are_watched_at_once() {
         arguments.extend(chunk.iter().map(String::as_str));
         drop(camp.biv(arguments).run().ok());
     }
-    until("nobody is watched", || status(&camp)["watching"] == 0);
+    until("no agent is watched", || status(&camp)["watching"] == 0);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_record_that_is_older_than_the_machine_is_settled_at_the_start() {
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "left", &[]);
     camp.end_server();
-    // Nobody has looked since: it still counts as running on disk.
+    // No command has looked since: it still counts as running on disk.
     let record = camp.instances_dir().join(&instance.id).join("record.json");
     assert!(
         std::fs::read_to_string(&record)

@@ -24,7 +24,7 @@ fn the_version_comes_first_and_requests_are_answered() {
 }
 
 #[test]
-fn nonsense_is_refused_and_harms_nobody() {
+fn nonsense_is_refused_and_harms_no_client() {
     let camp = camp_with_daemon();
     let pid = status(&camp)["pid"].clone();
     let long = format!("{{\"do\":\"{}\"}}\n", "x".repeat(1_000_000));
@@ -43,7 +43,7 @@ fn nonsense_is_refused_and_harms_nobody() {
 }
 
 #[test]
-fn any_number_that_say_nothing_keep_nobody_out() {
+fn any_number_that_say_nothing_keep_no_client_out() {
     let camp = camp_with_daemon();
     let pid = status(&camp)["pid"].clone();
     let silent: Vec<_> = (0..200)

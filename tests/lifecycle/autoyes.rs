@@ -1,4 +1,4 @@
-//! Dialogs that are answered by the policy, on real screens: the right one, once, and by nobody while
+//! Dialogs that are answered by the policy, on real screens: the right one, once, and not while
 //! a person is there.
 
 use std::path::PathBuf;
@@ -139,7 +139,7 @@ fn a_person_always_wins() {
     assert_eq!(answer(&camp, &instance)["outcome"], "person_here");
     terminal.press(&["C-q"]);
     terminal.wait_for("ended with 0");
-    // Somebody who scrolls has the keys: they would not reach the agent.
+    // A user who scrolls has the keys: they would not reach the agent.
     tmux(&camp, &["copy-mode", "-t", &pane(&camp, &instance)]);
     assert_ne!(answer(&camp, &instance)["outcome"], "accepted");
     tmux(
@@ -377,7 +377,7 @@ fn no_key_ever_goes_into_another_dialog() {
     if long {
         println!("{answered:?}");
     }
-    // The rig itself: whoever looks first and presses then is caught by it.
+    // The rig itself: code that looks first and presses then is caught by it.
     std::fs::write(&log, "").unwrap();
     let pane = pane(&camp, &instance);
     until("a key goes astray", || {

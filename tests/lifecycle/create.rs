@@ -98,7 +98,7 @@ fn an_existing_branch_is_taken_as_it_is() {
     assert_eq!(instance.branch.as_deref(), Some("feature/x"));
     let inside = repository.seen_from(&instance.worktree);
     assert_eq!(inside.git(&["rev-parse", "HEAD"]), commit);
-    // It is somebody's: a kill leaves it, whatever is asked.
+    // It was there before: a kill leaves it, whatever is asked.
     let kill = ["kill", "-y", "--delete-branch", "taken"];
     drop(camp.biv(kill).run().ok());
     assert_eq!(repository.git(&["rev-parse", "feature/x"]), commit);

@@ -275,7 +275,7 @@ fn a_person_inside_an_instance_is_told_how_to_get_to_another() {
     assert_eq!(clients(), format!("biv-{}\n", outer.id));
     terminal.press(&["C-q"]);
     terminal.wait_for("ended with 0");
-    until("nobody is attached", || clients().is_empty());
+    until("no client is attached", || clients().is_empty());
     // What is sent to one arrives there.
     drop(
         camp.biv(["send", "outer", "echo it is $((6*7))"])

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::support::{Camp, Instance, until};
 
-/// The server ends as by a power cut: it tells nobody.
+/// The server ends as by a power cut: it tells no process.
 fn kill_server(camp: &Camp) {
     let answer = camp.tmux(&["display-message", "-p", "#{pid}"]);
     let text = String::from_utf8_lossy(&answer.stdout).trim().to_owned();
@@ -42,7 +42,7 @@ fn told(camp: &Camp, kind: &str) -> Vec<Value> {
 }
 
 #[test]
-fn one_command_brings_back_all_that_were_interrupted_and_nobody_else() {
+fn one_command_brings_back_all_that_were_interrupted_and_no_other() {
     let camp = Camp::new();
     camp.repository("app");
     let running: Vec<Instance> = ["one", "two", "three"].map(|t| talking(&camp, t)).into();

@@ -4,7 +4,7 @@ use std::process::{Child, Command};
 
 use crate::support::{Camp, Instance, Repository, until};
 
-/// Someone else's process, ended with the test.
+/// A process that does not belong to an instance, ended with the test.
 struct Bystander(Child);
 
 impl Bystander {
@@ -207,7 +207,7 @@ fn several_are_killed_at_once_and_killing_twice_is_said() {
 }
 
 #[test]
-fn whoever_comes_second_is_told_who_is_at_work() {
+fn the_second_caller_is_told_who_is_at_work() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "held", &[]);
@@ -223,7 +223,7 @@ fn whoever_comes_second_is_told_who_is_at_work() {
 }
 
 #[test]
-fn one_that_comes_back_takes_nobodys_title() {
+fn one_that_comes_back_takes_no_used_title() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     let old = camp.start(&repository, "tent", &[]);

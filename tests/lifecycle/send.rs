@@ -179,7 +179,7 @@ fn any_command_takes_prompts_too() {
 }
 
 #[test]
-fn what_somebody_left_in_the_box_is_neither_sent_along_nor_deleted() {
+fn what_a_user_left_in_the_box_is_neither_sent_along_nor_deleted() {
     let camp = Camp::new();
     let instance = idle_demo(&camp, "half");
     let target = format!("=biv-{}:", instance.id);

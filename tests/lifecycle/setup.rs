@@ -185,7 +185,7 @@ fn a_linked_directory_is_ignored_as_the_directory_is() {
     assert!(repository.path.join("node_modules/.bin/tool").is_file());
 }
 
-/// What the set-up has brought is nobody's work, ignored by git or not.
+/// What the set-up has brought is not work of the agent, ignored by git or not.
 #[test]
 fn an_agent_that_ends_at_once_leaves_nothing_of_the_set_up() {
     let camp = Camp::new();
@@ -278,7 +278,7 @@ fn a_set_up_that_is_interrupted_ends_before_its_worktree_goes() {
     }
 }
 
-/// Nobody was there to end it: the next command does, and only then takes the worktree back.
+/// Its caller is gone: the next command ends it, and only then takes the worktree back.
 #[test]
 fn a_set_up_whose_caller_was_killed_ends_before_its_worktree_goes() {
     let camp = Camp::new();

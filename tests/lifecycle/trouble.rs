@@ -1,4 +1,4 @@
-//! Disks that are full, homes that cannot be written, homes of someone else.
+//! Disks that are full, homes that cannot be written, homes of another user.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::root::{Root, mounts_left_out};
 use crate::support::{Camp, Repository};
 
-/// Whoever may not mount can do so in a namespace of users, where that is allowed.
+/// A user who may not mount can do so in a user namespace, where that is allowed.
 #[cfg(target_os = "linux")]
 fn can_have_a_disk() -> bool {
     let alone = || {
@@ -49,7 +49,7 @@ fn on_a_small_disk(camp: &Camp, size: &str, script: &str) -> std::process::Outpu
             .args(ids)
             .args(["--init-groups", "--"]);
     }
-    // sudo hands on nothing of the environment.
+    // sudo passes on nothing of the environment.
     let output = command
         .args(["env", "-i"])
         .args(
@@ -242,7 +242,7 @@ fn a_home_that_cannot_be_written_is_named() {
     assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
 }
 
-/// Only root can give a directory to someone else; for anyone else `/` is such a directory.
+/// Only root can give a directory to another user; for other users `/` is such a directory.
 #[test]
 fn state_of_another_owner_is_refused() {
     let camp = Camp::new();

@@ -134,7 +134,7 @@ fn all_are_paused_and_the_same_ones_come_back() {
 }
 
 #[test]
-fn a_crash_while_all_are_paused_loses_nobody() {
+fn a_crash_while_all_are_paused_loses_no_instance() {
     let steps = [
         "quiesce",
         "save-conversation",
@@ -179,7 +179,7 @@ fn a_crash_while_all_are_paused_loses_nobody() {
 }
 
 #[test]
-fn a_crash_while_all_come_back_loses_nobody() {
+fn a_crash_while_all_come_back_loses_no_instance() {
     let steps = [
         "bring-worktree",
         "open-session",

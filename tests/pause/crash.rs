@@ -1,5 +1,5 @@
 //! SIGKILL at every step of every operation, over many states; then any command, and nothing is
-//! lost, nobody runs twice, nothing is left over.
+//! lost, no agent runs twice, nothing is left over.
 
 use crate::crowd;
 use crate::ground::{Ground, long, state, states};
@@ -82,7 +82,7 @@ const STORIES: [Story; 7] = [
     },
 ];
 
-/// Whoever comes next takes the operation up.
+/// The next command takes the operation up.
 const NEXT_COMMANDS: [&[&str]; 5] = [&["list"], &["show"], &["doctor"], &["peek"], &["runs"]];
 
 /// The steps of the operation that the journal tells of.

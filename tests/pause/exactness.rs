@@ -6,7 +6,7 @@ use crate::states::{State, raw_git};
 
 const WAYS: [(&str, &[&str]); 2] = [("parked", &[]), ("thinned", &["--remove-worktree"])];
 
-/// The worst that a user does to a repository while nobody looks.
+/// The worst that a user does to a repository between two operations.
 fn meanwhile(ground: &Ground) {
     for args in [
         &["worktree", "prune", "--expire=now"][..],
@@ -126,6 +126,6 @@ fn looking_never_writes_the_index() {
     }
     assert!(
         before == std::fs::read(&index).unwrap(),
-        "somebody wrote the index"
+        "another process wrote the index"
     );
 }

@@ -9,8 +9,8 @@ impl Ground {
         self.instance.branch.as_deref().expect("it has a branch")
     }
 
-    /// Somebody works on the branch in a worktree of their own, which is gone afterwards.
-    fn someone_on_the_branch(&self, work: impl Fn(&Path)) {
+    /// Another user works on the branch in another worktree, which is removed afterwards.
+    fn another_on_the_branch(&self, work: impl Fn(&Path)) {
         let elsewhere = self.lab.home.join("elsewhere");
         let path = elsewhere.to_str().unwrap();
         let git = |args: &[&str]| self.lab.git_in(&self.lab.main, args);
@@ -73,7 +73,7 @@ fn changes_are_carried_to_a_branch_that_moved() {
     for way in [&["pause"][..], &["pause", "--remove-worktree"]] {
         let ground = Ground::made(&state("mixed"));
         drop(ground.biv(way).ok());
-        ground.someone_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
+        ground.another_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
         let tip = ground
             .lab
             .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
@@ -97,7 +97,7 @@ fn a_conflict_stops_the_resume_and_changes_nothing() {
     let was = ground
         .lab
         .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
-    ground.someone_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
+    ground.another_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
     ground.refuses_to_resume(6, &["a.txt", "--on-conflict"]);
     let json = ground.call(&["resume", "--json"]).run().fails(6);
     assert_eq!(
@@ -120,7 +120,7 @@ fn a_conflict_stops_the_resume_and_changes_nothing() {
 #[test]
 fn a_conflict_can_be_decided() {
     let ground = paused("modified");
-    ground.someone_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
+    ground.another_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
     drop(ground.biv(&["resume", "--on-conflict", "markers"]).ok());
     let text = ground.read("a.txt");
     for part in ["<<<<<<<", "changed", "=======", "theirs", ">>>>>>>"] {
@@ -135,7 +135,7 @@ fn what_is_in_the_way_of_a_moved_branch_is_never_touched() {
         ground.lab.write("build/x", "mine, ignored\n");
         ground.lab.write("keep.log", "mine, ignored\n");
         drop(ground.biv(way).ok());
-        ground.someone_on_the_branch(|dir| {
+        ground.another_on_the_branch(|dir| {
             std::fs::write(dir.join("build"), "a file").unwrap();
             std::fs::create_dir(dir.join("keep.log")).unwrap();
             std::fs::write(dir.join("keep.log/x"), "in a directory").unwrap();
@@ -170,7 +170,7 @@ fn a_resume_that_fails_after_a_merge_is_taken_back_whole() {
         let was = ground
             .lab
             .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
-        ground.someone_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
+        ground.another_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
         // Killed while it opens the session; the merge was made by then.
         let crashed = ground
             .call(&["resume"])
@@ -195,7 +195,7 @@ fn a_merge_that_is_killed_inside_is_taken_back_whole() {
         ground.lab.write("build/x", "mine, ignored\n");
         let before = listed(&ground.lab.worktree);
         drop(ground.biv(way).ok());
-        ground.someone_on_the_branch(|dir| {
+        ground.another_on_the_branch(|dir| {
             std::fs::write(dir.join("build"), "a file").unwrap();
             ground.lab.git_in(dir, &["add", "-f", "build"]);
             ground.commit_in(dir, "a.txt", "theirs\n");
@@ -253,7 +253,7 @@ fn kept_work_is_as_it_was_on_a_branch_of_its_own() {
         let was = ground
             .lab
             .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
-        ground.someone_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
+        ground.another_on_the_branch(|dir| ground.commit_in(dir, "a.txt", "theirs\n"));
         let tip = ground
             .lab
             .git_in(&ground.lab.main, &["rev-parse", ground.branch()]);
@@ -291,7 +291,7 @@ fn kept_work_is_as_it_was_on_a_branch_of_its_own() {
 #[test]
 fn without_a_conflict_keep_follows_the_branch() {
     let ground = paused("modified");
-    ground.someone_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
+    ground.another_on_the_branch(|dir| ground.commit_in(dir, "theirs", "theirs\n"));
     drop(ground.biv(&["resume", "--on-conflict", "keep"]).ok());
     assert_eq!(ground.show()["branch"], ground.branch());
     assert_eq!(ground.read("theirs"), "theirs\n");
@@ -315,7 +315,7 @@ fn a_deleted_branch_comes_back_with_its_work() {
 #[test]
 fn a_rebased_branch_is_followed() {
     let ground = paused("untracked");
-    ground.someone_on_the_branch(|dir| drop(ground.lab.git_in(dir, &["rebase", "-q", "third"])));
+    ground.another_on_the_branch(|dir| drop(ground.lab.git_in(dir, &["rebase", "-q", "third"])));
     drop(ground.biv(&["resume"]).ok());
     assert_eq!(ground.read("new"), "x");
     assert_eq!(ground.read("third.txt"), "third");
@@ -371,7 +371,7 @@ fn what_stands_at_its_path_is_never_touched() {
     ground.refuses_to_resume(1, &[&shown]);
     std::fs::remove_file(&path).unwrap();
 
-    // Even an empty directory is somebody's.
+    // An empty directory may belong to another program.
     std::fs::create_dir(&path).unwrap();
     ground.refuses_to_resume(1, &[&shown]);
     assert!(path.is_dir());

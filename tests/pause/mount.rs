@@ -102,7 +102,7 @@ impl Mount {
         let wanted = self.free_bytes().saturating_sub(but);
         if wanted > 0 {
             let how = rustix::fs::FallocateFlags::empty();
-            // All of it, or as much as there is: somebody else may be writing.
+            // All of it, or as much as there is: another process may be writing.
             rustix::fs::fallocate(&file, how, 0, wanted).ok();
         }
     }

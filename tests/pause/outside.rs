@@ -102,7 +102,7 @@ fn the_agent_can_die_at_any_moment() {
     });
 }
 
-/// An agent that outlives its server has no session any more: whoever starts the next one ends it.
+/// An agent that outlives its server has no session any more: the next start ends it.
 #[test]
 fn an_agent_that_outlives_its_server_is_not_joined_by_another() {
     let ground = Ground::made(&state("mixed"));
@@ -131,7 +131,7 @@ fn an_agent_that_outlives_its_server_is_not_joined_by_another() {
 /// A server does what it was asked also when the asker is dead, and it may do so late: after the
 /// operation was taken back.
 #[test]
-fn a_session_that_comes_when_nobody_wants_it_any_more_goes_by_itself() {
+fn a_session_that_comes_too_late_goes_by_itself() {
     let ground = Ground::made(&state("mixed"));
     let other = ground
         .camp
@@ -151,7 +151,7 @@ fn a_session_that_comes_when_nobody_wants_it_any_more_goes_by_itself() {
         &gate,
     ]);
     assert!(opened.status.success(), "{opened:?}");
-    until("its launcher has found nobody and is gone", || {
+    until("its launcher has found no caller and is gone", || {
         !ground.camp.sessions().contains(&session)
     });
     assert_eq!(ground.losses(&["paused"]), Vec::<String>::new());

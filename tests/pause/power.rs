@@ -106,7 +106,7 @@ fn a_power_cut_in_the_middle_of_an_operation_loses_nothing() {
     for wait in waits {
         let wait = Duration::from_secs(*wait);
         for place in places {
-            // Before the work is saved nobody has promised anything: the disk has it first.
+            // Before the work is saved nothing is promised: the disk has it first.
             cases.push((&[&["pause"], &["resume"]], &["pause"], Some(place), wait));
             let way = &["pause", "--remove-worktree"];
             cases.push((&[&["pause"], &["resume"]], way, Some(place), wait));

@@ -122,7 +122,7 @@ fn a_pause_can_be_taken_back_while_it_waits() {
     let status = pausing.wait().unwrap();
     assert!(
         !status.success(),
-        "whoever paused is told that it was taken back"
+        "the caller is told that the pause was taken back"
     );
     assert_eq!(camp.show(&instance)["state"], "running");
     assert_eq!(

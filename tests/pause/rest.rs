@@ -95,7 +95,7 @@ impl Ground {
         for reference in refs.lines() {
             require(
                 reference.contains(&self.instance.id),
-                &format!("{reference} belongs to nobody"),
+                &format!("{reference} belongs to no instance"),
             );
         }
         let snapshot = record["vault"]["snapshot"]["reference"].as_str();
@@ -152,7 +152,7 @@ fn wrong_with(camp: &Camp, instance: &Instance, shown: &Value) -> Vec<String> {
     let lasting = ["completed", "failed"].contains(&state.as_str());
     let mut sessions = Vec::new();
     // A server may open a session after the one who asked for it was killed; its launcher then finds
-    // that nobody wants it, and takes it away.
+    // that it is not wanted, and removes it.
     let settled = eventually(|| {
         sessions = camp.sessions();
         let open = sessions.iter().filter(|name| **name == session).count();

@@ -1,4 +1,4 @@
-//! Somebody goes on writing into the worktree while it is paused: a process that is no part of the
+//! Another process goes on writing into the worktree while it is paused: a process that is no part of the
 //! instance. What it was told is written must be there afterwards.
 
 use std::io::{BufRead, BufReader};
@@ -44,7 +44,7 @@ fn writes_while_pausing(script: &str, way: &[&str], seed: u64) -> Vec<String> {
     let state = ground.state();
     let mut wrong: Vec<String> = ground.unrest();
     if state == "paused" && script == BY_PATH {
-        // Nobody could reach it by its path any more: then the snapshot has all of it, too.
+        // Its path is gone: then the snapshot has all of it, too.
         let saved = ground.show()["pause"]["snapshot"]
             .as_str()
             .map(|reference| {

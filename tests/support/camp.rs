@@ -69,7 +69,7 @@ impl Camp {
         self
     }
 
-    /// The same camp for a user who is not root, whoever the tester is: all that is in it so far
+    /// The same camp for a user who is not root, also where the tests run as root: all that is in it so far
     /// becomes that user's.
     pub(crate) fn of_a_plain_user(mut self) -> Self {
         const NOBODY: u32 = 65_534;
@@ -130,7 +130,7 @@ impl Camp {
             ("LANG", "C.UTF-8".to_owned()),
             ("TERM", "xterm-256color".to_owned()),
             ("TZ", "UTC".to_owned()),
-            // The demo agent takes its time for people; nobody is watching here.
+            // The demo agent is slow on purpose; no user is watching here.
             ("BIV_DEMO_THINK_MS", "10".to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value))

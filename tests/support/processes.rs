@@ -53,7 +53,7 @@ fn contains(haystack: &[u8], needle: &[u8]) -> bool {
         .any(|window| window == needle)
 }
 
-/// A zombie has ended; that nobody has reaped it yet is not its fault.
+/// A zombie has ended; that it is not reaped yet does not matter.
 #[cfg(target_os = "linux")]
 fn is_running(pid: i32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {

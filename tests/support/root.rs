@@ -44,7 +44,7 @@ impl Root {
     }
 }
 
-/// Whether the tests that mount file systems were left out by whoever called them, and says so.
+/// Whether the tests that mount file systems were left out by the caller, and says so.
 pub(crate) fn mounts_left_out() -> bool {
     let left_out = std::env::var_os("BIV_TEST_NO_MOUNTS").is_some();
     if left_out {

@@ -62,7 +62,7 @@ fn a_signal_leaves_a_clean_terminal() {
     }
 }
 
-/// In the middle of a frame, and in a thread that nobody waits for.
+/// In the middle of a frame, and in a thread that is not joined.
 #[test]
 fn a_panic_leaves_a_clean_terminal() {
     for (place, key) in [("draw", "?"), ("work", "c")] {

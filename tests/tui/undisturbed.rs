@@ -1,4 +1,4 @@
-//! An agent's own git is never disturbed by somebody who looks.
+//! An agent's own git is never disturbed by a UI.
 
 use super::journeys::ui;
 use crate::support::Camp;
