@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::replace::replace_unsynced;
 use super::{InstanceDir, StoreError};
 
 impl InstanceDir {
@@ -24,13 +25,7 @@ impl InstanceDir {
             path: path.clone(),
             message: error.to_string(),
         })?;
-        let mut fresh = tempfile::NamedTempFile::new_in(&self.path)
-            .map_err(StoreError::io("write in", &self.path))?;
-        std::io::Write::write_all(&mut fresh, &text).map_err(StoreError::io("write", &path))?;
-        fresh
-            .persist(&path)
-            .map_err(|error| StoreError::io("replace", &path)(error.error))?;
-        Ok(())
+        replace_unsynced(&path, &text)
     }
 
     fn environment_path(&self) -> PathBuf {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::replace::replace_unsynced;
 use super::{InstanceDir, StoreError};
 use crate::model::Timestamp;
 
@@ -67,13 +68,7 @@ impl InstanceDir {
             path: path.clone(),
             message: error.to_string(),
         })?;
-        let mut fresh = tempfile::NamedTempFile::new_in(&self.path)
-            .map_err(StoreError::io("write in", &self.path))?;
-        std::io::Write::write_all(&mut fresh, &text).map_err(StoreError::io("write", &path))?;
-        fresh
-            .persist(&path)
-            .map_err(|error| StoreError::io("replace", &path)(error.error))?;
-        Ok(())
+        replace_unsynced(&path, &text)
     }
 
     /// Removes the report of an earlier process, which is not about the next one.

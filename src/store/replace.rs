@@ -33,6 +33,7 @@ pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError
 /// written often and can be lost.
 pub(crate) fn replace_unsynced(path: &Path, content: &[u8]) -> Result<(), StoreError> {
     let directory = path.parent().unwrap_or(Path::new("."));
+    // `tempfile` creates with 0600.
     let mut temporary = tempfile::NamedTempFile::new_in(directory)
         .map_err(StoreError::io("write in", directory))?;
     temporary
