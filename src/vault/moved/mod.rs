@@ -2,16 +2,19 @@
 //!
 //! [`branch`] compares the branch with what the snapshot recorded of it. [`plan`] merges the saved
 //! work onto the new commit, in objects alone. [`obstacles`] looks at each path that the merge wants to
-//! write and names what stands there and is not in the snapshot. [`carry`] then changes the parked
-//! worktree by renames that can all be taken back, and [`proof`] compares the result with the plan.
+//! write and names what stands there and is not in the snapshot. [`prepare`] writes all that is new
+//! aside, with the list of [`moves`]. [`carry`] then changes the parked worktree by these renames, which
+//! can all be taken back, and [`proof`] compares the result with the plan.
 //! [`kept`] is the other way: the work stays on its commit, on a branch of its own.
 
 mod branch;
 mod carry;
 mod content;
 mod kept;
+mod moves;
 mod obstacles;
 mod plan;
+mod prepare;
 mod proof;
 
 pub(crate) use branch::{BranchPosition, branch_position};
