@@ -1,0 +1,80 @@
+//! What the command line, the UI and the daemon may call. Each method is one line; the work is done
+//! in the rooms.
+
+mod instances;
+mod operations;
+mod talk;
+mod watching;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::config::{self, Home};
+use crate::engine::base::Core;
+use crate::engine::operate::repo_moved::RepositoryMove;
+use crate::engine::*;
+
+#[derive(Debug)]
+pub(crate) struct Engine {
+    core: Arc<Core>,
+}
+
+impl Engine {
+    /// Reads the configuration of a home. Nothing is made or changed by that.
+    pub(crate) fn open(home: Home) -> Result<Self, Error> {
+        Ok(Self {
+            core: Arc::new(Core::open(home)?),
+        })
+    }
+
+    /// The same home with its settings, agents and versions as they are now.
+    pub(crate) fn reopened(&self) -> Result<Self, Error> {
+        Ok(Self {
+            core: Arc::new(self.core.reopened()?),
+        })
+    }
+
+    pub(crate) fn config(&self) -> &config::LoadedConfig {
+        self.core.config()
+    }
+
+    /// Makes a repository with one commit in an empty directory.
+    pub(crate) fn make_playground(directory: &Path) -> Result<(), Error> {
+        Core::make_playground(directory)
+    }
+
+    /// `biv repo moved`: every instance of the repository that was at `old` follows it to `new`.
+    pub(crate) fn repository_moved(&self, old: &Path, new: &Path) -> Result<RepositoryMove, Error> {
+        self.core.repository_moved(old, new)
+    }
+
+    /// Looks at everything; with `fix`, mends what can be mended without risk.
+    pub(crate) fn doctor(&self, fix: bool) -> Result<Vec<Finding>, Error> {
+        self.core.doctor(fix)
+    }
+
+    /// The two programs that everything needs: git and tmux.
+    pub(crate) fn programs(&self) -> Vec<Finding> {
+        self.core.programs()
+    }
+
+    /// The bundle, as text.
+    pub(crate) fn bundle(&self, findings: &[Finding]) -> Result<String, Error> {
+        self.core.bundle(findings)
+    }
+
+    /// Presses a key in an agent's pane, as an attached user would.
+    pub(crate) fn press_key(&self, given: &str, key: &str) -> Result<(), Error> {
+        self.core.press_key(given, key)
+    }
+
+    /// Stages one file, as a user would.
+    pub(crate) fn stage(&self, given: &str, file: &str) -> Result<(), Error> {
+        self.core.stage(given, file)
+    }
+
+    /// What git says of the files of an instance, in its short form.
+    pub(crate) fn status(&self, given: &str) -> Result<String, Error> {
+        self.core.status(given)
+    }
+}

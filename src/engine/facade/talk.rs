@@ -1,0 +1,143 @@
+//! Prompts, conversations and autoyes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::engine::autoyes::AutoyesAnswer;
+use crate::engine::*;
+use crate::model::{InstanceId, TurnEnd};
+use crate::store::Audit;
+
+impl Engine {
+    /// Types a prompt, exactly as given, and submits it. If the agent is busy, the prompt becomes the
+    /// next in its queue. It is on disk before anything is waited for; only an error, or `unsend`,
+    /// takes it out again.
+    pub(crate) fn send(
+        &self,
+        given: &str,
+        prompt: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Sent, Error> {
+        self.core.send(given, prompt, progress)
+    }
+
+    /// As `send`, but waits however long the agent is busy.
+    pub(crate) fn send_now(
+        &self,
+        given: &str,
+        prompt: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.core.send_now(given, prompt, progress)
+    }
+
+    /// Takes back the last prompt that was sent and still waits; None if none does.
+    pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
+        self.core.unsend(given)
+    }
+
+    pub(crate) fn queue(&self, given: &str) -> Result<QueueView, Error> {
+        self.core.queue(given)
+    }
+
+    /// Puts prompts at the end of an instance's queue.
+    pub(crate) fn enqueue(&self, given: &str, prompts: Vec<String>) -> Result<QueueView, Error> {
+        self.core.enqueue(given, prompts)
+    }
+
+    /// Takes out everything but the prompt that is being worked on.
+    pub(crate) fn clear_queue(&self, given: &str) -> Result<QueueView, Error> {
+        self.core.clear_queue(given)
+    }
+
+    /// Types the next queued prompt to an agent that is at rest. An instance that the idle timer has
+    /// paused is woken first; one that the user has paused is left alone, and so is a paused camp.
+    pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<FeedResult, Error> {
+        self.core.feed_queue(id)
+    }
+
+    /// Records how the turn ended that was started from the queue.
+    pub(crate) fn finish_turn(&self, id: &InstanceId, end: TurnEnd) -> Result<(), Error> {
+        self.core.finish_turn(id, end)
+    }
+
+    /// Handles a prompt whose delivery was cut off by a crash. It is not known whether it arrived, and
+    /// it must not be typed twice, so the user is told to look.
+    pub(crate) fn recover_queue(&self, id: &InstanceId) -> Result<bool, Error> {
+        self.core.recover_queue(id)
+    }
+
+    /// The conversation of an instance, brought up to date first. Killed ones have theirs too.
+    pub(crate) fn log(&self, given: &str, from: LogFrom) -> Result<Log<'_>, Error> {
+        self.core.log(given, from)
+    }
+
+    /// Replaces all but the last entries of a conversation by a summary. An archive keeps the whole.
+    pub(crate) fn compact(&self, given: &str) -> Result<Compaction, Error> {
+        self.core.compact(given)
+    }
+
+    /// As `compact`, for a conversation that has grown long and whose agent is paused or long idle.
+    pub(crate) fn compact_if_due(
+        &self,
+        given: &str,
+        idle: Option<Duration>,
+    ) -> Result<Option<Compaction>, Error> {
+        self.core.compact_if_due(given, idle)
+    }
+
+    /// Whether autoyes is on for an instance, and until when.
+    pub(crate) fn autoyes(&self, given: &str) -> Result<AutoyesState, Error> {
+        self.core.autoyes(given)
+    }
+
+    /// Switches autoyes on, for as long as the policy or the caller says.
+    pub(crate) fn autoyes_on(
+        &self,
+        given: &str,
+        lasts: Option<Duration>,
+    ) -> Result<AutoyesState, Error> {
+        self.core.autoyes_on(given, lasts)
+    }
+
+    /// Switches autoyes off at once, without waiting for an operation in progress.
+    pub(crate) fn autoyes_off(&self, given: &str) -> Result<AutoyesState, Error> {
+        self.core.autoyes_off(given)
+    }
+
+    /// The decision about this screen, and the reason.
+    pub(crate) fn policy_check(
+        &self,
+        agent: &str,
+        capture: &str,
+        worktree: &Path,
+    ) -> Result<PolicyCheck, Error> {
+        self.core.policy_check(agent, capture, worktree)
+    }
+
+    /// The policy's decision about a command or a path, without a screen.
+    pub(crate) fn policy_explain(
+        &self,
+        agent: &str,
+        asked: PolicyQuestion<'_>,
+        worktree: &Path,
+    ) -> Result<PolicyAnswer, Error> {
+        self.core.policy_explain(agent, asked, worktree)
+    }
+
+    /// Tries the examples of every rule in force, built-in ones too.
+    pub(crate) fn policy_test(&self, worktree: &Path) -> Result<PolicyTest, Error> {
+        self.core.policy_test(worktree)
+    }
+
+    /// Looks at an instance and answers the dialog that it shows, if the policy says so and no client is
+    /// attached or typing. At most one answer is given, and only after it is in the audit.
+    pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
+        self.core.answer_dialog(given)
+    }
+
+    /// What autoyes has decided, of one instance or of all, and whether the log is whole.
+    pub(crate) fn audit(&self, given: Option<&str>) -> Result<Audit, Error> {
+        self.core.audit(given)
+    }
+}
