@@ -24,15 +24,6 @@ pub(crate) struct Bulk<T> {
     pub failures: Vec<Failure>,
 }
 
-impl<T> Default for Bulk<T> {
-    fn default() -> Self {
-        Self {
-            done: Vec::new(),
-            failures: Vec::new(),
-        }
-    }
-}
-
 impl<T> Bulk<T> {
     /// A request to one instance, which was met.
     pub(crate) fn of(done: T) -> Self {
@@ -40,6 +31,25 @@ impl<T> Bulk<T> {
             done: vec![done],
             failures: Vec::new(),
         }
+    }
+
+    /// One that was not begun counts as failed: it was interrupted.
+    fn of_results<I>(
+        items: &[I],
+        results: Vec<Option<Result<T, Error>>>,
+        name: impl Fn(&I) -> (Option<InstanceId>, Title),
+    ) -> Self {
+        let (mut done, mut failures) = (Vec::new(), Vec::new());
+        for (item, result) in items.iter().zip(results) {
+            match result.unwrap_or(Err(Error::Interrupted)) {
+                Ok(one) => done.push(one),
+                Err(error) => {
+                    let (id, title) = name(item);
+                    failures.push(Failure { id, title, error });
+                }
+            }
+        }
+        Self { done, failures }
     }
 }
 
@@ -114,25 +124,10 @@ impl Core {
                 .and_then(Result::ok)
                 .unwrap_or_else(|| untitled("new"))
         };
-        let results = work_through(
-            asked,
-            pace::at_once(),
-            progress,
-            &title,
-            |asked, progress| self.create(asked.clone(), progress),
-        );
-        let mut bulk = Bulk::default();
-        for (asked, result) in asked.iter().zip(results) {
-            match result.unwrap_or(Err(Error::Interrupted)) {
-                Ok(view) => bulk.done.push(view),
-                Err(error) => bulk.failures.push(Failure {
-                    id: None,
-                    title: title(asked),
-                    error,
-                }),
-            }
-        }
-        bulk
+        let create =
+            |asked: &NewInstance, progress: &mut dyn Progress| self.create(asked.clone(), progress);
+        let results = work_through(asked, pace::at_once(), progress, &title, create);
+        Bulk::of_results(asked, results, |asked| (None, title(asked)))
     }
 
     pub(in crate::engine) fn each<T: Send>(
@@ -144,19 +139,7 @@ impl Core {
     ) -> Bulk<T> {
         let title = |id: &InstanceId| self.title_of(id);
         let results = work_through(ids, at_once, progress, &title, act);
-        let mut bulk = Bulk::default();
-        for (id, result) in ids.iter().zip(results) {
-            match result {
-                Some(Ok(done)) => bulk.done.push(done),
-                Some(Err(error)) => bulk.failures.push(Failure {
-                    id: Some(id.clone()),
-                    title: self.title_of(id),
-                    error,
-                }),
-                None => {}
-            }
-        }
-        bulk
+        Bulk::of_results(ids, results, |id| (Some(id.clone()), title(id)))
     }
 
     pub(in crate::engine) fn title_of(&self, id: &InstanceId) -> Title {
