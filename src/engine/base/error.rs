@@ -237,6 +237,16 @@ impl Error {
         text
     }
 
+    /// The cause of an operation that was rolled back or is stuck.
+    pub(crate) fn innermost(&self) -> &Self {
+        match self {
+            Self::TakenBack { source, .. }
+            | Self::Stuck { source, .. }
+            | Self::PromptNotSent { source, .. } => source.innermost(),
+            other => other,
+        }
+    }
+
     pub(in crate::engine) fn files(
         action: &'static str,
         path: &std::path::Path,
