@@ -137,24 +137,37 @@ fn has_one_journal(_: &Path) -> bool {
 pub(crate) const UNFINISHED: &str = "bivouac-new";
 
 /// Puts a file in the place of another, or of none: after a crash the old one is there or the new
-/// one. One process at a time does this in a directory.
+/// one. One process at a time does this in a directory. What fails leaves no draft behind.
 pub(crate) fn replace_durably(
     path: &Path,
     bytes: &[u8],
     permissions: Option<std::fs::Permissions>,
 ) -> Result<(), GitError> {
-    use std::io::Write;
     let above = parent(path);
     let fresh = above.join(UNFINISHED);
-    let failed = |error| GitError::writing(&fresh)(error);
-    let mut file = File::create(&fresh).map_err(failed)?;
-    file.write_all(bytes).map_err(failed)?;
-    if let Some(permissions) = permissions {
-        file.set_permissions(permissions).map_err(failed)?;
+    let replaced = write_synced(&fresh, bytes, permissions)
+        .map_err(GitError::writing(&fresh))
+        .and_then(|()| std::fs::rename(&fresh, path).map_err(GitError::writing(path)));
+    if replaced.is_err() {
+        // The first error is what the caller needs; the next write replaces a draft that stays.
+        drop(std::fs::remove_file(&fresh));
     }
-    file.sync_all().map_err(failed)?;
-    std::fs::rename(&fresh, path).map_err(GitError::writing(path))?;
+    replaced?;
     sync_dir(&above)
+}
+
+fn write_synced(
+    path: &Path,
+    bytes: &[u8],
+    permissions: Option<std::fs::Permissions>,
+) -> std::io::Result<()> {
+    use std::io::Write;
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    if let Some(permissions) = permissions {
+        file.set_permissions(permissions)?;
+    }
+    file.sync_all()
 }
 
 pub(crate) fn device_of(path: &Path) -> Result<u64, GitError> {
@@ -220,4 +233,20 @@ pub(crate) fn open_file(path: &Path) -> Option<File> {
         .custom_flags(flags.bits().cast_signed())
         .open(path)
         .ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_cannot_be_replaced_leaves_no_draft() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = dir.path().join("place");
+        std::fs::create_dir(&place).unwrap();
+        std::fs::write(place.join("inside"), "").unwrap();
+        assert!(replace_durably(&place, b"text", None).is_err());
+        assert!(!dir.path().join(UNFINISHED).exists());
+        assert!(place.join("inside").exists());
+    }
 }

@@ -58,12 +58,30 @@ pub(super) struct Survey {
 /// Two changes of a file within one tick of its filesystem's clock look like one.
 const TICK: Duration = Duration::from_secs(2);
 
+/// The tick of a filesystem that counts nanoseconds: the kernel's timer, 100 Hz at the least, twice.
+const FINE_TICK: Duration = Duration::from_millis(20);
+
+/// The digest of a survey that saw changes: no look at the same places matches it.
+const NO_EVIDENCE: &str = "incomplete";
+
+/// Whether something that was seen may have changed after the survey began. Names are listed and
+/// directories looked at side by side: a file that came in between is in the directory's stamp and
+/// not in the list.
+fn changed_meanwhile(begun: SystemTime, newest: Time) -> bool {
+    let tick = if newest.1 == 0 { TICK } else { FINE_TICK };
+    !is_before(newest, begun, tick)
+}
+
+fn is_before(time: Time, begun: SystemTime, tick: Duration) -> bool {
+    let begun = begun.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let limit = begun.saturating_sub(tick);
+    time < (limit.as_secs().cast_signed(), limit.subsec_nanos())
+}
+
 impl Survey {
     /// Whether every later change of what was seen shows in its stamp.
     pub(super) fn is_settled(&self) -> bool {
-        let begun = self.begun.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let settled = begun.saturating_sub(TICK);
-        self.newest < (settled.as_secs().cast_signed(), settled.subsec_nanos())
+        is_before(self.newest, self.begun, TICK)
     }
 
     /// Asks git for what a survey of [`Depth::Files`] has left out.
@@ -92,7 +110,7 @@ impl Survey {
         let stays = |found: &Found| !paths.contains(&crate::git::call::bytes_to_path(&found.path));
         self.changed.retain(stays);
         self.untracked.retain(stays);
-        self.evidence = "incomplete".to_owned();
+        NO_EVIDENCE.clone_into(&mut self.evidence);
     }
 }
 
@@ -145,8 +163,13 @@ pub(super) fn survey(repo: &Repo, checkout: &Checkout, depth: Depth) -> Result<S
             .filter_map(|(path, stamp)| stamp.map(|stamp| Found { path, stamp }))
             .collect();
         let (head, branch, staged) = join(staged)?;
+        let evidence = if changed_meanwhile(begun, seen.newest) {
+            NO_EVIDENCE.to_owned()
+        } else {
+            closed(seen.digest, &own)
+        };
         Ok(Survey {
-            evidence: closed(seen.digest, &own),
+            evidence,
             begun,
             newest: seen.newest,
             head,
@@ -326,4 +349,26 @@ fn everything(index: &Index) -> Vec<Staged> {
             content: Some((entry.mode, entry.id())),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_within_a_tick_of_the_survey_may_be_a_later_one() {
+        let begun = UNIX_EPOCH + Duration::from_millis(1_000_500);
+        for (newest, changed) in [
+            ((1_000, 600_000_000), true),
+            ((1_000, 500_000_000), true),
+            ((1_000, 481_000_000), true),
+            ((1_000, 479_000_000), false),
+            // Whole seconds: the clock of this filesystem is coarse.
+            ((1_000, 0), true),
+            ((999, 0), true),
+            ((998, 0), false),
+        ] {
+            assert_eq!(changed_meanwhile(begun, newest), changed, "{newest:?}");
+        }
+    }
 }
