@@ -278,6 +278,31 @@ fn a_set_up_that_is_interrupted_ends_before_its_worktree_goes() {
     }
 }
 
+/// Of many, those under way are taken back and the others are not begun.
+#[test]
+fn many_that_are_interrupted_leave_nothing() {
+    let camp = Camp::new();
+    std::fs::create_dir_all(camp.home().join("config")).unwrap();
+    let config = camp.home().join("config/config.toml");
+    std::fs::write(config, "[pause]\nstop = \"300ms\"\n").unwrap();
+    let begun = camp.root().join("begun");
+    let setup = format!("[setup]\nrun = \"echo >>{}; sleep 641\"\n", begun.display());
+    let repository = repository_with(&camp, &setup);
+    let arguments = ["new", "x", "-n", "40", "-a", "demo", "--trust-setup"];
+    let mut call = camp.biv(arguments).within(&repository.path).in_background();
+    let count = || std::fs::read_to_string(&begun).map_or(0, |text| text.lines().count());
+    until_told(
+        || "a set-up runs".to_owned(),
+        || (count() > 0).then_some(()),
+    );
+    kill_process(Pid::from_child(&call), Signal::INT).unwrap();
+    assert_eq!(call.wait().unwrap().code(), Some(130));
+    assert!(count() < 40, "{} were begun", count());
+    assert_eq!(camp.list().len(), 0);
+    assert_eq!(repository.branches(), ["main"]);
+    assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
+}
+
 /// Its caller is gone: the next command ends it, and only then takes the worktree back.
 #[test]
 fn a_set_up_whose_caller_was_killed_ends_before_its_worktree_goes() {
