@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::engine::autoyes::answer::is_here;
 use crate::engine::autoyes::entries::{About, PERSON_TYPES, entry, outcome, past};
 use crate::engine::autoyes::policy::{off, site};
 use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::typing::dialog::was_typed_at;
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
 use crate::policy::{Decision, NoAnswer, OnReject, Request, Ruling, allowed, digest, redacted};
 
@@ -127,7 +127,7 @@ impl Core {
         let pane = record.place.as_ref().map(|place| &place.pane);
         let look =
             pane.and_then(|pane| self.server_of(record).take_detailed_screenshot(pane).ok()?);
-        look.is_some_and(|look| is_here(&look, idle))
+        look.is_some_and(|look| was_typed_at(&look, idle))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Typing into an agent: one caller at a time, each prompt whole.
 
 pub(in crate::engine) mod delivery;
+pub(in crate::engine) mod dialog;
 pub(in crate::engine) mod lock;
 pub(in crate::engine) mod ready;

@@ -1,0 +1,122 @@
+//! A dialog on an agent's screen, and pressing one of its choices.
+
+use std::time::{Duration, Instant};
+
+use crate::agents::Provider;
+use crate::detect::{Dialog, Screen};
+use crate::engine::base::{Error, now};
+use crate::engine::watch::archive::BANNER;
+use crate::policy::fingerprint;
+use crate::tmux::{DetailedScreenshot, Expected, Server};
+
+/// How long an answered dialog may take to disappear.
+const GOING: Duration = Duration::from_secs(2);
+const PROBE: Duration = Duration::from_millis(10);
+
+/// A dialog, with the screen that it was read from.
+#[derive(Debug)]
+pub(in crate::engine) struct OpenDialog<'p> {
+    server: Server,
+    pane: &'p str,
+    provider: &'p Provider,
+    pub look: DetailedScreenshot,
+    pub dialog: Dialog,
+    /// Tells this dialog from any other, by its content.
+    pub id: String,
+}
+
+/// What a look at a pane has found.
+#[derive(Debug)]
+pub(in crate::engine) enum DialogLook<'p> {
+    NoPane,
+    NoDialog,
+    Open(Box<OpenDialog<'p>>),
+}
+
+impl<'p> OpenDialog<'p> {
+    pub(in crate::engine) fn look(
+        server: Server,
+        pane: &'p str,
+        provider: &'p Provider,
+    ) -> Result<DialogLook<'p>, Error> {
+        let Some(look) = server.take_detailed_screenshot(pane)? else {
+            return Ok(DialogLook::NoPane);
+        };
+        let Some(dialog) = dialog_of(provider, &look) else {
+            return Ok(DialogLook::NoDialog);
+        };
+        Ok(DialogLook::Open(Box::new(Self {
+            id: fingerprint(&dialog),
+            server,
+            pane,
+            provider,
+            look,
+            dialog,
+        })))
+    }
+
+    /// Some agents lose a key that comes right after their dialog was drawn. Waits for as long as the
+    /// agent needs, and looks again; false if another screen is there by then.
+    pub(in crate::engine) fn has_settled(&mut self) -> Result<bool, Error> {
+        let hold = self.provider.dialog_hold();
+        if hold.is_zero() {
+            return Ok(true);
+        }
+        std::thread::sleep(hold);
+        match self.server.take_detailed_screenshot(self.pane)? {
+            Some(later) if dialog_of(self.provider, &later).as_ref() == Some(&self.dialog) => {
+                self.look = later;
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Presses the keys if the same dialog is still there; returns whether it was.
+    pub(in crate::engine) fn press(&self, keys: &[String]) -> Result<bool, Error> {
+        let screen = Screen::new(&self.look.text);
+        let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
+        let expected = Expected {
+            pid: self.look.pid,
+            attached: self.look.attached,
+            from: rows.len().saturating_sub(self.dialog.height),
+            rows: &rows,
+            // The question of a plain program stays on the screen when it goes on; the cursor moves.
+            cursor: self.dialog.plain.then_some(self.look.cursor),
+        };
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        Ok(self.server.press_if(self.pane, &expected, &keys)?)
+    }
+
+    /// Waits a moment for an answered dialog to disappear.
+    pub(in crate::engine) fn is_gone_in_time(&self) -> Result<bool, Error> {
+        let pressed_at = Instant::now();
+        while pressed_at.elapsed() < GOING {
+            let look = self.server.take_detailed_screenshot(self.pane)?;
+            let dialog = look.and_then(|look| dialog_of(self.provider, &look));
+            if dialog.is_none_or(|dialog| fingerprint(&dialog) != self.id) {
+                return Ok(true);
+            }
+            std::thread::sleep(PROBE);
+        }
+        Ok(false)
+    }
+}
+
+/// Whether a user has pressed a key at this terminal within the given time.
+pub(in crate::engine) fn was_typed_at(look: &DetailedScreenshot, idle: Duration) -> bool {
+    let now = now().seconds_since_epoch();
+    let idle = i64::try_from(idle.as_secs()).unwrap_or(i64::MAX);
+    look.last_key
+        .is_some_and(|last| now.saturating_sub(last) < idle)
+}
+
+fn dialog_of(provider: &Provider, look: &DetailedScreenshot) -> Option<Dialog> {
+    if look.dead || look.in_mode {
+        return None;
+    }
+    let screen = Screen::new(&look.text)
+        .with_cursor(look.cursor)
+        .below(BANNER);
+    provider.judge(&screen, Some(&look.title)).dialog
+}
