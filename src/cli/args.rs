@@ -4,9 +4,9 @@ use clap::{Parser, Subcommand};
 
 use super::common::Common;
 use super::{
-    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, repo,
-    restart, resume, run, runs, send, show, timeout, undo_kill, wait,
+    adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
+    detect, diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy,
+    queue, repo, restart, resume, run, runs, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -36,6 +36,7 @@ pub(super) enum Command {
     #[command(visible_alias = "a")]
     Attach(attach::AttachArgs),
     Send(send::SendArgs),
+    Answer(answer::AnswerArgs),
     Peek(peek::PeekArgs),
     Diff(diff::DiffArgs),
     Pause(pause::PauseArgs),
@@ -70,7 +71,7 @@ pub(super) enum Command {
     },
     /// Looks at an instance once and answers its dialog, as the daemon does
     #[command(name = "__answer", hide = true)]
-    Answer(autoyes::AnswerArgs),
+    AnswerOnce(autoyes::AnswerOnceArgs),
     /// Sends the output pipe of a pane to the watcher
     #[command(name = "__pipe", hide = true)]
     Pipe {

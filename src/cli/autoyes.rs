@@ -25,7 +25,7 @@ pub(super) struct AutoyesArgs {
 
 /// One look and at most one answer, as the daemon does it. For tests.
 #[derive(Debug, Args)]
-pub(super) struct AnswerArgs {
+pub(super) struct AnswerOnceArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
     /// Repeat until this many answers were given
@@ -75,7 +75,11 @@ pub(super) fn run(args: &AutoyesArgs, engine: &Engine, output: &Output) -> Comma
     })
 }
 
-pub(super) fn answer(args: &AnswerArgs, engine: &Engine, output: &Output) -> CommandResult {
+pub(super) fn answer_once(
+    args: &AnswerOnceArgs,
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
     let given = &args.instance.instance;
     let Some(count) = args.count else {
         return Ok(output.json(&engine.answer_dialog(given)?));

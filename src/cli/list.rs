@@ -67,7 +67,10 @@ fn lines(listing: &Listing) -> String {
                     .unwrap_or_default(),
                 words::shown_diff(view.diff),
                 words::ago(view.last_active_at, now),
-                view.last_line.clone().unwrap_or_default(),
+                match &view.asks {
+                    Some(asks) => format!("asks: {asks}"),
+                    None => view.last_line.clone().unwrap_or_default(),
+                },
             ]
         })
         .collect();

@@ -12,9 +12,9 @@ use super::output::Output;
 use super::report::Report;
 use super::rights::requested_verb;
 use super::{
-    adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek, policy,
-    queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
+    adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
+    detect, diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek,
+    policy, queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
 use crate::logging;
@@ -94,6 +94,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
+        Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),
         Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),
         Some(Command::Diff(args)) => diff::run(&args, &engine()?, output),
         Some(Command::Pause(args)) => pause::run(&args, &engine()?, output),
@@ -114,7 +115,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),
         Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
-        Some(Command::Answer(args)) => autoyes::answer(&args, &engine()?, output),
+        Some(Command::AnswerOnce(args)) => autoyes::answer_once(&args, &engine()?, output),
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }

@@ -2,6 +2,7 @@
 
 mod adopt;
 mod agents;
+mod answer;
 mod args;
 mod attach;
 mod audit;

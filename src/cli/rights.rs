@@ -38,7 +38,9 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
                 Some(Switch::Off) => (Verb::AutoyesOff, instance),
             }
         }
+        Command::Answer(args) if args.choice.is_none() => (Verb::Look, none),
         Command::Answer(args) => (Verb::Answer, vec![args.instance.instance.clone()]),
+        Command::AnswerOnce(args) => (Verb::Answer, vec![args.instance.instance.clone()]),
         Command::Daemon(args) => match args.command {
             DaemonCommand::Status | DaemonCommand::Unit { .. } => (Verb::Look, none),
             DaemonCommand::Run { .. } | DaemonCommand::Start => (Verb::StartDaemon, none),

@@ -9,7 +9,7 @@
 //! - `typing`: typing into an agent;
 //! - `autoyes`: dialogs that are answered by a policy;
 //! - `operate`: the verbs that change an instance: journalled operations, their steps, recovery;
-//! - `talk`: prompts, sent or queued;
+//! - `talk`: prompts, sent or queued, and answers;
 //! - `health`: what is wrong, and what a report needs.
 
 mod autoyes;
@@ -36,7 +36,7 @@ pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
 };
 pub(crate) use base::daemon_lock::Peer;
-pub(crate) use base::error::Error;
+pub(crate) use base::error::{Error, Unanswerable};
 pub(crate) use base::events::Events;
 pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
@@ -63,6 +63,7 @@ pub(crate) use operate::options::{
 };
 pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
+pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
 pub(crate) use talk::queue::{FeedResult, QueueView};
 pub(crate) use talk::send::Sent;
 pub(crate) use watch::notify::Notification;

@@ -1,7 +1,7 @@
 //! What the user can do about an error.
 
 use crate::config::ConfigError;
-use crate::engine::{Error, GitError, StoreError, TmuxError};
+use crate::engine::{Error, GitError, StoreError, TmuxError, Unanswerable};
 use crate::lifecycle::Operation;
 use crate::model::{State, Title};
 
@@ -68,6 +68,20 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
         }
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
+        Error::Unanswerable { title, why } => match why {
+            Unanswerable::NoDialog => format!("`biv peek {}` shows its screen", word(title)),
+            Unanswerable::Another | Unanswerable::Changed => {
+                format!("`biv answer {}` shows what it asks now", word(title))
+            }
+            Unanswerable::Typing | Unanswerable::ReadsKeys => {
+                format!("answer it there: `biv attach {}`", word(title))
+            }
+        },
+        Error::NoSuchChoice { choices, .. } => match numbered(choices) {
+            Some(list) => format!("it offers {list}"),
+            None => "`biv attach` shows it".to_owned(),
+        },
+        Error::ReasonWithoutNo => "`biv answer INSTANCE no --reason TEXT`".to_owned(),
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
         Error::NotKnown { title } => format!(
             "`biv log {}` shows the prompts that arrived; send it again if it is not there",
@@ -201,6 +215,16 @@ fn conflict_hint(resume: &str) -> String {
 fn path_word(path: &std::path::Path) -> String {
     let shown = path.display().to_string();
     shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
+}
+
+/// `1 (Yes), 2 (No)`; None where there is nothing to choose from.
+fn numbered(choices: &[String]) -> Option<String> {
+    let list: Vec<String> = choices
+        .iter()
+        .enumerate()
+        .map(|(at, label)| format!("{} ({label})", at + 1))
+        .collect();
+    (!list.is_empty()).then(|| list.join(", "))
 }
 
 /// A title as a shell word.

@@ -148,7 +148,11 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Busy { .. } | Error::Store(StoreError::Busy { .. }) => ("busy", 7),
         Error::TitleTaken { .. } => ("title_taken", 1),
         Error::BranchHeld { .. } => ("branch_held", 1),
-        Error::Title(_) | Error::NothingToSend => ("usage", 2),
+        Error::Title(_)
+        | Error::NothingToSend
+        | Error::NoSuchChoice { .. }
+        | Error::ReasonWithoutNo => ("usage", 2),
+        Error::Unanswerable { .. } => ("unanswerable", 4),
         Error::UnknownAgent(_) => ("unknown_agent", 2),
         Error::NoSuchBase { .. } => ("no_such_base", 1),
         Error::NoCommits { .. } => ("no_commits", 1),

@@ -1,6 +1,7 @@
 //! Instances from birth to death, on real tmux and real git.
 #![cfg(test)]
 
+mod answer;
 mod attach;
 mod autoyes;
 mod confirmations;

@@ -120,10 +120,10 @@ impl Core {
             provider,
             open,
         };
-        self.answer(&case, &policy, alone)
+        self.answer_by_policy(&case, &policy, alone)
     }
 
-    fn answer(
+    fn answer_by_policy(
         &self,
         case: &DialogCase<'_>,
         policy: &Policy,

@@ -66,6 +66,12 @@ pub(crate) enum Error {
     NotKnown { title: Title },
     #[error("there is nothing to send")]
     NothingToSend,
+    #[error("{}", why.sentence(title))]
+    Unanswerable { title: Title, why: Unanswerable },
+    #[error("`{title}` does not offer this choice")]
+    NoSuchChoice { title: Title, choices: Vec<String> },
+    #[error("a reason goes with `no` only")]
+    ReasonWithoutNo,
     #[error("{} is the main checkout of its repository", path.display())]
     MainCheckout { path: PathBuf },
     #[error("{} is managed already, as `{title}`", path.display())]
@@ -195,6 +201,33 @@ pub(crate) enum Error {
     Tmux(#[from] TmuxError),
     #[error(transparent)]
     Process(#[from] Failure),
+}
+
+/// Why nothing was pressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unanswerable {
+    NoDialog,
+    /// Another dialog than the one that was read.
+    Another,
+    /// It changed in the moment of the answer.
+    Changed,
+    /// A user is typing at its terminal.
+    Typing,
+    /// The program reads keys, and the choice needs more than one.
+    ReadsKeys,
+}
+
+impl Unanswerable {
+    fn sentence(self, title: &Title) -> String {
+        let reason = match self {
+            Self::NoDialog => return format!("`{title}` shows no dialog"),
+            Self::Another => "it shows another dialog than the one that was read",
+            Self::Changed => "its screen changed in that moment",
+            Self::Typing => "a user is typing at its terminal",
+            Self::ReadsKeys => "the program reads keys, not lines",
+        };
+        format!("nothing was pressed in `{title}`: {reason}")
+    }
 }
 
 /// Names both where another repository has taken the place.

@@ -18,6 +18,6 @@ pub(in crate::engine) mod view;
 pub(in crate::engine) mod wakeup;
 
 pub(in crate::engine) use core::{Core, now};
-pub(in crate::engine) use error::Error;
+pub(in crate::engine) use error::{Error, Unanswerable};
 pub(in crate::engine) use progress::{Progress, Silent};
 pub(in crate::engine) use resolve::{Found, Scope};

@@ -43,6 +43,8 @@ pub(crate) struct InstanceView {
     pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,
+    /// What an open dialog asks: `shell · cargo test`.
+    pub asks: Option<String>,
     pub exit_code: Option<i32>,
     /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
     pub activity_source: Option<String>,

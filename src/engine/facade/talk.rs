@@ -36,6 +36,24 @@ impl Engine {
         self.core.unsend(given)
     }
 
+    /// The dialog that an instance shows.
+    pub(crate) fn open_dialog(&self, given: &str) -> Result<DialogView, Error> {
+        self.core.open_dialog(given)
+    }
+
+    /// Presses the keys of one choice. With `bound`, only if the dialog has this id. A reason goes to
+    /// the agent as the next prompt, after a choice that means no.
+    pub(crate) fn answer(
+        &self,
+        given: &str,
+        answer: &DialogAnswer,
+        bound: Option<&str>,
+        reason: Option<&str>,
+        progress: &mut dyn Progress,
+    ) -> Result<Answered, Error> {
+        self.core.answer(given, answer, bound, reason, progress)
+    }
+
     pub(crate) fn queue(&self, given: &str) -> Result<QueueView, Error> {
         self.core.queue(given)
     }

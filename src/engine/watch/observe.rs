@@ -223,6 +223,7 @@ impl Core {
                     .last_line()
                     .map(|line| printable_line(line.trim()))
             }),
+            asks: verdict.as_ref().and_then(asked),
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
@@ -243,6 +244,18 @@ impl Core {
 fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
     let pause = record.pause.as_ref()?;
     (record.killed_at != Some(pause.at)).then_some(pause)
+}
+
+/// What an open dialog asks, in one line: the tool, then the command, the path or the question.
+fn asked(verdict: &Verdict) -> Option<String> {
+    let dialog = verdict.dialog.as_ref()?;
+    let subject = dialog
+        .command
+        .as_deref()
+        .or(dialog.paths.first().map(String::as_str))
+        .or(dialog.question.as_deref());
+    let parts: Vec<&str> = dialog.tool.as_deref().into_iter().chain(subject).collect();
+    (!parts.is_empty()).then(|| printable_line(&parts.join(" · ")))
 }
 
 /// The source of the activity and its evidence: `title title-busy`, `hook Stop`.

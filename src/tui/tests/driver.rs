@@ -211,6 +211,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         diff: None,
         queue: None,
         run_id: RunId::parse(&id(letter)).unwrap(),
+        asks: None,
         last_line: None,
         exit_code: None,
         activity_source: None,

@@ -1,0 +1,268 @@
+//! Answers a dialog on an agent's screen as the user says.
+
+use std::time::Duration;
+
+use serde::Serialize;
+
+use crate::detect::{Choice, ChoiceKind, Dialog};
+use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
+use crate::engine::talk::send::Sent;
+use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
+use crate::engine::typing::lock::{AgentAt, TypingAccess, TypingLock};
+use crate::model::{AgentPlace, InstanceId, InstanceRecord, RestingState, State, Title};
+
+/// A user who has pressed a key at the agent's terminal within this time is still typing. Autoyes keeps
+/// away for longer; here the user wants the answer.
+const TYPING: Duration = Duration::from_secs(3);
+
+/// An open dialog, for the user.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct DialogView {
+    /// Tells this dialog from any other, by its content.
+    pub dialog: String,
+    pub id: InstanceId,
+    pub title: Title,
+    pub agent: String,
+    #[serde(flatten)]
+    pub asked: Dialog,
+}
+
+/// What the user answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum DialogAnswer {
+    /// The number of a choice, from 1.
+    Number(usize),
+    /// The choice that means yes, for this time only.
+    Yes,
+    No,
+    /// A choice by its label, or the beginning of it.
+    Label(String),
+}
+
+/// What was pressed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Answered {
+    pub dialog: String,
+    pub title: Title,
+    /// The number of the choice, from 1.
+    pub choice: usize,
+    pub label: String,
+    pub keys: Vec<String>,
+    /// Whether the dialog has gone since.
+    pub gone: bool,
+    /// Whether the reason has reached the agent; None if there was none.
+    pub reason_sent: Option<bool>,
+}
+
+impl Core {
+    /// The dialog that an instance shows.
+    pub(crate) fn open_dialog(&self, given: &str) -> Result<DialogView, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let record = &found.record;
+        let open = self.dialog_in(record, running_at(record)?)?;
+        Ok(DialogView {
+            dialog: open.id,
+            id: record.id.clone(),
+            title: record.title.clone(),
+            agent: record.agent.clone(),
+            asked: open.dialog,
+        })
+    }
+
+    /// Presses the keys of one choice. With `bound`, only if the dialog has this id. A reason goes to
+    /// the agent as the next prompt, after a choice that means no.
+    pub(crate) fn answer(
+        &self,
+        given: &str,
+        answer: &DialogAnswer,
+        bound: Option<&str>,
+        reason: Option<&str>,
+        progress: &mut dyn Progress,
+    ) -> Result<Answered, Error> {
+        let found = self.settled(given, Scope::Living)?;
+        let record = &found.record;
+        let place = running_at(record)?;
+        // The idle timer and autoyes leave it alone from here on.
+        let presence = found.dir.lock_presence("answer")?;
+        let typing = match TypingLock::acquire(&found.dir, place)? {
+            TypingAccess::Granted(lock) => lock,
+            TypingAccess::NotThere(AgentAt::Going(state)) => {
+                return Err(cannot_answer(record, state));
+            }
+            TypingAccess::NotThere(AgentAt::Same | AgentAt::Elsewhere) => {
+                return Err(unanswerable(record, Unanswerable::Changed));
+            }
+        };
+        let mut open = self.dialog_in(record, place)?;
+        match bound {
+            Some(bound) if open.id != bound => {
+                return Err(unanswerable(record, Unanswerable::Another));
+            }
+            // The user has read it, so it has been there for a while.
+            Some(_) => {}
+            None if open.has_settled()? => {}
+            None => return Err(unanswerable(record, Unanswerable::Changed)),
+        }
+        if was_typed_at(&open.look, TYPING) {
+            return Err(unanswerable(record, Unanswerable::Typing));
+        }
+        let number = chosen(&open.dialog, answer).ok_or_else(|| Error::NoSuchChoice {
+            title: record.title.clone(),
+            choices: labels(&open.dialog),
+        })?;
+        let choice = &open.dialog.choices[number];
+        if reason.is_some() && choice.kind != ChoiceKind::No {
+            return Err(Error::ReasonWithoutNo);
+        }
+        let keys: Vec<String> = choice.keys.iter().map(|key| key.name()).collect();
+        if keys.is_empty() {
+            return Err(Error::NoSuchChoice {
+                title: record.title.clone(),
+                choices: labels(&open.dialog),
+            });
+        }
+        // If the agent reacts to the first key alone, the next key would answer its next question.
+        if open.dialog.plain && keys.len() > 1 && !open.look.reads_lines {
+            return Err(unanswerable(record, Unanswerable::ReadsKeys));
+        }
+        if !open.press(&keys)? {
+            return Err(unanswerable(record, Unanswerable::Changed));
+        }
+        tracing::info!(title = %record.title, dialog = open.id, choice = number + 1, "answered by the user");
+        let gone = open.is_gone_in_time()?;
+        drop(typing);
+        let label = choice.label.clone();
+        let mut answered = Answered {
+            dialog: open.id,
+            title: record.title.clone(),
+            choice: number + 1,
+            label,
+            keys,
+            gone,
+            reason_sent: None,
+        };
+        drop(presence);
+        if let Some(reason) = reason {
+            let sent = self.send(record.id.as_str(), reason, progress)?;
+            answered.reason_sent = Some(sent == Sent::Typed);
+        }
+        Ok(answered)
+    }
+
+    fn dialog_in<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+    ) -> Result<OpenDialog<'r>, Error> {
+        let provider = self.provider_of(record)?;
+        match OpenDialog::look(self.server_of(record), &place.pane, provider)? {
+            DialogLook::Open(open) => Ok(*open),
+            DialogLook::NoPane | DialogLook::NoDialog => {
+                Err(unanswerable(record, Unanswerable::NoDialog))
+            }
+        }
+    }
+}
+
+fn running_at(record: &InstanceRecord) -> Result<&AgentPlace, Error> {
+    match (record.state, &record.place) {
+        (RestingState::Running, Some(place)) => Ok(place),
+        (state, _) => Err(cannot_answer(record, state.into())),
+    }
+}
+
+fn cannot_answer(record: &InstanceRecord, state: State) -> Error {
+    Error::WrongState {
+        verb: "answer",
+        title: record.title.clone(),
+        state,
+    }
+}
+
+fn unanswerable(record: &InstanceRecord, why: Unanswerable) -> Error {
+    Error::Unanswerable {
+        title: record.title.clone(),
+        why,
+    }
+}
+
+fn labels(dialog: &Dialog) -> Vec<String> {
+    let choices = dialog.choices.iter();
+    choices.map(|choice| choice.label.clone()).collect()
+}
+
+/// The position of the choice that the answer means; None where it is not exactly one.
+fn chosen(dialog: &Dialog, answer: &DialogAnswer) -> Option<usize> {
+    let only = |fits: &dyn Fn(&Choice) -> bool| {
+        let mut found = (0..dialog.choices.len()).filter(|at| fits(&dialog.choices[*at]));
+        found.next().filter(|_| found.next().is_none())
+    };
+    match answer {
+        DialogAnswer::Number(number) => number
+            .checked_sub(1)
+            .filter(|at| *at < dialog.choices.len()),
+        DialogAnswer::Yes => only(&|choice| choice.kind == ChoiceKind::YesOnce),
+        // Agents that offer several ways to say no put the plain one first.
+        DialogAnswer::No => dialog
+            .choices
+            .iter()
+            .position(|choice| choice.kind == ChoiceKind::No),
+        DialogAnswer::Label(text) => {
+            let text = text.trim().to_lowercase();
+            let label = |choice: &Choice| choice.label.to_lowercase();
+            only(&|choice| label(choice) == text)
+                .or_else(|| only(&|choice| label(choice).starts_with(&text)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::detect::Key;
+
+    fn dialog(choices: &[(&str, ChoiceKind)]) -> Dialog {
+        Dialog {
+            tool: None,
+            question: None,
+            command: None,
+            rows: Vec::new(),
+            loose: Vec::new(),
+            paths: Vec::new(),
+            height: 3,
+            choices: choices
+                .iter()
+                .map(|(label, kind)| Choice {
+                    keys: vec![Key::Enter],
+                    label: (*label).to_owned(),
+                    kind: *kind,
+                })
+                .collect(),
+            selected: None,
+            plain: false,
+            complete: true,
+        }
+    }
+
+    #[test]
+    fn an_answer_means_one_choice_or_none() {
+        let asked = dialog(&[
+            ("Yes", ChoiceKind::YesOnce),
+            ("Yes, and do not ask again", ChoiceKind::YesAlways),
+            ("No, and say what to do", ChoiceKind::No),
+            ("No, stop", ChoiceKind::No),
+        ]);
+        let label = |text: &str| chosen(&asked, &DialogAnswer::Label(text.to_owned()));
+        assert_eq!(chosen(&asked, &DialogAnswer::Number(2)), Some(1));
+        assert_eq!(chosen(&asked, &DialogAnswer::Number(0)), None);
+        assert_eq!(chosen(&asked, &DialogAnswer::Number(5)), None);
+        assert_eq!(chosen(&asked, &DialogAnswer::Yes), Some(0));
+        assert_eq!(chosen(&asked, &DialogAnswer::No), Some(2));
+        assert_eq!(label("YES"), Some(0));
+        assert_eq!(label("yes, and"), Some(1));
+        assert_eq!(label("no"), None);
+        assert_eq!(label("perhaps"), None);
+        let twice = dialog(&[("Yes", ChoiceKind::YesOnce), ("Sure", ChoiceKind::YesOnce)]);
+        assert_eq!(chosen(&twice, &DialogAnswer::Yes), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! Dialogs that the user answers from the command line.
+
+use serde_json::Value;
+
+use crate::support::{Camp, Instance};
+
+/// A demo agent that shows this dialog.
+fn asking(camp: &Camp, prompt: &str, activity: &str) -> Instance {
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "asks", &["-p", prompt]);
+    instance.wait_for(camp, "activity", activity);
+    instance
+}
+
+fn open(camp: &Camp) -> Value {
+    camp.biv(["answer", "asks", "--json"]).run().ok().json()
+}
+
+#[test]
+fn what_is_asked_is_shown_in_the_list_and_in_full() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "/run touch made", "approval");
+    let dialog = open(&camp);
+    assert_eq!(dialog["title"], "asks");
+    assert_eq!(dialog["agent"], "demo");
+    assert_eq!(dialog["command"], "touch made");
+    assert_eq!(dialog["choices"][0]["kind"], "yes_once");
+    let said = camp.biv(["answer", "asks"]).run().ok().stdout;
+    for part in ["touch made", "1  Yes", "--dialog"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let asks = camp.show(&instance)["asks"].as_str().unwrap().to_owned();
+    assert!(asks.ends_with("· touch made"), "{asks}");
+    let listed = camp.biv(["list"]).run().ok().stdout;
+    assert!(listed.contains(&format!("asks: {asks}")), "{listed}");
+}
+
+#[test]
+fn yes_allows_this_once_and_no_carries_a_reason() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "/run touch made", "approval");
+    let answered = camp.biv(["answer", "asks", "yes", "--json"]).run().ok();
+    let answered = answered.json();
+    assert_eq!(answered["choice"], 1, "{answered}");
+    assert_eq!(answered["gone"], true, "{answered}");
+    instance.wait_for(&camp, "activity", "idle");
+    assert!(instance.worktree.join("made").exists());
+
+    drop(camp.biv(["send", "asks", "/run touch other"]).run().ok());
+    instance.wait_for(&camp, "activity", "approval");
+    let no = ["answer", "asks", "no", "--reason", "make a third one"];
+    drop(camp.biv(no).run().ok());
+    instance.wait_screen(&camp, "make a third one");
+    assert!(!instance.worktree.join("other").exists());
+}
+
+#[test]
+fn an_answer_is_bound_to_the_dialog_that_was_read() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "/ask Tea? | Green | Black", "question");
+    let first = open(&camp)["dialog"].as_str().unwrap().to_owned();
+    drop(camp.biv(["answer", "asks", "bla"]).run().ok());
+    instance.wait_screen(&camp, "Black");
+    instance.wait_for(&camp, "activity", "idle");
+
+    // It is gone, then another one is open: nothing is pressed.
+    let again = ["answer", "asks", "1", "--dialog", &first];
+    let said = camp.biv(again).run().fails(4).said();
+    assert!(said.contains("`asks` shows no dialog"), "{said}");
+    drop(camp.biv(["send", "asks", "/run touch made"]).run().ok());
+    instance.wait_for(&camp, "activity", "approval");
+    let said = camp.biv(again).run().fails(4).said();
+    assert!(said.contains("another dialog"), "{said}");
+    assert!(!instance.worktree.join("made").exists());
+    instance.wait_for(&camp, "activity", "approval");
+}
+
+#[test]
+fn what_cannot_be_answered_is_said_and_nothing_is_pressed() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "/ask Tea? | Green | Black", "question");
+    for (choice, exit) in [("3", 2), ("0", 2), ("milk", 2), ("yes", 2)] {
+        let said = camp
+            .biv(["answer", "asks", choice])
+            .run()
+            .fails(exit)
+            .said();
+        assert!(said.contains("1 (Green), 2 (Black)"), "{choice}: {said}");
+    }
+    let reason = ["answer", "asks", "1", "--reason", "because"];
+    drop(camp.biv(reason).run().fails(2));
+    instance.wait_for(&camp, "activity", "question");
+    drop(camp.biv(["pause", "asks", "--now"]).run().ok());
+    let said = camp.biv(["answer", "asks", "1"]).run().fails(4).said();
+    assert!(said.contains("it is paused"), "{said}");
+}
