@@ -5,8 +5,9 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy,
-    queue, repo, restart, resume, run, runs, send, show, timeout, undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, import, kill, list, log, man, new, path, pause, peek,
+    policy, queue, rename, repo, restart, resume, run, runs, send, show, status, timeout,
+    undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -33,6 +34,11 @@ pub(super) enum Command {
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),
+    Status(status::StatusArgs),
+    Path(path::PathArgs),
+    Exec(exec::ExecArgs),
+    Open(exec::OpenArgs),
+    Rename(rename::RenameArgs),
     #[command(visible_alias = "a")]
     Attach(attach::AttachArgs),
     Send(send::SendArgs),

@@ -16,8 +16,8 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Work with agents",
         commands: &[
-            "new", "run", "adopt", "list", "show", "attach", "send", "answer", "queue", "wait",
-            "peek", "diff", "log",
+            "new", "run", "adopt", "list", "status", "show", "attach", "send", "answer", "queue",
+            "wait", "peek", "diff", "log", "path", "exec", "open", "rename",
         ],
     },
     Group {

@@ -13,8 +13,9 @@ use super::report::Report;
 use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, gc, help, hook, import, kill, list, log, man, new, pause, peek,
-    policy, queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, help, hook, import, kill, list, log, man, new, path,
+    pause, peek, policy, queue, rename, repo, restart, resume, run, runs, send, show, status,
+    timeout, ui, undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
 use crate::logging;
@@ -92,6 +93,11 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
+        Some(Command::Status(args)) => status::run(&args, &engine()?, output),
+        Some(Command::Path(args)) => path::run(&args, &engine()?, output),
+        Some(Command::Exec(args)) => exec::run(&args, &engine()?),
+        Some(Command::Open(args)) => exec::open(&args, &engine()?, output),
+        Some(Command::Rename(args)) => rename::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),

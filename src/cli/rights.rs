@@ -55,7 +55,12 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
             Action::Path | Action::Show => (Verb::Look, none),
             Action::Init => (Verb::WriteConfig, none),
         },
+        Command::Exec(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
+        Command::Open(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
+        Command::Rename(args) => (Verb::Rename, vec![args.instance.instance.clone()]),
         Command::List(_)
+        | Command::Status(_)
+        | Command::Path(_)
         | Command::Show(_)
         | Command::Peek(_)
         | Command::Diff(_)

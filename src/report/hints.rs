@@ -68,6 +68,8 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
         }
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
+        Error::WorktreeAway { title, state, .. } => from_state(&word(title), *state),
+        Error::NothingToRun => "`biv exec INSTANCE -- COMMAND`".to_owned(),
         Error::Unanswerable { title, why } => match why {
             Unanswerable::NoDialog => format!("`biv peek {}` shows its screen", word(title)),
             Unanswerable::Another | Unanswerable::Changed => {

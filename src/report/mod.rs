@@ -150,9 +150,11 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::BranchHeld { .. } => ("branch_held", 1),
         Error::Title(_)
         | Error::NothingToSend
+        | Error::NothingToRun
         | Error::NoSuchChoice { .. }
         | Error::ReasonWithoutNo => ("usage", 2),
         Error::Unanswerable { .. } => ("unanswerable", 4),
+        Error::WorktreeAway { .. } => ("worktree_away", 4),
         Error::UnknownAgent(_) => ("unknown_agent", 2),
         Error::NoSuchBase { .. } => ("no_such_base", 1),
         Error::NoCommits { .. } => ("no_commits", 1),

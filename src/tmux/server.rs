@@ -247,6 +247,17 @@ impl Server {
         Ok(())
     }
 
+    /// Sets the title that the status line of a session shows.
+    pub(crate) fn set_title(&self, instance: &InstanceId, title: &str) -> Result<(), TmuxError> {
+        let target = format!("={}:", SessionName::of(instance));
+        self.client()
+            .args(["-N", "set-option", "-t", &target, "--", "@biv_title"])
+            .arg(literal(title.as_ref()))
+            .run()
+            .map_err(not_installed)?;
+        Ok(())
+    }
+
     /// Closes a session; returns whether it existed.
     fn kill_session(&self, name: &str) -> Result<bool, TmuxError> {
         let command = self

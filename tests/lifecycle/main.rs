@@ -6,6 +6,7 @@ mod attach;
 mod autoyes;
 mod confirmations;
 mod create;
+mod daily;
 mod environment;
 mod formats;
 mod homes;

@@ -112,6 +112,14 @@ pub(crate) enum Error {
     Space { path: PathBuf },
     #[error("the saved work differs from the worktree: {}", paths.join(", "))]
     SnapshotDiffers { paths: Vec<String> },
+    #[error("the worktree of `{title}` is not at {}: it is {}", path.display(), state.name())]
+    WorktreeAway {
+        title: Title,
+        state: State,
+        path: PathBuf,
+    },
+    #[error("there is no command to run")]
+    NothingToRun,
     #[error("the worktree {} is gone", path.display())]
     WorktreeMissing { path: PathBuf },
     #[error("the record of what is kept for `{title}` cannot be understood: {message}")]

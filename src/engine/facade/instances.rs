@@ -1,11 +1,14 @@
 //! Instances: made, looked at, attached to.
 
-use std::path::Path;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use crate::detect::Verdict;
 use crate::engine::operate::attach::Attached;
 use crate::engine::operate::push::Pushed;
+use crate::engine::operate::rename::Renamed;
 use crate::engine::*;
 use crate::model::{InstanceId, State};
 
@@ -52,6 +55,31 @@ impl Engine {
         repository: Option<&Path>,
     ) -> Result<Listing, Error> {
         self.core.list(state, repository)
+    }
+
+    /// All that are not killed, without their changes, which take most of the time.
+    pub(crate) fn list_briefly(&self) -> Result<Listing, Error> {
+        self.core.list_briefly()
+    }
+
+    /// Gives an instance another title.
+    pub(crate) fn rename(&self, given: &str, title: &str) -> Result<Renamed, Error> {
+        self.core.rename(given, title)
+    }
+
+    /// The worktree of an instance that has one in place.
+    pub(crate) fn worktree_path(&self, given: &str) -> Result<PathBuf, Error> {
+        self.core.worktree_path(given)
+    }
+
+    /// Runs a command in the worktree of an instance, in this terminal and with the environment of its
+    /// agent. The idle timer leaves the instance alone meanwhile.
+    pub(crate) fn run_in_worktree(
+        &self,
+        given: &str,
+        command: &[OsString],
+    ) -> Result<ExitStatus, Error> {
+        self.core.run_in_worktree(given, command)
     }
 
     /// One instance, killed ones too.

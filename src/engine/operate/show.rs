@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
-use crate::engine::base::{Core, Error, Scope};
+use crate::engine::base::{Core, Error, Found, Scope};
 use crate::git::Repo;
 use crate::model::{RestingState, State};
-use crate::tmux::TmuxError;
+use crate::tmux::{Pane, Screenshot, TmuxError};
 
 impl Core {
     /// All instances that are not killed, or only the killed ones; newest activity first.
@@ -14,6 +14,24 @@ impl Core {
         &self,
         state: Option<State>,
         repository: Option<&Path>,
+    ) -> Result<Listing, Error> {
+        self.list_by(state, repository, |found, pane, shot| {
+            self.view(found, pane, shot)
+        })
+    }
+
+    /// The same without counting changes, which takes most of the time.
+    pub(crate) fn list_briefly(&self) -> Result<Listing, Error> {
+        self.list_by(None, None, |found, pane, shot| {
+            self.view_without_changes(found, pane, shot)
+        })
+    }
+
+    fn list_by(
+        &self,
+        state: Option<State>,
+        repository: Option<&Path>,
+        view: impl Fn(&Found, Option<&Pane>, Option<&Screenshot>) -> InstanceView,
     ) -> Result<Listing, Error> {
         let (found, unreadable) = match state {
             Some(State::Killed) => self.all(Scope::Killed)?,
@@ -47,7 +65,7 @@ impl Core {
                 .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
             let shot = pane.and_then(|pane| shots.iter().find(|shot| shot.pane == pane.id));
             let found = self.settle(found, pane)?;
-            let view = self.view(&found, pane, shot);
+            let view = view(&found, pane, shot);
             if state.is_none_or(|wanted| wanted == view.state) {
                 instances.push(view);
             }

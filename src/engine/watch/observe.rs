@@ -147,7 +147,8 @@ impl Core {
         }
     }
 
-    fn view_without_changes(
+    /// The same without counting changes, which asks git.
+    pub(in crate::engine) fn view_without_changes(
         &self,
         found: &Found,
         pane: Option<&Pane>,

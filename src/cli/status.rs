@@ -1,0 +1,180 @@
+//! `biv status`
+
+use clap::Args;
+use serde::Serialize;
+
+use super::context::CommandResult;
+use super::output::Output;
+use super::report::Report;
+use crate::engine::{Engine, InstanceView};
+use crate::model::{Activity, State};
+
+/// Print one line for a prompt or a status bar
+#[derive(Debug, Args)]
+pub(super) struct StatusArgs {
+    /// The line, with fields such as {needs_you}, {busy}, {ready}, {paused} and {total}
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<String>,
+}
+
+/// How many instances there are of each kind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+struct Counts {
+    needs_you: usize,
+    blocked: usize,
+    busy: usize,
+    ready: usize,
+    /// Running, and it is not known what the agent does.
+    running: usize,
+    /// An operation is under way.
+    changing: usize,
+    paused: usize,
+    interrupted: usize,
+    completed: usize,
+    failed: usize,
+    total: usize,
+}
+
+pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let listing = engine.list_briefly()?;
+    let counts = Counts::of(&listing.instances);
+    let line = match &args.format {
+        Some(format) => counts.formatted(format).map_err(|field| {
+            let known: Vec<&str> = counts.fields().map(|(name, _)| name).into();
+            Report::usage(
+                format!("`{{{field}}}` is not a field of the status"),
+                format!("fields are {}", known.join(", ")),
+            )
+        })?,
+        None => counts.line(),
+    };
+    Ok(output.result(&counts, || line))
+}
+
+impl Counts {
+    fn of(views: &[InstanceView]) -> Self {
+        let mut counts = Self::default();
+        for view in views {
+            counts.total += 1;
+            *counts.kind(view.state, view.activity) += 1;
+        }
+        counts
+    }
+
+    fn kind(&mut self, state: State, activity: Option<Activity>) -> &mut usize {
+        match (state, activity) {
+            (State::Running, Some(Activity::Approval | Activity::Question)) => &mut self.needs_you,
+            (State::Running, Some(Activity::Blocked)) => &mut self.blocked,
+            (State::Running, Some(Activity::Busy)) => &mut self.busy,
+            (State::Running, Some(Activity::Idle)) => &mut self.ready,
+            (State::Running, _) => &mut self.running,
+            (State::Paused, _) => &mut self.paused,
+            (State::Interrupted, _) => &mut self.interrupted,
+            (State::Completed, _) => &mut self.completed,
+            (State::Failed, _) => &mut self.failed,
+            _ => &mut self.changing,
+        }
+    }
+
+    /// Each count by its name, as in the JSON.
+    fn fields(&self) -> [(&'static str, usize); 11] {
+        [
+            ("needs_you", self.needs_you),
+            ("blocked", self.blocked),
+            ("busy", self.busy),
+            ("ready", self.ready),
+            ("running", self.running),
+            ("changing", self.changing),
+            ("paused", self.paused),
+            ("interrupted", self.interrupted),
+            ("completed", self.completed),
+            ("failed", self.failed),
+            ("total", self.total),
+        ]
+    }
+
+    /// What there is, the most urgent first: `2 need you · 3 busy`.
+    fn line(&self) -> String {
+        let parts: Vec<String> = self
+            .fields()
+            .into_iter()
+            .filter(|(name, count)| *count > 0 && *name != "total")
+            .map(|(name, count)| match (name, count) {
+                ("needs_you", 1) => "1 needs you".to_owned(),
+                ("needs_you", _) => format!("{count} need you"),
+                _ => format!("{count} {name}"),
+            })
+            .collect();
+        if parts.is_empty() {
+            "no agents".to_owned()
+        } else {
+            parts.join(" · ")
+        }
+    }
+
+    /// The line that the user wants; an error names a field that does not exist.
+    fn formatted(&self, format: &str) -> Result<String, String> {
+        let mut line = String::new();
+        let mut rest = format;
+        while let Some((before, after)) = rest.split_once('{') {
+            line.push_str(before);
+            let Some((field, after)) = after.split_once('}') else {
+                line.push('{');
+                rest = after;
+                continue;
+            };
+            let fields = self.fields();
+            let found = fields.iter().find(|(name, _)| *name == field);
+            let (_, count) = found.ok_or_else(|| field.to_owned())?;
+            line.push_str(&count.to_string());
+            rest = after;
+        }
+        line.push_str(rest);
+        Ok(line)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_urgent_stands_first_and_nothing_is_said_of_none() {
+        let counts = Counts {
+            needs_you: 2,
+            busy: 3,
+            paused: 4,
+            total: 9,
+            ..Counts::default()
+        };
+        assert_eq!(counts.line(), "2 need you · 3 busy · 4 paused");
+        assert_eq!(Counts::default().line(), "no agents");
+        let one = Counts {
+            needs_you: 1,
+            ..Counts::default()
+        };
+        assert_eq!(one.line(), "1 needs you");
+    }
+
+    #[test]
+    fn a_format_has_fields_and_everything_else_stays() {
+        let counts = Counts {
+            needs_you: 2,
+            total: 5,
+            ..Counts::default()
+        };
+        let formatted = |format: &str| counts.formatted(format);
+        assert_eq!(formatted("{needs_you}/{total}!"), Ok("2/5!".to_owned()));
+        assert_eq!(formatted("a { b"), Ok("a { b".to_owned()));
+        assert_eq!(formatted("{bsy}"), Err("bsy".to_owned()));
+    }
+
+    #[test]
+    fn every_count_is_a_field_of_the_json_under_its_name() {
+        let json = serde_json::to_value(Counts::default()).unwrap();
+        let names: Vec<&str> = Counts::default().fields().map(|(name, _)| name).into();
+        let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+        assert_eq!(names.len(), keys.len());
+        assert!(names.iter().all(|name| json.get(name).is_some()));
+    }
+}

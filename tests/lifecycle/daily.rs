@@ -1,0 +1,80 @@
+//! The small verbs of every day: status, path, exec, open, rename.
+
+use crate::support::Camp;
+
+#[test]
+fn the_status_counts_what_there_is() {
+    let camp = Camp::new();
+    let line = || camp.biv(["status"]).run().ok().stdout;
+    assert_eq!(line(), "no agents\n");
+    let repository = camp.repository("app");
+    let asks = camp.start(&repository, "asks", &["-p", "/ask Tea? | Yes | No"]);
+    let rests = camp.start(&repository, "rests", &[]);
+    let sleeps = camp.start(&repository, "sleeps", &[]);
+    asks.wait_for(&camp, "activity", "question");
+    rests.wait_for(&camp, "activity", "idle");
+    drop(camp.biv(["pause", &sleeps.id]).run().ok());
+    assert_eq!(line(), "1 needs you · 1 ready · 1 paused\n");
+    let format = ["status", "--format", "{needs_you} of {total}"];
+    assert_eq!(camp.biv(format).run().ok().stdout, "1 of 3\n");
+    let counts = camp.biv(["status", "--json"]).run().ok().json();
+    assert_eq!(counts["needs_you"], 1);
+    assert_eq!(counts["paused"], 1);
+    let wrong = ["status", "--format", "{bsy}"];
+    let said = camp.biv(wrong).run().fails(2).said();
+    assert!(said.contains("`{bsy}`") && said.contains("busy"), "{said}");
+}
+
+#[test]
+fn commands_run_in_the_worktree_with_its_environment() {
+    let camp = Camp::new();
+    let instance = camp.start(&camp.repository("app"), "one", &[]);
+    let path = camp.biv(["path", "one"]).run().ok().stdout;
+    assert_eq!(path, format!("{}\n", instance.worktree.display()));
+    let script = "pwd; echo $BIV_INSTANCE; touch by-hand; exit 7";
+    let ran = camp.biv(["exec", "one", "--", "sh", "-c", script]).run();
+    let said = ran.fails(7).stdout;
+    assert_eq!(
+        said,
+        format!("{}\n{}\n", instance.worktree.display(), instance.id)
+    );
+    assert!(instance.worktree.join("by-hand").exists());
+    let open = camp.biv(["open", "one"]).env("VISUAL", "printf '%s|'");
+    let opened = open.run().ok().stdout;
+    assert_eq!(opened, format!("{}|", instance.worktree.display()));
+
+    // Where there is no worktree in place, that is said.
+    drop(camp.biv(["pause", "one"]).run().ok());
+    for command in [&["path", "one"][..], &["exec", "one", "--", "true"]] {
+        let said = camp.biv(command).run().fails(4).said();
+        assert!(said.contains("it is paused"), "{said}");
+        assert!(said.contains("biv resume one"), "{said}");
+    }
+    let missing = ["exec", "one", "--", "no-such-program"];
+    drop(camp.biv(["resume", "one"]).run().ok());
+    drop(camp.biv(missing).run().fails(1));
+}
+
+#[test]
+fn a_title_changes_and_everything_else_stays() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let one = camp.start(&repository, "one", &[]);
+    let two = camp.start(&repository, "two", &[]);
+    let said = camp.biv(["rename", "one", "two"]).run().fails(1).said();
+    assert!(said.contains("`two` is taken"), "{said}");
+    drop(camp.biv(["rename", "one", ""]).run().fails(2));
+    drop(camp.biv(["rename", "one", "an other name"]).run().ok());
+    let view = camp.show(&one);
+    assert_eq!(view["title"], "an other name");
+    assert_eq!(view["branch"].as_str(), one.branch.as_deref());
+    let shown = camp.biv(["peek", "an other name"]).run();
+    drop(shown.ok());
+    drop(camp.biv(["show", "one"]).run().fails(3));
+
+    // Also for one that is paused, and the new title is there after a resume.
+    drop(camp.biv(["pause", &two.id]).run().ok());
+    drop(camp.biv(["rename", "two", "one"]).run().ok());
+    drop(camp.biv(["resume", "one"]).run().ok());
+    assert_eq!(camp.show(&two)["title"], "one");
+}
