@@ -68,7 +68,7 @@ fn lines(listing: &Listing) -> String {
                 words::shown_diff(view.diff),
                 words::ago(view.last_active_at, now),
                 match &view.asks {
-                    Some(asks) => format!("asks: {asks}"),
+                    Some(asks) => format!("asks: {}", asks.text),
                     None => view.last_line.clone().unwrap_or_default(),
                 },
             ]

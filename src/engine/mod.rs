@@ -42,9 +42,9 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
-#[cfg(test)]
-pub(crate) use base::view::PauseView;
 pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory};
+#[cfg(test)]
+pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;
 pub(crate) use conversation::log::{Log, LogFrom};
 pub(crate) use facade::Engine;

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use super::input::Event;
-use crate::engine::{AgentView, ConversationEntry, Listing, NewInstance, RunHistory, ScreenView};
+use crate::engine::{
+    AgentView, ConversationEntry, DialogAnswer, Listing, NewInstance, RunHistory, ScreenView,
+};
 use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
@@ -161,6 +163,12 @@ pub(super) enum Task {
     Send {
         id: InstanceId,
         prompt: String,
+    },
+    /// Presses a choice of the dialog with this id.
+    Answer {
+        id: InstanceId,
+        answer: DialogAnswer,
+        dialog: String,
     },
     /// Cancels a prompt that is being sent.
     Unsend(InstanceId),

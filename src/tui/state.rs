@@ -26,7 +26,7 @@ pub(super) struct State {
 
     /// Whether the first list has arrived.
     pub loaded: bool,
-    /// In the order of the list: by repository, oldest first, so that rows do not move.
+    /// In the order of the list: those that need the user first, then by repository, oldest first.
     pub instances: Vec<InstanceView>,
     /// Instances whose record cannot be read, with the error.
     pub unreadable: Vec<String>,
@@ -141,6 +141,7 @@ pub(super) enum Verb {
     Kill,
     UndoKill,
     Send,
+    Answer,
     /// A prompt that is being sent is cancelled.
     Unsend,
     Push,
@@ -160,6 +161,7 @@ impl Verb {
             Self::Kill => "killing",
             Self::UndoKill => "bringing back",
             Self::Send => "sending to",
+            Self::Answer => "answering",
             Self::Unsend => "taking back the prompt to",
             Self::Push => "pushing",
             Self::Autoyes => "setting autoyes of",
@@ -179,6 +181,7 @@ impl Verb {
             | Self::CancelPause
             | Self::UndoKill
             | Self::Send
+            | Self::Answer
             | Self::Unsend
             | Self::Push
             | Self::Autoyes

@@ -13,7 +13,7 @@ use crate::engine::{
     PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent, StateChange,
 };
 use crate::lifecycle::{Operation, Step};
-use crate::model::{InstanceId, PauseReason};
+use crate::model::{InstanceId, PauseReason, printable_line};
 use crate::report::Report;
 
 /// How many entries of a conversation are read.
@@ -228,6 +228,21 @@ fn carry_out(
                     ))
                 }
             }
+        }
+        Task::Answer { id, answer, dialog } => {
+            let answered = engine.answer(id.as_str(), &answer, Some(&dialog), None, progress)?;
+            let label = printable_line(&answered.label);
+            said(if answered.gone {
+                format!(
+                    "Pressed {} ({label}) in `{}`.",
+                    answered.choice, answered.title
+                )
+            } else {
+                format!(
+                    "Pressed {} ({label}) in `{}`; the dialog is still there.",
+                    answered.choice, answered.title
+                )
+            })
         }
         Task::Unsend(id) => Ok(TaskOutcome::Unsent(engine.unsend(id.as_str())?.is_some())),
         Task::Push(id) => {

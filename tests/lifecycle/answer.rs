@@ -29,7 +29,10 @@ fn what_is_asked_is_shown_in_the_list_and_in_full() {
     for part in ["touch made", "1  Yes", "--dialog"] {
         assert!(said.contains(part), "{part}: {said}");
     }
-    let asks = camp.show(&instance)["asks"].as_str().unwrap().to_owned();
+    let asks = camp.show(&instance)["asks"]["text"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(asks.ends_with("· touch made"), "{asks}");
     let listed = camp.biv(["list"]).run().ok().stdout;
     assert!(listed.contains(&format!("asks: {asks}")), "{listed}");

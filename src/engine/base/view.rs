@@ -43,13 +43,23 @@ pub(crate) struct InstanceView {
     pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,
-    /// What an open dialog asks: `shell · cargo test`.
-    pub asks: Option<String>,
+    /// The open dialog.
+    pub asks: Option<AskedView>,
     pub exit_code: Option<i32>,
     /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
     pub activity_source: Option<String>,
     /// Why an operation on it cannot finish.
     pub stuck: Option<String>,
+}
+
+/// What an open dialog asks, in short.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct AskedView {
+    /// Tells this dialog from any other, by its content.
+    pub dialog: String,
+    /// The tool, then the command, the path or the question: `shell · cargo test`.
+    pub text: String,
+    pub choices: Vec<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

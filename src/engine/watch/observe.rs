@@ -6,7 +6,7 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
-use crate::engine::base::view::{AgentView, InstanceView, PauseView};
+use crate::engine::base::view::{AgentView, AskedView, InstanceView, PauseView};
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
@@ -14,6 +14,7 @@ use crate::engine::watch::self_report::self_report;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp, printable_line,
 };
+use crate::policy::fingerprint;
 use crate::tmux::{Pane, Screenshot};
 
 impl Core {
@@ -247,8 +248,8 @@ fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
     (record.killed_at != Some(pause.at)).then_some(pause)
 }
 
-/// What an open dialog asks, in one line: the tool, then the command, the path or the question.
-fn asked(verdict: &Verdict) -> Option<String> {
+/// What an open dialog asks, in short.
+fn asked(verdict: &Verdict) -> Option<AskedView> {
     let dialog = verdict.dialog.as_ref()?;
     let subject = dialog
         .command
@@ -256,7 +257,12 @@ fn asked(verdict: &Verdict) -> Option<String> {
         .or(dialog.paths.first().map(String::as_str))
         .or(dialog.question.as_deref());
     let parts: Vec<&str> = dialog.tool.as_deref().into_iter().chain(subject).collect();
-    (!parts.is_empty()).then(|| printable_line(&parts.join(" · ")))
+    let label = |choice: &crate::detect::Choice| printable_line(&choice.label);
+    Some(AskedView {
+        dialog: fingerprint(dialog),
+        text: printable_line(&parts.join(" · ")),
+        choices: dialog.choices.iter().map(label).collect(),
+    })
 }
 
 /// The source of the activity and its evidence: `title title-busy`, `hook Stop`.

@@ -3,12 +3,12 @@
 use pretty_assertions::assert_eq;
 
 use super::driver::*;
-use crate::engine::Consent;
+use crate::engine::{AskedView, Consent, DialogAnswer, InstanceView};
 use crate::model::{Activity, InstanceId, PauseReason, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::Dialog;
 use crate::tui::input::MouseKind;
-use crate::tui::message::{Task, TaskFailure, TaskOutcome, UiRequest, Wait};
+use crate::tui::message::{Message, Task, TaskFailure, TaskOutcome, UiRequest, Wait};
 use crate::tui::state::Tab;
 
 fn of(letter: char) -> InstanceId {
@@ -19,8 +19,11 @@ fn only_tasks(driver: &mut Driver) -> Vec<Task> {
     driver.tasks().into_iter().map(|(_, task)| task).collect()
 }
 
+/// On the first that needs nothing: those that need the user stand above it.
 fn camp_driver() -> Driver {
-    Driver::with(110, 30, camp())
+    let mut driver = Driver::with(110, 30, camp());
+    driver.press("j");
+    driver
 }
 
 fn pause_of(letter: char, wait: Wait, reason: PauseReason) -> Task {
@@ -41,14 +44,14 @@ fn each_key_asks_for_its_operation() {
         ("P y", Task::PauseAll),
         ("u", Task::ResumeAll),
         (
-            "y",
+            "Y",
             Task::Autoyes {
                 id: of('b'),
                 on: true,
             },
         ),
         (
-            "end y",
+            "end Y",
             Task::Autoyes {
                 id: of('h'),
                 on: false,
@@ -169,7 +172,7 @@ fn another_key_in_between_takes_the_quitting_back() {
 #[test]
 fn ctrl_c_on_a_paused_one_changes_nothing() {
     let mut driver = camp_driver();
-    driver.press("j j j");
+    driver.press("j j");
     driver.tasks();
     driver.press("ctrl+c");
     assert_eq!(only_tasks(&mut driver), []);
@@ -261,7 +264,7 @@ fn a_prompt_goes_to_all_that_are_marked() {
 #[test]
 fn a_paused_one_is_resumed_before_it_is_attached_to() {
     let mut driver = camp_driver();
-    driver.press("j j j");
+    driver.press("j j");
     driver.tasks();
     driver.press("enter");
     let (job, task) = driver.tasks().remove(0);
@@ -274,7 +277,7 @@ fn a_paused_one_is_resumed_before_it_is_attached_to() {
 #[test]
 fn one_who_has_moved_on_is_not_attached() {
     let mut driver = camp_driver();
-    driver.press("j j j enter k");
+    driver.press("j j enter k");
     let (job, _) = driver.tasks().remove(0);
     driver.done(job, Ok(TaskOutcome::Said("Resumed.".to_owned())));
     assert!(
@@ -289,14 +292,14 @@ fn one_who_has_moved_on_is_not_attached() {
 fn the_selection_stays_with_its_instance_and_else_near_it() {
     let mut driver = camp_driver();
     driver.press("j j");
-    assert_eq!(driver.state.selected, Some(of('d')));
+    assert_eq!(driver.state.selected, Some(of('f')));
     let mut instances = camp();
     instances.remove(0);
     driver.listed(instances.clone());
-    assert_eq!(driver.state.selected, Some(of('d')));
-    instances.retain(|view| view.id != of('d'));
-    driver.listed(instances);
     assert_eq!(driver.state.selected, Some(of('f')));
+    instances.retain(|view| view.id != of('f'));
+    driver.listed(instances);
+    assert_eq!(driver.state.selected, Some(of('g')));
     driver.listed(Vec::new());
     assert_eq!(driver.state.selected, None);
 }
@@ -321,17 +324,18 @@ fn a_filter_is_typed_and_taken_back() {
 fn the_mouse_selects_and_scrolls() {
     let mut driver = camp_driver();
     // Two rows each, below the heading and its rule.
-    driver.mouse(MouseKind::Press, 5, 5);
+    driver.mouse(MouseKind::Press, 5, 7);
     assert_eq!(driver.state.selected, Some(of('c')));
     driver.mouse(MouseKind::Press, 47, 0);
     assert_eq!(driver.state.tab, Tab::Diff);
     driver.mouse(MouseKind::WheelDown, 5, 5);
-    assert_eq!(driver.state.selected, Some(of('d')));
+    assert_eq!(driver.state.selected, Some(of('f')));
 }
 
 #[test]
 fn scrolling_goes_as_far_as_there_is_something() {
     let mut driver = Driver::with(100, 12, camp());
+    driver.press("j");
     let lines: Vec<String> = (0..60).map(|n| format!("line {n}")).collect();
     driver.shows(&id('b'), &lines[50..].join("\n"));
     driver.press("shift+up");
@@ -513,4 +517,87 @@ fn a_prompt_on_its_way_is_taken_back_with_escape_and_keys_stay_in_sight() {
     driver.done(taking, Ok(TaskOutcome::Unsent(false)));
     assert!(driver.state.dialog.is_none());
     assert!(driver.screen().contains("It was sent already."));
+}
+
+fn asking(letter: char, title: &str, asks: &str) -> InstanceView {
+    let mut view = doing(
+        instance(letter, title, InstanceState::Running),
+        Activity::Approval,
+    );
+    view.asks = Some(AskedView {
+        dialog: format!("dialog-{letter}"),
+        text: asks.to_owned(),
+        choices: vec!["Yes".to_owned(), "No".to_owned()],
+    });
+    view
+}
+
+#[test]
+fn what_is_asked_is_answered_from_the_list() {
+    let answer = |answer| Task::Answer {
+        id: of('d'),
+        answer,
+        dialog: "dialog-d".to_owned(),
+    };
+    for (key, expected) in [
+        ("a", DialogAnswer::Yes),
+        ("d", DialogAnswer::No),
+        ("2", DialogAnswer::Number(2)),
+    ] {
+        let mut driver = Driver::with(110, 30, vec![asking('d', "api", "shell · cargo test")]);
+        let screen = driver.screen();
+        assert!(screen.contains("asks: shell · cargo test"), "{screen}");
+        assert!(screen.contains("a allow"), "{screen}");
+        driver.press(key);
+        assert_eq!(only_tasks(&mut driver), [answer(expected)], "{key}");
+    }
+    // The key of a question's yes does nothing here, and nothing is answered where nothing is asked.
+    let mut driver = Driver::with(110, 30, vec![asking('d', "api", "shell · cargo test")]);
+    driver.press("y");
+    assert_eq!(only_tasks(&mut driver), []);
+    let mut driver = camp_driver();
+    driver.press("a d 1");
+    assert_eq!(only_tasks(&mut driver), []);
+    assert!(driver.screen().contains("asks nothing"));
+}
+
+#[test]
+fn what_was_asked_before_is_not_answered_for_what_is_asked_now() {
+    let mut driver = Driver::with(110, 30, vec![asking('d', "api", "shell · ls")]);
+    for activity in [Activity::Busy, Activity::Approval] {
+        driver.requests.clear();
+        driver.tell(Message::Noticed {
+            id: of('d'),
+            activity,
+            last_line: None,
+        });
+    }
+    assert!(driver.requests.contains(&UiRequest::List));
+    driver.press("a");
+    assert_eq!(only_tasks(&mut driver), []);
+    driver.listed(vec![asking('d', "api", "shell · rm")]);
+    driver.press("d");
+    assert_eq!(only_tasks(&mut driver).len(), 1);
+}
+
+#[test]
+fn those_that_need_the_user_stand_first_and_are_gone_through() {
+    let mut driver = camp_driver();
+    let mut instances = camp();
+    instances.push(asking('z', "latest", "shell · ls"));
+    driver.listed(instances);
+    let order: Vec<String> = driver
+        .state
+        .visible()
+        .iter()
+        .map(|view| view.title.to_string())
+        .collect();
+    assert_eq!(order[..2], ["review api", "latest"]);
+    for expected in ['d', 'z', 'd'] {
+        driver.press("!");
+        assert_eq!(driver.state.selected, Some(of(expected)));
+    }
+    driver.listed(vec![instance('b', "rests", InstanceState::Running)]);
+    driver.press("!");
+    assert!(driver.screen().contains("None needs you."));
 }

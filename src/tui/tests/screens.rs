@@ -28,6 +28,8 @@ new file mode 100644
 
 fn camp_at(columns: u16, rows: u16) -> Driver {
     let mut driver = Driver::with(columns, rows, camp());
+    // The first that needs nothing.
+    driver.press("j");
     driver.shows(&id('b'), SCREEN);
     driver
 }

@@ -5,11 +5,12 @@ use super::questions::{
     ask, ask_pause_all, kill_question, open_form, open_send, push_question, restart_question,
 };
 use super::upkeep;
+use crate::engine::DialogAnswer;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::message::{Task, UiRequest, Wait};
-use crate::tui::state::{Job, State, Tab, ToastKind, Verb};
+use crate::tui::state::{Job, State, StatusKind, Tab, ToastKind, Verb, kind};
 
 pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiRequest>) {
     match action {
@@ -29,6 +30,9 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::UndoKill => undo_kill(state, requests),
         Action::Push => ask(state, push_question),
         Action::Autoyes => each(state, requests, autoyes),
+        Action::Allow => answer(state, requests, DialogAnswer::Yes),
+        Action::Deny => answer(state, requests, DialogAnswer::No),
+        Action::NextThatNeedsYou => upkeep::next_that_needs_you(state),
         Action::Mark => mark(state),
         Action::PauseAll => ask_pause_all(state),
         Action::ResumeAll => {
@@ -268,6 +272,32 @@ fn autoyes(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
     let on = state.by_id(id).is_some_and(|view| !view.autoyes);
     let task = Task::Autoyes { id: id.clone(), on };
     start(state, requests, Verb::Autoyes, Some(id), task);
+}
+
+/// Answers the dialog of the selected instance: the one that the list shows, and no other.
+pub(super) fn answer(state: &mut State, requests: &mut Vec<UiRequest>, answer: DialogAnswer) {
+    let Some(view) = state.current() else {
+        state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+        return;
+    };
+    let (id, title) = (view.id.clone(), view.title.clone());
+    let Some(asks) = &view.asks else {
+        let words = if kind(state.shown(view)) == StatusKind::NeedsYou {
+            // The list is read again, with the dialog in it.
+            requests.push(UiRequest::List);
+            format!("What `{title}` asks is being read; try again.")
+        } else {
+            format!("`{title}` asks nothing.")
+        };
+        state.toast(ToastKind::Note, words);
+        return;
+    };
+    let task = Task::Answer {
+        id: id.clone(),
+        answer,
+        dialog: asks.dialog.clone(),
+    };
+    start(state, requests, Verb::Answer, Some(&id), task);
 }
 
 fn undo_kill(state: &mut State, requests: &mut Vec<UiRequest>) {

@@ -1,12 +1,12 @@
 //! Handles messages from the workers.
 
 use crate::engine::{CampView, InstanceView, Listing};
-use crate::model::{InstanceId, State as InstanceState};
+use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
 use crate::tui::message::{Message, Page, TaskFailure, TaskOutcome, UiRequest};
-use crate::tui::state::{Job, Screen, State, Tab, ToastKind, Verb};
+use crate::tui::state::{Job, Screen, State, StatusKind, Tab, ToastKind, Verb, kind};
 
 pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
     match message {
@@ -22,6 +22,13 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             let now = state.now;
             let known = state.instances.iter_mut().find(|view| view.id == id);
             if let Some(view) = known.filter(|view| view.state == InstanceState::Running) {
+                if view.activity != Some(activity) {
+                    // What it asked before is answered; what it asks now is in the next list.
+                    view.asks = None;
+                    if matches!(activity, Activity::Approval | Activity::Question) {
+                        requests.push(UiRequest::List);
+                    }
+                }
                 view.activity = Some(activity);
                 view.last_active_at = now;
                 view.last_line = last_line.or(view.last_line.take());
@@ -73,7 +80,15 @@ fn take_listing(state: &mut State, listing: Listing) {
     state.instances = listing.instances;
     state.instances.sort_by(|a, b| {
         let name = |view: &InstanceView| view.repo.file_name().map(ToOwned::to_owned);
-        (name(a), &a.repo, a.created_at, &a.id).cmp(&(name(b), &b.repo, b.created_at, &b.id))
+        // Those that need the user come first, whatever their repository.
+        let rests = |view: &InstanceView| kind((view.state, view.activity)) != StatusKind::NeedsYou;
+        (rests(a), name(a), &a.repo, a.created_at, &a.id).cmp(&(
+            rests(b),
+            name(b),
+            &b.repo,
+            b.created_at,
+            &b.id,
+        ))
     });
     state.unreadable = listing
         .unreadable

@@ -15,6 +15,7 @@ use super::keys::Meaning;
 use super::message::{Message, UiRequest};
 use super::state::{State, ToastKind};
 use crate::config::{Key, KeyCode};
+use crate::engine::DialogAnswer;
 
 /// Handles one message; returns requests.
 pub(super) fn update(state: &mut State, message: Message) -> Vec<UiRequest> {
@@ -83,8 +84,15 @@ fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
         Meaning::Nothing => {
             let alone = state.pending.len() == 1;
             state.pending.clear();
-            if alone && key == Key::plain(KeyCode::Esc) {
-                step_back(state, requests);
+            match key.code {
+                KeyCode::Esc if alone && key == Key::plain(KeyCode::Esc) => {
+                    step_back(state, requests);
+                }
+                KeyCode::Char(digit @ '1'..='9') if alone && key == Key::plain(key.code) => {
+                    let number = digit.to_digit(10).unwrap_or(0) as usize;
+                    actions::answer(state, requests, DialogAnswer::Number(number));
+                }
+                _ => {}
             }
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::model::InstanceId;
 use crate::tui::layout::areas;
 use crate::tui::message::{PageKind, UiRequest};
-use crate::tui::state::{ListRow, State, Tab};
+use crate::tui::state::{ListRow, State, StatusKind, Tab, ToastKind, kind};
 
 /// How often the diff and the conversation of a busy agent are read.
 const AGAIN: Duration = Duration::from_secs(2);
@@ -33,6 +33,25 @@ pub(super) fn step(state: &mut State, by: isize) {
     let wanted = at.saturating_add_signed(by).min(last);
     if let Some(id) = visible.get(wanted).map(|view| view.id.clone()) {
         select(state, id);
+    }
+}
+
+/// Selects the next instance below that needs the user; from the last one, the first.
+pub(super) fn next_that_needs_you(state: &mut State) {
+    let visible = state.visible();
+    let at = visible
+        .iter()
+        .position(|view| Some(&view.id) == state.selected.as_ref())
+        .unwrap_or(0);
+    let (above, below) = visible.split_at((at + 1).min(visible.len()));
+    let next = below
+        .iter()
+        .chain(above)
+        .find(|view| kind(state.shown(view)) == StatusKind::NeedsYou)
+        .map(|view| view.id.clone());
+    match next {
+        Some(id) => select(state, id),
+        None => state.toast(ToastKind::Note, "None needs you.".to_owned()),
     }
 }
 

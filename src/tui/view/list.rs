@@ -140,10 +140,16 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     };
     let detail = match state.job_of(&view.id).filter(|job| !job.step.is_empty()) {
         Some(job) => job.step.clone(),
+        None if view.asks.is_some() => asked(view),
         None => view
             .branch
             .as_deref()
             .map_or_else(|| "detached".to_owned(), printable_line),
+    };
+    let detail_style = if view.asks.is_some() {
+        theme.needs_you
+    } else {
+        theme.dim
     };
     let mut right = Vec::new();
     if view.autoyes {
@@ -158,9 +164,14 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let left = Line::from(vec![
         bar,
         Span::raw("  "),
-        styled(cut(&detail, room), theme.dim),
+        styled(cut(&detail, room), detail_style),
     ]);
     ends(left, Line::from(right), below, buffer);
+}
+
+fn asked(view: &InstanceView) -> String {
+    let text = view.asks.as_ref().map_or("", |asks| asks.text.as_str());
+    format!("asks: {text}")
 }
 
 /// Added and removed lines; empty where there are none.

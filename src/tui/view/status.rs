@@ -127,6 +127,14 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
     let mut wanted: Vec<(Action, &'static str)> = Vec::new();
     match state.current().map(|view| state.shown(view).0) {
         None => wanted.push((Action::New, "new")),
+        Some(InstanceState::Running) if state.current().is_some_and(|view| view.asks.is_some()) => {
+            wanted.extend([
+                (Action::Allow, "allow"),
+                (Action::Deny, "deny"),
+                (Action::Attach, "attach"),
+                (Action::NextThatNeedsYou, "next"),
+            ]);
+        }
         Some(InstanceState::Running) => wanted.extend([
             (Action::Attach, "attach"),
             (Action::New, "new"),
