@@ -6,7 +6,7 @@ use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, list, log, man, new, path, pause, peek,
-    policy, queue, rename, repo, restart, resume, run, runs, send, show, status, timeout,
+    policy, queue, rename, repo, restart, resume, run, runs, search, send, show, status, timeout,
     undo_kill, wait,
 };
 
@@ -52,6 +52,7 @@ pub(super) enum Command {
     UndoKill(undo_kill::UndoKillArgs),
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
+    Search(search::SearchArgs),
     Compact(compact::CompactArgs),
     Queue(queue::QueueArgs),
     Wait(wait::WaitArgs),

@@ -85,14 +85,22 @@ fn line(entry: &ConversationEntry, output: &Output) -> String {
     describe_entry(entry, lines)
 }
 
+pub(super) fn speaker_name(speaker: Speaker) -> &'static str {
+    match speaker {
+        Speaker::User => "you",
+        Speaker::Assistant => "agent",
+        Speaker::System => "note",
+        Speaker::Tool => "tool",
+    }
+}
+
 /// An entry as text: time and speaker, and below it the indented content.
 fn describe_entry(entry: &ConversationEntry, shown: usize) -> String {
     let who = match entry.speaker {
         Speaker::User if entry.text("source") == Some("biv") => "you (biv send)".to_owned(),
-        Speaker::User => "you".to_owned(),
-        Speaker::Assistant => "agent".to_owned(),
+        Speaker::User | Speaker::Assistant => speaker_name(entry.speaker).to_owned(),
         Speaker::System if entry.is_summary() => "summary".to_owned(),
-        Speaker::System => "note".to_owned(),
+        Speaker::System => speaker_name(entry.speaker).to_owned(),
         Speaker::Tool => entry.tool_line(),
     };
     let failed = if entry.has_failed() { " (failed)" } else { "" };

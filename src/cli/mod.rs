@@ -49,6 +49,7 @@ mod resume;
 mod rights;
 mod run;
 mod runs;
+mod search;
 mod send;
 mod show;
 mod status;

@@ -66,6 +66,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Diff(_)
         | Command::Runs(_)
         | Command::Log(_)
+        | Command::Search(_)
         | Command::Wait(_)
         | Command::Events(_)
         | Command::Detect(_)

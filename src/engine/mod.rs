@@ -47,6 +47,7 @@ pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHisto
 pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;
 pub(crate) use conversation::log::{Log, LogFrom};
+pub(crate) use conversation::search::SearchResult;
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;

@@ -164,6 +164,10 @@ fn every_command_answers_with_one_json_document() {
         ),
         (vec!["path", "speaks"], vec!["path"]),
         (
+            vec!["search", "hi"],
+            vec!["left_out", "matches", "unreadable"],
+        ),
+        (
             vec!["rename", "speaks", "speaks"],
             vec!["formerly", "id", "title"],
         ),

@@ -78,3 +78,35 @@ fn a_title_changes_and_everything_else_stays() {
     drop(camp.biv(["resume", "one"]).run().ok());
     assert_eq!(camp.show(&two)["title"], "one");
 }
+
+#[test]
+fn words_are_found_in_every_conversation_also_of_the_killed() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let one = camp.start(&repository, "one", &["-p", "Remember the green milk"]);
+    let two = camp.start(&repository, "two", &["-p", "Remember the blue tea"]);
+    for instance in [&one, &two] {
+        instance.wait_idle(&camp);
+        drop(camp.biv(["send", &instance.id, "What next"]).run().ok());
+        instance.wait_idle(&camp);
+    }
+    drop(camp.biv(["compact", "one"]).run());
+    drop(camp.biv(["kill", "-y", "one"]).run().ok());
+    let found = camp.biv(["search", "MILK", "green", "--json"]).run().ok();
+    let found = found.json();
+    let first = &found["matches"].as_array().unwrap().last().unwrap();
+    assert_eq!(first["title"], "one");
+    assert_eq!(first["state"], "killed");
+    assert_eq!(first["turn"], 1);
+    assert_eq!(first["type"], "user");
+    assert_eq!(first["line"], "Remember the green milk");
+    let said = camp.biv(["search", "remember"]).run().ok().stdout;
+    assert!(
+        said.contains("one (killed) turn 1, you: Remember"),
+        "{said}"
+    );
+    assert!(said.contains("two turn 1, you: Remember"), "{said}");
+    let none = camp.biv(["search", "coffee"]).run().ok().stdout;
+    assert_eq!(none, "Nothing was found.\n");
+    drop(camp.biv(["search", " "]).run().fails(2));
+}

@@ -150,6 +150,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("undo-kill", "undo-kill other", false),
     ("runs", "runs other", true),
     ("log", "log other", true),
+    ("search", "search hello", true),
     ("compact", "compact other", false),
     ("queue", "queue other", true),
     ("queue", "queue other hello", false),

@@ -168,6 +168,46 @@ fn many_are_marked_and_paused_together() {
 }
 
 #[test]
+fn five_that_ask_are_answered_without_attaching() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let mut asking = Vec::new();
+    for number in 1..=5 {
+        let prompt = format!("/run touch made-{number}");
+        let title = format!("asks-{number}");
+        asking.push(camp.start(&repository, &title, &["-p", &prompt]));
+    }
+    camp.start(&repository, "calm", &[]);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("5 needs you");
+    terminal.wait_for("asks: shell · touch made-1");
+    terminal.press(&["Home", "a"]);
+    terminal.wait_for("Pressed 1 (Yes) in `asks-1`.");
+    terminal.wait_for("4 needs you");
+    terminal.press(&["!", "d"]);
+    terminal.wait_for("Pressed 3 (No)");
+    for left in [3, 2, 1] {
+        terminal.wait_for(&format!("{left} needs you"));
+        // What is asked is in the row before it can be answered.
+        terminal.press(&["!"]);
+        terminal.wait_for("a allow");
+        terminal.press(&["1"]);
+    }
+    until("all have gone on", || {
+        camp.list()
+            .iter()
+            .all(|instance| camp.show(instance)["activity"] == "idle")
+    });
+    let made = asking
+        .iter()
+        .zip(1..)
+        .filter(|(instance, number)| instance.worktree.join(format!("made-{number}")).exists());
+    assert_eq!(made.count(), 4);
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
 fn a_branch_is_pushed_after_a_yes() {
     let camp = Camp::new();
     let repository = camp.repository("app");

@@ -3,4 +3,5 @@
 pub(in crate::engine) mod compact;
 pub(in crate::engine) mod follow;
 pub(in crate::engine) mod log;
+pub(in crate::engine) mod search;
 pub(in crate::engine) mod transcript;

@@ -90,6 +90,11 @@ impl Engine {
         self.core.log(given, from)
     }
 
+    /// The newest entries of all conversations that have all these words, in any order and case.
+    pub(crate) fn search(&self, words: &[String], most: usize) -> Result<SearchResult, Error> {
+        self.core.search(words, most)
+    }
+
     /// Replaces all but the last entries of a conversation by a summary. An archive keeps the whole.
     pub(crate) fn compact(&self, given: &str) -> Result<Compaction, Error> {
         self.core.compact(given)

@@ -28,6 +28,17 @@ impl ConversationDir {
     pub(crate) fn reader(&self, from: u64) -> Result<ConversationReader, StoreError> {
         ConversationReader::open(&self.current(), from)
     }
+
+    /// Readers of everything that was said, in order: the archives, then the current file without its
+    /// summary.
+    pub(crate) fn whole(&self) -> Result<Vec<ConversationReader>, StoreError> {
+        let mut readers = Vec::new();
+        for number in self.archives()? {
+            readers.push(ConversationReader::open(&self.archive(number), 0)?);
+        }
+        readers.push(self.reader(self.head()?.map_or(0, |head| head.length))?);
+        Ok(readers)
+    }
 }
 
 impl ConversationReader {
