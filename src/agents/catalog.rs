@@ -18,10 +18,10 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("shell", include_str!("providers/shell.toml")),
     ("demo", include_str!("providers/demo.toml")),
 ];
-/// The default only if no other agent is installed: it needs nothing.
-const LAST_RESORT: &str = "demo";
-/// Never the default: it needs a command.
-const NEVER_DEFAULT: &str = "shell";
+/// The agent that runs any command.
+const PLAIN: &str = "shell";
+/// Started only on request: one needs a command, and the other only plays an agent.
+const NEVER_DEFAULT: [&str; 2] = [PLAIN, "demo"];
 
 #[derive(Debug)]
 pub(crate) struct Catalog {
@@ -105,25 +105,31 @@ impl Catalog {
 
     /// The agent that runs any command.
     pub(crate) fn plain(&self) -> Result<&Provider, UnknownAgent> {
-        self.require(NEVER_DEFAULT)
+        self.require(PLAIN)
     }
 
-    /// The configured agent, else the first built-in one that is installed.
+    /// The configured agent, else the first built-in one that is installed. The demo agent is never
+    /// chosen for a user who has not asked for it.
     pub(crate) fn default_agent(
         &self,
         configured: Option<&str>,
         host: &Host,
-    ) -> Result<&Provider, UnknownAgent> {
+    ) -> Result<Option<&Provider>, UnknownAgent> {
         if let Some(name) = configured {
-            return self.require(name);
+            return self.require(name).map(Some);
         }
+        Ok(self
+            .agents_to_look_for()
+            .find(|provider| provider.installed(host).is_some()))
+    }
+
+    /// The built-in agents that can be the default, in the order in which they are looked for.
+    pub(crate) fn agents_to_look_for(&self) -> impl Iterator<Item = &Provider> {
         BUILT_IN
             .iter()
             .map(|(name, _)| *name)
-            .filter(|name| *name != NEVER_DEFAULT && *name != LAST_RESORT)
+            .filter(|name| !NEVER_DEFAULT.contains(name))
             .filter_map(|name| self.find(name))
-            .find(|provider| provider.installed(host).is_some())
-            .map_or_else(|| self.require(LAST_RESORT), Ok)
     }
 
     fn lay_over(&mut self, path: &Path) -> Result<(), CatalogError> {
@@ -337,19 +343,25 @@ mod tests {
         let bin = tempfile::tempdir().unwrap();
         let mut host = host();
         host.path = Some(bin.path().into());
-        let default = |host: &Host| catalog.default_agent(None, host).unwrap().name().to_owned();
-        assert_eq!(default(&host), "demo");
+        let default = |host: &Host| {
+            let found = catalog.default_agent(None, host).unwrap();
+            found.map(|provider| provider.name().to_owned())
+        };
+        assert_eq!(default(&host), None);
         for name in ["aider", "codex"] {
             // A link, not a new file: executing a file that was just written may fail with "text file busy".
             std::os::unix::fs::symlink(which::which("git").unwrap(), bin.path().join(name))
                 .unwrap();
-            assert_eq!(default(&host), name);
+            assert_eq!(default(&host).as_deref(), Some(name));
         }
         let codex = catalog.require("codex").unwrap();
         assert!(super::super::version(codex, &host).is_some());
         assert_eq!(
-            catalog.default_agent(Some("shell"), &host).unwrap().name(),
-            "shell"
+            catalog
+                .default_agent(Some("shell"), &host)
+                .unwrap()
+                .map(Provider::name),
+            Some("shell")
         );
         assert!(catalog.default_agent(Some("shall"), &host).is_err());
     }

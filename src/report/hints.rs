@@ -63,6 +63,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             Some(suggestion) => format!("did you mean `{suggestion}`? `biv agents` lists them all"),
             None => format!("known are {}", unknown.known.join(", ")),
         },
+        Error::NoAgent { .. } => {
+            "install one of them; `-a demo` starts the built-in demo agent".to_owned()
+        }
         Error::AgentDied { .. } => "run its command by hand to see what it needs".to_owned(),
         Error::NotReady { .. } => {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()

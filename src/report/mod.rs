@@ -158,7 +158,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::UnknownAgent(_) => ("unknown_agent", 2),
         Error::NoSuchBase { .. } => ("no_such_base", 1),
         Error::NoCommits { .. } => ("no_commits", 1),
-        Error::AgentMissing { .. } => ("agent_missing", 1),
+        Error::AgentMissing { .. } | Error::NoAgent { .. } => ("agent_missing", 1),
         Error::AgentDied { .. } => ("agent_died", 1),
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay => ("draft_in_the_way", 4),

@@ -37,8 +37,8 @@ fn no_repository(camp: &Camp) -> String {
     camp.biv(["new", "work"]).run().fails(1).stderr
 }
 
-fn no_such_agent(camp: &Camp) -> String {
-    // Of all programs, only those that Bivouac itself needs.
+/// A directory that has, of all programs, only those that Bivouac itself needs.
+fn without_agents(camp: &Camp) -> std::path::PathBuf {
     let programs = camp.root().join("programs");
     std::fs::create_dir(&programs).unwrap();
     for name in ["git", "tmux"] {
@@ -49,10 +49,28 @@ fn no_such_agent(camp: &Camp) -> String {
             .unwrap();
         std::os::unix::fs::symlink(found, programs.join(name)).unwrap();
     }
+    programs
+}
+
+fn no_such_agent(camp: &Camp) -> String {
+    let programs = without_agents(camp);
     let repository = camp.repository("app");
     let call = camp.biv(["new", "work", "-a", "codex"]);
     let call = call.within(&repository.path).env("PATH", &programs);
     call.run().fails(1).stderr
+}
+
+#[test]
+fn without_an_agent_none_is_started_unasked() {
+    let camp = Camp::new();
+    let programs = without_agents(&camp);
+    let repository = camp.repository("app");
+    let call = camp.biv(["new", "work", "-p", "Fix it"]);
+    let call = call.within(&repository.path).env("PATH", &programs);
+    let said = call.run().fails(1).said();
+    assert!(said.contains("none of claude, codex, gemini"), "{said}");
+    assert!(said.contains("-a demo"), "{said}");
+    assert_eq!(camp.list().len(), 0);
 }
 
 fn an_agent_that_ends(camp: &Camp) -> String {

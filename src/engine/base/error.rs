@@ -46,6 +46,8 @@ pub(crate) enum Error {
     NoCommits { repository: PathBuf },
     #[error("the agent {agent} is not installed: `{program}` was not found on PATH")]
     AgentMissing { agent: String, program: String },
+    #[error("no agent is installed: none of {} was found on PATH", looked_for.join(", "))]
+    NoAgent { looked_for: Vec<String> },
     #[error("the agent ended at once, with exit status {code}")]
     AgentDied { code: i32, last_words: String },
     #[error("the agent was not ready for a prompt within {seconds} seconds")]

@@ -248,7 +248,14 @@ impl Core {
         let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
         let provider = self
             .catalog
-            .default_agent(asked.agent.as_deref().or(configured), &self.host)?;
+            .default_agent(asked.agent.as_deref().or(configured), &self.host)?
+            .ok_or_else(|| Error::NoAgent {
+                looked_for: self
+                    .catalog
+                    .agents_to_look_for()
+                    .map(|provider| provider.name().to_owned())
+                    .collect(),
+            })?;
         let (program, path) = provider.program(&asked.agent_args, &self.host);
         if path.is_none() {
             return Err(Error::AgentMissing {

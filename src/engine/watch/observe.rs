@@ -24,8 +24,7 @@ impl Core {
         let default = self
             .catalog
             .default_agent(configured, &self.host)?
-            .name()
-            .to_owned();
+            .map(|provider| provider.name().to_owned());
         // Each program is asked for its version, which takes some of them seconds.
         let providers: Vec<_> = self.catalog.iter().collect();
         let answers: Vec<Option<(AgentVersion, Option<Learned>)>> = std::thread::scope(|scope| {
@@ -63,7 +62,7 @@ impl Core {
                     hooks: capabilities.hooks,
                     transcript: capabilities.transcript,
                     limits: provider.limits().to_vec(),
-                    default: provider.name() == default,
+                    default: default.as_deref() == Some(provider.name()),
                 }
             })
             .collect())
