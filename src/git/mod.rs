@@ -14,6 +14,7 @@ pub(crate) mod disk;
 mod error;
 mod identity;
 mod ignored;
+pub(crate) mod landing;
 mod listing;
 mod push;
 mod repository;

@@ -12,6 +12,7 @@ mod import;
 mod inside;
 mod interrupted;
 mod kill;
+mod land;
 mod many;
 mod send;
 mod setup;

@@ -17,6 +17,7 @@ pub(crate) enum Verb {
     Restart,
     Kill,
     UndoKill,
+    Land,
     Compact,
     Queue,
     SetTimeout,
@@ -79,6 +80,8 @@ const TABLE: &[(Verb, Reach, &str)] = &[
         Reach::Outside,
         "bring a killed instance back",
     ),
+    // What an agent has made reaches the user's branches only by the user.
+    (Verb::Land, Reach::Outside, "land work"),
     (Verb::PauseAll, Reach::Outside, "pause all instances"),
     (Verb::ResumeAll, Reach::Outside, "resume all instances"),
     (

@@ -1,4 +1,5 @@
 //! Prompts for an agent: sent now, or queued until it can take them.
 
+pub(in crate::engine) mod land_fix;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod send;
