@@ -13,6 +13,7 @@ mod inside;
 mod interrupted;
 mod kill;
 mod land;
+mod land_cases;
 mod many;
 mod send;
 mod setup;
