@@ -14,6 +14,7 @@ mod interrupted;
 mod kill;
 mod land;
 mod land_cases;
+mod land_fix;
 mod many;
 mod send;
 mod setup;
