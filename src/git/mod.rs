@@ -24,7 +24,7 @@ mod worktree;
 pub(crate) use admin::canonical;
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
-pub(crate) use diff::{DiffOutput, diff_stat, diff_text};
+pub(crate) use diff::{DiffOutput, diff_stat, diff_stat_and_dirt, diff_text};
 pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
 pub(crate) use identity::Relocation;

@@ -23,7 +23,7 @@ pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
-pub(crate) use landing::Landing;
+pub(crate) use landing::{Landing, Standing};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};

@@ -255,3 +255,40 @@ fn a_busy_agent_is_left_alone() {
     assert_eq!(error["code"], "not_at_rest");
     assert_eq!(repository.git(&["rev-list", "--count", "main"]), "1");
 }
+
+#[test]
+fn list_and_show_say_what_is_left_to_land() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "feature", &[]);
+    instance.wait_idle(&camp);
+    let standing = |ahead: u64, behind: u64, merged: bool| serde_json::json!({ "base": "main", "ahead": ahead, "behind": behind, "merged": merged });
+    let shown = camp.show(&instance);
+    assert_eq!(shown["standing"], standing(0, 0, false));
+    assert_eq!(shown["dirty"], false);
+    let checkout = repository.seen_from(&instance.worktree);
+    checkout.write("new.txt", "new\n");
+    assert_eq!(camp.show(&instance)["dirty"], true);
+    checkout.commit("new");
+    repository.write("other.txt", "other\n");
+    repository.commit("other");
+    checkout.write("README.md", "changed\n");
+    let shown = camp.show(&instance);
+    assert_eq!(shown["standing"], standing(1, 1, false));
+    assert_eq!(shown["dirty"], true);
+    let text = camp.biv(["show", "feature"]).run().ok().stdout;
+    let line = "1 commit ahead of main, 1 commit behind main, uncommitted work";
+    assert!(text.contains(line), "{text}");
+    let listed = camp.biv(["list"]).run().ok().stdout;
+    assert!(listed.contains("↑1 ↓1 *"), "{listed}");
+    // A paused one is known by its snapshot.
+    drop(camp.biv(["pause", "feature"]).run().ok());
+    let shown = camp.show(&instance);
+    assert_eq!(shown["standing"], standing(1, 1, false));
+    assert_eq!(shown["dirty"], true);
+    // Merged by hand, and with refs in one file.
+    repository.git(&["merge", "-q", "--no-edit", "biv/feature"]);
+    assert_eq!(camp.show(&instance)["standing"], standing(0, 2, true));
+    repository.git(&["pack-refs", "--all"]);
+    assert_eq!(camp.show(&instance)["standing"], standing(0, 2, true));
+}

@@ -39,35 +39,41 @@ pub(crate) enum FastForward {
 }
 
 impl Repo {
-    /// Whether the history of `later` has `earlier` in it.
-    pub(crate) fn is_ancestor(&self, earlier: &str, later: &str) -> Result<bool, GitError> {
-        let command = self
-            .git()
-            .args(["merge-base", "--is-ancestor", earlier, later]);
-        let output = command.output()?;
-        match output.status.code() {
-            Some(0) => Ok(true),
-            Some(1) => Ok(false),
-            _ => Err(command.status_failure(&output).into()),
-        }
-    }
-
     pub(crate) fn have_common_history(&self, one: &str, other: &str) -> Result<bool, GitError> {
         let output = self.git().args(["merge-base", one, other]).output()?;
         Ok(output.success())
     }
 
-    /// How many commits `to` has that `from` has not.
-    pub(crate) fn count_commits(&self, from: &str, to: &str) -> Result<u64, GitError> {
-        let count = self
+    /// How many commits one has that the other has not, and the reverse.
+    pub(crate) fn count_apart(&self, one: &str, other: &str) -> Result<(u64, u64), GitError> {
+        let command = self
             .git()
-            .args(["rev-list", "--count"])
-            .arg(format!("{from}..{to}"))
-            .text()?;
-        count.trim().parse().map_err(|_| GitError::Unexpected {
-            call: "git rev-list --count".to_owned(),
-            answer: count,
-        })
+            .args(["rev-list", "--left-right", "--count"])
+            .arg(format!("{one}...{other}"))
+            .arg("--")
+            .deadline(SLOW);
+        let said = command.text()?;
+        let mut numbers = said.split_whitespace().map(str::parse);
+        match (numbers.next(), numbers.next()) {
+            (Some(Ok(left)), Some(Ok(right))) => Ok((left, right)),
+            _ => Err(GitError::Unexpected {
+                call: "git rev-list --left-right --count".to_owned(),
+                answer: said,
+            }),
+        }
+    }
+
+    /// How many commits a branch is ahead of another and behind it; None if one of them does not exist.
+    pub(crate) fn ahead_and_behind(
+        &self,
+        branch: &str,
+        base: &str,
+    ) -> Result<Option<(u64, u64)>, GitError> {
+        if self.branch_commit(base)?.is_none() || self.branch_commit(branch)?.is_none() {
+            return Ok(None);
+        }
+        let name = |branch: &str| format!("refs/heads/{branch}");
+        self.count_apart(&name(branch), &name(base)).map(Some)
     }
 
     pub(crate) fn has_merges(&self, from: &str, to: &str) -> Result<bool, GitError> {

@@ -4,36 +4,43 @@ use std::path::PathBuf;
 
 use crate::git::{Checkout, GitError, Repo};
 
+/// Where a branch is worked on.
+#[derive(Debug, Default)]
+pub(crate) struct BranchUse {
+    pub checked_out: Vec<Checkout>,
+    /// Its HEAD is detached until that is done.
+    pub rebased_at: Option<PathBuf>,
+}
+
 impl Repo {
     /// Every checkout that has this branch now.
-    pub(crate) fn checkouts_of(&self, branch: &str) -> Result<Vec<PathBuf>, GitError> {
-        Ok(self
-            .worktrees()?
-            .into_iter()
-            .filter(|entry| entry.branch.as_deref() == Some(branch) && entry.prunable.is_none())
-            .map(|entry| entry.path)
-            .collect())
+    pub(crate) fn checkouts_of(&self, branch: &str) -> Result<Vec<Checkout>, GitError> {
+        Ok(self.branch_use(branch)?.checked_out)
     }
 
-    /// The checkout in which this branch is being rebased: its HEAD is detached until that is done.
-    pub(crate) fn rebased_in(&self, branch: &str) -> Result<Option<PathBuf>, GitError> {
+    /// Where a branch is checked out or rebased.
+    pub(crate) fn branch_use(&self, branch: &str) -> Result<BranchUse, GitError> {
         let name = format!("refs/heads/{branch}");
+        let mut found = BranchUse::default();
         for entry in self.worktrees()? {
-            if entry.branch.is_some() || entry.prunable.is_some() {
+            if entry.prunable.is_some() {
                 continue;
             }
-            let Ok(checkout) = Checkout::live(self, &entry.path) else {
-                continue;
-            };
-            let named = ["rebase-merge/head-name", "rebase-apply/head-name"]
-                .iter()
-                .filter_map(|file| std::fs::read_to_string(checkout.git_dir.join(file)).ok())
-                .any(|text| text.trim() == name);
-            if named {
-                return Ok(Some(entry.path));
+            match entry.branch.as_deref() {
+                Some(other) if other == branch => {
+                    found.checked_out.push(Checkout::live(self, &entry.path)?);
+                }
+                Some(_) => {}
+                None => {
+                    if let Ok(checkout) = Checkout::live(self, &entry.path)
+                        && is_rebasing(&checkout, &name)
+                    {
+                        found.rebased_at = Some(entry.path);
+                    }
+                }
             }
         }
-        Ok(None)
+        Ok(found)
     }
 
     /// Moves a branch if it is still at the commit that the caller saw.
@@ -66,4 +73,11 @@ impl Repo {
             }),
         }
     }
+}
+
+fn is_rebasing(checkout: &Checkout, branch: &str) -> bool {
+    ["rebase-merge/head-name", "rebase-apply/head-name"]
+        .iter()
+        .filter_map(|file| std::fs::read_to_string(checkout.git_dir.join(file)).ok())
+        .any(|text| text.trim() == branch)
 }

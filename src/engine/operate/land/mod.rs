@@ -26,7 +26,7 @@ use crate::engine::operate::steps::fact;
 use crate::git::Repo;
 use crate::git::landing::Change;
 use crate::lifecycle::{Facts, Plan};
-use crate::model::InstanceRecord;
+use crate::model::{InstanceRecord, RestingState};
 
 pub(crate) use undo::Unlanded;
 
@@ -118,6 +118,9 @@ impl Core {
         let key = format!("{}\0{target}", repository.common_dir().display());
         let onto = assumed.0.get(&key).cloned();
         let prepared = self.prepare_landing(&record, &repository, options, onto, progress)?;
+        if prepared.computed.commit != prepared.before {
+            self.require_can_follow(&repository, &target, &prepared.changes)?;
+        }
         assumed.0.insert(key, prepared.computed.commit.clone());
         Ok(self.landed(&record, prepared, &repository, true))
     }
@@ -159,9 +162,6 @@ impl Core {
             return Err(LandError::Nothing { title, target }.into());
         }
         let changes = repository.changes(&before, &computed.commit)?;
-        if computed.commit != before {
-            self.require_can_follow(repository, &target, &changes)?;
-        }
         let made = computed.commit != source.commit && computed.by != LandedBy::AlreadyThere;
         let hooks = if made {
             repository.commit_hooks()?
@@ -184,6 +184,12 @@ impl Core {
             LandedBy::AlreadyThere => None,
             _ => self.land_check(repository, options)?,
         };
+        // The step that moves the target looks too. It is worth refusing before a check has run, and before
+        // an agent is stopped.
+        let early = check.is_some() || record.state == RestingState::Running;
+        if early && computed.commit != before {
+            self.require_can_follow(repository, &target, &changes)?;
+        }
         let submodules = changes.iter().any(|change| change.submodule);
         if submodules && !options.keep {
             progress.note(

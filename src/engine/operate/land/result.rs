@@ -32,7 +32,8 @@ pub(super) struct Request<'a> {
 
 pub(super) fn compute(repository: &Repo, request: &Request<'_>) -> Result<Computed, Error> {
     let (source, onto) = (request.source.commit.as_str(), request.onto);
-    if repository.is_ancestor(source, onto)? {
+    let (commits, behind) = repository.count_apart(source, onto)?;
+    if commits == 0 {
         return Ok(Computed {
             commit: onto.to_owned(),
             by: LandedBy::AlreadyThere,
@@ -40,15 +41,14 @@ pub(super) fn compute(repository: &Repo, request: &Request<'_>) -> Result<Comput
             dropped: 0,
         });
     }
-    if !repository.have_common_history(source, onto)? {
+    if behind > 0 && !repository.have_common_history(source, onto)? {
         return Err(LandError::Unrelated {
             title: request.record.title.clone(),
             target: request.target.to_owned(),
         }
         .into());
     }
-    let commits = repository.count_commits(onto, source)?;
-    let straight = repository.is_ancestor(onto, source)?;
+    let straight = behind == 0;
     let (commit, by, dropped) = match request.how {
         LandHow::Merge => merge(repository, request, straight)?,
         LandHow::Squash => squash(repository, request)?,

@@ -43,7 +43,8 @@ impl Core {
         target: &str,
         changes: &[Change],
     ) -> Result<Vec<Checkout>, Error> {
-        if let Some(path) = repository.rebased_in(target)? {
+        let found = repository.branch_use(target)?;
+        if let Some(path) = found.rebased_at {
             return Err(LandError::CheckoutBusy {
                 target: target.to_owned(),
                 path,
@@ -51,9 +52,8 @@ impl Core {
             }
             .into());
         }
-        let mut checkouts = Vec::new();
-        for path in repository.checkouts_of(target)? {
-            let checkout = Checkout::live(repository, &path)?;
+        for checkout in &found.checked_out {
+            let path = checkout.dir.clone();
             if let Some(operation) = checkout.operation_in_progress() {
                 return Err(LandError::CheckoutBusy {
                     target: target.to_owned(),
@@ -74,8 +74,7 @@ impl Core {
                 }
                 .into());
             }
-            checkouts.push(checkout);
         }
-        Ok(checkouts)
+        Ok(found.checked_out)
     }
 }

@@ -112,15 +112,14 @@ impl Work<'_> {
             }
         }
         let changes = repository.changes(&order.before, &order.commit)?;
-        for path in repository.checkouts_of(target)? {
-            let checkout = Checkout::live(&repository, &path)?;
+        for checkout in repository.checkouts_of(target)? {
             if !checkout.index_is_at(&order.commit, &changes)? {
                 continue;
             }
             if let Err(error) = checkout.follow(&order.commit, &order.before) {
                 self.progress.note(&format!(
                     "{} has changes since, and keeps the landing as staged: {error}",
-                    path.display()
+                    checkout.dir.display()
                 ));
             }
             crash::effect();
