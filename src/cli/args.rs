@@ -5,9 +5,9 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, import, kill, list, log, man, new, path, pause, peek,
-    policy, queue, rename, repo, restart, resume, run, runs, search, send, show, status, timeout,
-    undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
+    peek, policy, queue, rename, repo, restart, resume, run, runs, search, send, show, status,
+    timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -50,6 +50,8 @@ pub(super) enum Command {
     Restart(restart::RestartArgs),
     Kill(kill::KillArgs),
     UndoKill(undo_kill::UndoKillArgs),
+    Land(land::LandArgs),
+    UndoLand(land::UndoLandArgs),
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),

@@ -12,7 +12,7 @@ struct Group {
 }
 
 /// Every visible command, in the order of use.
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     Group {
         heading: "Work with agents",
         commands: &[
@@ -23,6 +23,10 @@ const GROUPS: [Group; 5] = [
     Group {
         heading: "Pause and resume",
         commands: &["pause", "resume", "restart", "kill", "undo-kill", "runs"],
+    },
+    Group {
+        heading: "Bring work home",
+        commands: &["land", "undo-land"],
     },
     Group {
         heading: "Leave agents alone",

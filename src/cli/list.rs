@@ -65,7 +65,13 @@ fn lines(listing: &Listing) -> String {
                     .as_deref()
                     .map(printable_line)
                     .unwrap_or_default(),
-                words::shown_diff(view.diff),
+                format!(
+                    "{} {}",
+                    words::shown_diff(view.diff),
+                    words::shown_standing(view)
+                )
+                .trim()
+                .to_owned(),
                 words::ago(view.last_active_at, now),
                 match &view.asks {
                     Some(asks) => format!("asks: {}", asks.text),

@@ -13,8 +13,8 @@ use super::report::Report;
 use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, help, hook, import, kill, list, log, man, new, path,
-    pause, peek, policy, queue, rename, repo, restart, resume, run, runs, search, send, show,
+    detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
+    path, pause, peek, policy, queue, rename, repo, restart, resume, run, runs, search, send, show,
     status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
@@ -110,6 +110,8 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Repo(args)) => repo::run(&args, &engine()?, output),
         Some(Command::Kill(args)) => kill::run(&args, &engine()?, output),
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
+        Some(Command::Land(args)) => land::run(&args, &engine()?, output),
+        Some(Command::UndoLand(args)) => land::undo(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),
         Some(Command::Search(args)) => search::run(&args, &engine()?, output),
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),

@@ -29,6 +29,7 @@ mod import;
 mod instance;
 mod interrupts;
 mod kill;
+mod land;
 mod list;
 mod log;
 mod main;

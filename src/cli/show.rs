@@ -78,6 +78,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         format!("{}{gone}", words::tilde(&view.worktree)),
     );
     line("changes", words::shown_diff(view.diff));
+    line("commits", words::described_standing(view));
     line(
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::report::word;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
-use crate::model::{Activity, DiffStat, QueueCounts, State, Timestamp};
+use crate::model::{Activity, DiffStat, QueueCounts, State, Timestamp, printable_line};
 
 const GREEN: &str = "\x1b[32m";
 const YELLOW: &str = "\x1b[33m";
@@ -58,6 +58,51 @@ fn paused(view: &InstanceView, now: Timestamp) -> String {
 fn interrupted(view: &InstanceView, now: Timestamp) -> String {
     let since = view.interrupted_at.unwrap_or(view.updated_at);
     format!("⚡ interrupted {}", brief_duration(since.until(now)))
+}
+
+/// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
+pub(super) fn shown_standing(view: &InstanceView) -> String {
+    let mut parts = Vec::new();
+    if let Some(standing) = &view.standing {
+        if standing.ahead > 0 {
+            parts.push(format!("↑{}", standing.ahead));
+        }
+        if standing.behind > 0 {
+            parts.push(format!("↓{}", standing.behind));
+        }
+        if standing.merged {
+            parts.push("merged".to_owned());
+        }
+    }
+    if view.dirty == Some(true) {
+        parts.push("*".to_owned());
+    }
+    parts.join(" ")
+}
+
+/// The same as a sentence; empty where there is nothing to say.
+pub(super) fn described_standing(view: &InstanceView) -> String {
+    let mut parts = Vec::new();
+    if let Some(standing) = &view.standing {
+        let commits = |number| match number {
+            1 => "1 commit".to_owned(),
+            number => format!("{number} commits"),
+        };
+        let base = printable_line(&standing.base);
+        if standing.merged {
+            parts.push(format!("merged into {base}"));
+        }
+        if standing.ahead > 0 {
+            parts.push(format!("{} ahead of {base}", commits(standing.ahead)));
+        }
+        if standing.behind > 0 {
+            parts.push(format!("{} behind {base}", commits(standing.behind)));
+        }
+    }
+    if view.dirty == Some(true) {
+        parts.push("uncommitted work".to_owned());
+    }
+    parts.join(", ")
 }
 
 pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {

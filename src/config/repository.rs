@@ -1,7 +1,8 @@
-//! What a repository asks for in its `.bivouac.toml`: how a fresh worktree is set up.
+//! What a repository asks for in its `.bivouac.toml`: how a fresh worktree is set up, and how work is
+//! landed.
 //!
-//! A cloned repository brings a file that the user has not written. So it can set little, and the one
-//! command in it, `setup.run`, needs the user's consent to its exact text.
+//! A cloned repository brings a file that the user has not written. So it can set little, and the
+//! commands in it, `setup.run` and `land.check`, need the user's consent to their exact text.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -16,6 +17,20 @@ pub(crate) const FILE_NAME: &str = ".bivouac.toml";
 pub(crate) struct RepositoryConfig {
     #[serde(default)]
     pub setup: Setup,
+    #[serde(default)]
+    pub land: Land,
+}
+
+/// How finished work is landed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Land {
+    /// The branch that work is landed on.
+    #[serde(default)]
+    pub into: Option<String>,
+    /// A shell command that the result must pass.
+    #[serde(default)]
+    pub check: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]

@@ -18,6 +18,7 @@ pub(crate) struct Settings {
     pub compact: Compact,
     pub idle: Idle,
     pub limits: Limits,
+    pub land: Land,
     pub notify: Notify,
     pub ui: Ui,
     /// The keys of the terminal UI: action name to keys.
@@ -110,6 +111,14 @@ pub(crate) struct Limits {
     /// 0: no limit.
     #[serde(deserialize_with = "bytes")]
     pub memory: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub(crate) struct Land {
+    /// Empty: the base of the instance.
+    pub into: String,
+    #[serde(deserialize_with = "duration")]
+    pub check_timeout: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

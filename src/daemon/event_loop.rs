@@ -488,9 +488,12 @@ impl EventLoop {
 
 fn is_between(state: State) -> bool {
     match state {
-        State::Creating | State::Pausing | State::Resuming | State::Restarting | State::Killing => {
-            true
-        }
+        State::Creating
+        | State::Pausing
+        | State::Resuming
+        | State::Restarting
+        | State::Killing
+        | State::Landing => true,
         State::Running
         | State::Paused
         | State::Completed

@@ -24,6 +24,7 @@ mod agent;
 mod args;
 mod child;
 mod command;
+mod corrections;
 mod dialog;
 mod diff;
 mod editor;

@@ -6,6 +6,7 @@
 
 use super::action::Action;
 use super::command;
+use super::corrections::correction;
 
 /// The actions for a prompt, in order.
 pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
@@ -15,6 +16,9 @@ pub(super) fn actions_for(prompt: &str) -> Vec<Action> {
             .iter()
             .map(|line| command::action(line))
             .collect();
+    }
+    if let Some(actions) = correction(prompt) {
+        return actions;
     }
     let lowered = prompt.trim().to_lowercase();
     match lowered.as_str() {

@@ -38,6 +38,7 @@ pub(crate) use autoyes::{
 pub(crate) use base::daemon_lock::Peer;
 pub(crate) use base::error::{Error, Unanswerable};
 pub(crate) use base::events::Events;
+pub(crate) use base::land_error::LandError;
 pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
@@ -58,6 +59,8 @@ pub(crate) use operate::create::{Adoption, NewInstance};
 pub(crate) use operate::gc::{CollectAction, Collected, Collection};
 pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
+pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
+pub(crate) use operate::land::{DryRun, Unlanded};
 pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{
     KillOptions, OnConflict, PauseOptions, PromptOnResume, ResumeOptions, StateChange,

@@ -44,14 +44,37 @@ const KEPT: &[&str] = &[
 
 /// A git call without a repository; callers add directory and arguments.
 pub(crate) fn git() -> Command {
+    let mut command = scrubbed();
+    for setting in SETTINGS {
+        command = command.arg("-c").arg(setting);
+    }
+    command
+        // Snapshots need a name to be signed with; the user may have configured none.
+        .env("GIT_AUTHOR_NAME", NAME)
+        .env("GIT_AUTHOR_EMAIL", EMAIL)
+        .env("GIT_COMMITTER_NAME", NAME)
+        .env("GIT_COMMITTER_EMAIL", EMAIL)
+}
+
+/// A git call with the user's own settings and identity, for commits that are the user's. Plumbing
+/// runs no hooks.
+pub(crate) fn git_of_user() -> Command {
+    let mut command = scrubbed();
+    for name in IDENTITY {
+        if let Some(value) = std::env::var_os(name) {
+            command = command.env(name, value);
+        }
+    }
+    command
+}
+
+/// Without the variables that select a repository, prompts and optional locks.
+fn scrubbed() -> Command {
     let mut command = Command::new("git");
     for (name, _) in std::env::vars_os() {
         if name.as_bytes().starts_with(b"GIT_") && !KEPT.iter().any(|kept| name == *kept) {
             command = command.env_remove(name);
         }
-    }
-    for setting in SETTINGS {
-        command = command.arg("-c").arg(setting);
     }
     command
         .env("LC_ALL", "C")
@@ -59,12 +82,17 @@ pub(crate) fn git() -> Command {
         .env("GIT_TERMINAL_PROMPT", "0")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_LITERAL_PATHSPECS", "1")
-        // Snapshots need a name to be signed with; the user may have configured none.
-        .env("GIT_AUTHOR_NAME", NAME)
-        .env("GIT_AUTHOR_EMAIL", EMAIL)
-        .env("GIT_COMMITTER_NAME", NAME)
-        .env("GIT_COMMITTER_EMAIL", EMAIL)
 }
+
+/// The variables by which a user names the author and the committer.
+const IDENTITY: &[&str] = &[
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+];
 
 /// Lets a call fetch what a partial clone has left with its remote. Only for what the user asked
 /// for; looking at a repository never fetches.

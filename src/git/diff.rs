@@ -29,19 +29,49 @@ pub(crate) fn diff_stat(
     base: Option<&str>,
 ) -> Result<DiffStat, GitError> {
     let checkout = Checkout::live(repo, worktree)?;
+    Ok(counted_live(repo, &checkout, base)?.0)
+}
+
+/// As [`diff_stat`], and whether anything in the worktree is in no commit.
+pub(crate) fn diff_stat_and_dirt(
+    repo: &Repo,
+    worktree: &Path,
+    base: Option<&str>,
+) -> Result<(DiffStat, bool), GitError> {
+    let checkout = Checkout::live(repo, worktree)?;
+    let (stat, untracked) = counted_live(repo, &checkout, base)?;
+    if untracked {
+        return Ok((stat, true));
+    }
+    let changed = checkout
+        .git()
+        .args(["status", "--porcelain=v1", "-z", "--no-renames"])
+        .args(["--untracked-files=no", "--ignore-submodules=dirty"])
+        .deadline(SLOW)
+        .run()?;
+    Ok((stat, !changed.is_empty()))
+}
+
+/// The counts, and whether there are untracked files.
+fn counted_live(
+    repo: &Repo,
+    checkout: &Checkout,
+    base: Option<&str>,
+) -> Result<(DiffStat, bool), GitError> {
     let base = base.unwrap_or_else(|| repo.empty_tree());
     let listing = quiet(checkout.git().arg("diff"))
         .args(["--numstat", "-z", "--no-renames", base, "--"])
         .deadline(SLOW)
         .run()?;
     let mut stat = counted(&listing);
-    let (files, nested) = untracked(&checkout)?;
+    let (files, nested) = untracked(checkout)?;
+    let any = !files.is_empty() || !nested.is_empty();
     stat.files += nested.len() as u64;
     for path in files {
         stat.files += 1;
-        stat.added += lines(&worktree.join(bytes_to_path(&path)));
+        stat.added += lines(&checkout.dir.join(bytes_to_path(&path)));
     }
-    Ok(stat)
+    Ok((stat, any))
 }
 
 /// The difference between the base and what is on disk, as git prints it.

@@ -15,6 +15,9 @@ pub(crate) enum Operation {
     Restart,
     Kill,
     UndoKill,
+    /// Brings its commits onto another branch.
+    Land,
+    UndoLand,
 }
 
 impl Operation {
@@ -27,6 +30,8 @@ impl Operation {
             Self::Restart => "restart",
             Self::Kill => "kill",
             Self::UndoKill => "undo-kill",
+            Self::Land => "land",
+            Self::UndoLand => "undo-land",
         }
     }
 
@@ -39,6 +44,7 @@ impl Operation {
             Self::Restart => State::Restarting,
             Self::Kill => State::Killing,
             Self::UndoKill => State::Killed,
+            Self::Land | Self::UndoLand => State::Landing,
         }
     }
 
@@ -70,6 +76,7 @@ pub(crate) enum Step {
     BringWorktree,
     VerifyRestore,
     AwaitReady,
+    MoveTarget,
     DeleteBranch,
     Record,
     ReleaseSnapshot,
@@ -96,6 +103,7 @@ impl Step {
             Self::BringWorktree => "bring-worktree",
             Self::VerifyRestore => "verify-restore",
             Self::AwaitReady => "await-ready",
+            Self::MoveTarget => "move-target",
             Self::DeleteBranch => "delete-branch",
             Self::Record => "record",
             Self::ReleaseSnapshot => "release-snapshot",
@@ -123,6 +131,7 @@ impl Step {
             Self::BringWorktree => "bringing the worktree back",
             Self::VerifyRestore => "checking what came back",
             Self::AwaitReady => "waiting for the agent",
+            Self::MoveTarget => "moving the target",
             Self::DeleteBranch => "deleting the branch",
             Self::Record => "recording",
             Self::ReleaseSnapshot => "releasing the snapshot",
@@ -235,6 +244,35 @@ impl Plan {
                 Step::DeleteBranch,
                 Step::Record,
             ],
+        }
+    }
+
+    /// The target moves last before the line: if it was moved meanwhile, everything is taken back. The
+    /// instance is ended as by [`Self::kill`].
+    pub(crate) fn land() -> Self {
+        let kill = Self::kill();
+        let mut reversible = kill.reversible;
+        reversible.push(Step::MoveTarget);
+        Self {
+            operation: Operation::Land,
+            reversible,
+            forward: kill.forward,
+        }
+    }
+
+    /// The instance goes on as it is.
+    pub(crate) fn land_and_keep() -> Self {
+        Self {
+            operation: Operation::Land,
+            reversible: vec![Step::MoveTarget],
+            forward: vec![Step::Record],
+        }
+    }
+
+    pub(crate) fn undo_land() -> Self {
+        Self {
+            operation: Operation::UndoLand,
+            ..Self::land_and_keep()
         }
     }
 }

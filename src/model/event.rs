@@ -37,6 +37,10 @@ pub(crate) enum EventKind {
     Interrupted,
     #[serde(rename = "instance:killed")]
     Killed,
+    #[serde(rename = "instance:landed")]
+    Landed,
+    #[serde(rename = "instance:unlanded")]
+    Unlanded,
     #[serde(rename = "autoyes:answered")]
     AutoyesAnswered,
     #[serde(rename = "autoyes:rejected")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InstanceId, RestingState, RunId, SessionName, Timestamp, Title};
+use super::{InstanceId, Landing, RestingState, RunId, SessionName, Timestamp, Title};
 use crate::process::Identity;
 
 /// The record of one instance, as of the end of its last operation.
@@ -55,6 +55,9 @@ pub(crate) struct InstanceRecord {
     /// When it was found that its tmux server or its machine had gone down.
     #[serde(default)]
     pub interrupted_at: Option<Timestamp>,
+    /// Where its work was landed last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub landed: Option<Landing>,
 }
 
 impl InstanceRecord {

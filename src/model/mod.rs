@@ -8,6 +8,7 @@ mod autoyes;
 mod event;
 mod ids;
 mod instance;
+mod landing;
 mod printable;
 mod queue;
 mod run;
@@ -22,6 +23,7 @@ pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
+pub(crate) use landing::{Landing, Standing};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};

@@ -30,6 +30,8 @@ pub(crate) enum State {
     Resuming,
     Restarting,
     Killing,
+    /// The target of its work moves; the instance may be ended with it.
+    Landing,
     Completed,
     Failed,
     Interrupted,
@@ -37,7 +39,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Creating,
         Self::Running,
         Self::Pausing,
@@ -45,6 +47,7 @@ impl State {
         Self::Resuming,
         Self::Restarting,
         Self::Killing,
+        Self::Landing,
         Self::Completed,
         Self::Failed,
         Self::Interrupted,
@@ -60,6 +63,7 @@ impl State {
             Self::Resuming => "resuming",
             Self::Restarting => "restarting",
             Self::Killing => "killing",
+            Self::Landing => "landing",
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Interrupted => "interrupted",

@@ -1,6 +1,6 @@
 //! A program that may run for a long time and can be interrupted, with all its children.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -38,6 +38,17 @@ impl Command {
         grace: Duration,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Supervised, Failure> {
+        self.supervise_into(marker, grace, interrupted, None)
+    }
+
+    /// As [`Self::supervise`], with a file for its whole output.
+    pub(crate) fn supervise_into(
+        &self,
+        marker: &str,
+        grace: Duration,
+        interrupted: &dyn Fn() -> bool,
+        log: Option<std::fs::File>,
+    ) -> Result<Supervised, Failure> {
         let not_started = |source| self.not_started(source);
         // One pipe for both: two would be read in an order that is not the program's.
         let (output, stdout) = std::io::pipe().map_err(not_started)?;
@@ -53,7 +64,7 @@ impl Command {
             .map_err(|source| self.not_started(source))?;
         let leader = i32::try_from(child.id()).ok().and_then(Identity::of_pid);
         let said = Arc::new(Mutex::new(Vec::new()));
-        let reader = keep_end_of(output, &said);
+        let reader = keep_end_of(output, &said, log);
         let deadline = Instant::now() + self.deadline_after();
         let stop = |child: &mut Child| {
             let stopped = Tree::of(leader.as_ref(), marker).stop(grace);
@@ -91,11 +102,18 @@ impl Command {
 fn keep_end_of(
     mut pipe: impl Read + Send + 'static,
     said: &Arc<Mutex<Vec<u8>>>,
+    mut log: Option<std::fs::File>,
 ) -> std::thread::JoinHandle<()> {
     let said = Arc::clone(said);
     std::thread::spawn(move || {
         let mut piece = [0; 8192];
         while let Ok(length @ 1..) = pipe.read(&mut piece) {
+            if let Some(file) = &mut log
+                && let Err(error) = file.write_all(piece.get(..length).unwrap_or_default())
+            {
+                tracing::warn!(%error, "the output of a program could not be kept");
+                log = None;
+            }
             let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
             said.extend_from_slice(piece.get(..length).unwrap_or_default());
             let surplus = said.len().saturating_sub(KEPT);

@@ -3,7 +3,8 @@
 use crate::config::ConfigError;
 use crate::engine::{Error, GitError, StoreError, TmuxError, Unanswerable};
 use crate::lifecycle::Operation;
-use crate::model::{State, Title};
+use crate::model::State;
+use crate::report::word::word;
 
 /// What the user can do. Every error is listed, so that a new error needs a decision here.
 pub(super) fn hints(error: &Error) -> Vec<String> {
@@ -153,6 +154,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
                 .to_owned()
         }
         Error::Conflict { .. } => conflict_hint(""),
+        Error::Land(error) => super::land::hint(error),
         Error::Survivors(_) => {
             "they are stuck in the kernel, perhaps on a dead network mount; run `biv doctor`"
                 .to_owned()
@@ -232,12 +234,6 @@ fn numbered(choices: &[String]) -> Option<String> {
     (!list.is_empty()).then(|| list.join(", "))
 }
 
-/// A title as a shell word.
-pub(crate) fn word(title: &Title) -> String {
-    let shown = title.to_string();
-    shlex::try_quote(&shown).map_or_else(|_| shown.clone(), std::borrow::Cow::into_owned)
-}
-
 fn from_state(title: &str, state: State) -> String {
     match state {
         State::Paused => format!("resume it with `biv resume {title}`"),
@@ -249,9 +245,12 @@ fn from_state(title: &str, state: State) -> String {
         }
         State::Killed => format!("bring it back with `biv undo-kill {title}`"),
         State::Running => format!("`biv show {title}` shows what it is doing"),
-        State::Creating | State::Pausing | State::Resuming | State::Restarting | State::Killing => {
-            "wait until that is done".to_owned()
-        }
+        State::Creating
+        | State::Pausing
+        | State::Resuming
+        | State::Restarting
+        | State::Killing
+        | State::Landing => "wait until that is done".to_owned(),
     }
 }
 

@@ -1,16 +1,18 @@
 //! Error reports: what failed, why, and a hint. The command line and the terminal UI share them.
 
 mod hints;
+mod land;
+mod word;
 
 use std::error::Error as _;
 use std::fmt;
 
 use serde_json::json;
 
-use crate::engine::{Bulk, Camp, Error, GitError, StoreError};
+use crate::engine::{Bulk, Camp, Error, GitError, Landed, StoreError};
 use crate::model::Title;
 
-pub(crate) use hints::word;
+pub(crate) use word::word;
 
 /// An error as shown to users and scripts.
 #[derive(Debug)]
@@ -69,6 +71,25 @@ impl Report {
             .map(|failure| (&failure.title, failure.error.told()))
             .collect();
         Self::some_failed(done, bulk.done.len(), &failures)
+    }
+
+    /// The same for instances that were to land: if all failures are of one kind, that is the exit status.
+    pub(crate) fn of_landings(bulk: &Bulk<Landed>) -> Option<Self> {
+        let (first, more) = bulk.failures.split_first()?;
+        let (code, exit) = kind(first.error.innermost());
+        let alike = more
+            .iter()
+            .all(|other| kind(other.error.innermost()).1 == exit);
+        let report = Self::of_bulk(bulk, "landed")?;
+        Some(Self {
+            code: if alike { code } else { report.code },
+            exit: if alike { exit } else { report.exit },
+            details: Some(json!({
+                "landed": bulk.done,
+                "failures": report.details.as_ref().map(|details| details["failures"].clone()),
+            })),
+            ..report
+        })
     }
 
     /// The report if a request to several instances failed for some: how many, which, and why.
@@ -189,6 +210,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         | Error::Git(GitError::Conflict { .. } | GitError::OperationInProgress { .. }) => {
             ("conflict", 6)
         }
+        Error::Land(error) => land::kind(error),
         Error::Inside { .. } => ("inside_instance", 1),
         Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
@@ -236,6 +258,7 @@ fn details(error: &Error) -> Option<serde_json::Value> {
             "reason": reason,
         })),
         Error::Conflict { files } => Some(json!({ "files": files })),
+        Error::Land(error) => land::details(error),
         _ => None,
     }
 }
@@ -244,6 +267,7 @@ fn appendix(error: &Error) -> Option<String> {
     match error {
         Error::AgentDied { last_words, .. } if !last_words.is_empty() => Some(last_words.clone()),
         Error::SetupFailed { output, .. } if !output.is_empty() => Some(output.clone()),
+        Error::Land(error) => land::appendix(error),
         _ => None,
     }
 }

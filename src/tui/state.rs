@@ -416,7 +416,8 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
             | InstanceState::Pausing
             | InstanceState::Resuming
             | InstanceState::Restarting
-            | InstanceState::Killing,
+            | InstanceState::Killing
+            | InstanceState::Landing,
             _,
         ) => StatusKind::Moving,
     }

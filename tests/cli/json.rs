@@ -31,6 +31,8 @@ const INSTANCE: &[&str] = &[
     "interrupted_at",
     "pause",
     "diff",
+    "dirty",
+    "standing",
     "queue",
     "run_id",
     "last_line",
@@ -50,6 +52,8 @@ const PAUSE: &[&str] = &[
     "forced",
     "left_on_disk",
 ];
+
+const STANDING: &[&str] = &["base", "ahead", "behind", "merged"];
 
 const DIFF: &[&str] = &["files", "added", "removed"];
 
@@ -94,6 +98,8 @@ fn the_names_of_instance_and_run_are_pinned() {
     let shown = camp.show(&instance);
     check(&shown, INSTANCE);
     check(&shown["diff"], DIFF);
+    check(&shown["standing"], STANDING);
+    assert_eq!(shown["dirty"], false);
     assert_eq!(shown["state"], "running");
     assert_eq!(shown["agent"], "demo");
     assert_eq!(shown["base"], "main");

@@ -5,6 +5,7 @@
 mod create;
 mod import;
 mod kill;
+mod land;
 mod world;
 
 #[path = "../support/mod.rs"]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
+use crate::engine::base::land_error::LandError;
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
@@ -183,6 +184,8 @@ pub(crate) enum Error {
     },
     #[error("the daemon did not start")]
     DaemonNotStarted { log: PathBuf },
+    #[error(transparent)]
+    Land(#[from] LandError),
     #[error(transparent)]
     Survivors(#[from] Survivors),
     #[error(transparent)]

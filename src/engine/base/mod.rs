@@ -5,6 +5,7 @@ pub(in crate::engine) mod core;
 pub(in crate::engine) mod daemon_lock;
 pub(in crate::engine) mod error;
 pub(in crate::engine) mod events;
+pub(in crate::engine) mod land_error;
 pub(in crate::engine) mod pace;
 pub(in crate::engine) mod progress;
 pub(in crate::engine) mod resolve;
@@ -19,5 +20,6 @@ pub(in crate::engine) mod wakeup;
 
 pub(in crate::engine) use core::{Core, now};
 pub(in crate::engine) use error::{Error, Unanswerable};
+pub(in crate::engine) use land_error::LandError;
 pub(in crate::engine) use progress::{Progress, Silent};
 pub(in crate::engine) use resolve::{Found, Scope};

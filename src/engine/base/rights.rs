@@ -19,6 +19,7 @@ pub(crate) enum Verb {
     Exec,
     Kill,
     UndoKill,
+    Land,
     Compact,
     Queue,
     SetTimeout,
@@ -87,6 +88,8 @@ const TABLE: &[(Verb, Reach, &str)] = &[
         Reach::Outside,
         "bring a killed instance back",
     ),
+    // What an agent has made reaches the user's branches only by the user.
+    (Verb::Land, Reach::Outside, "land work"),
     (Verb::PauseAll, Reach::Outside, "pause all instances"),
     (Verb::ResumeAll, Reach::Outside, "resume all instances"),
     (

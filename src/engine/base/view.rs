@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, State, Timestamp,
-    Title,
+    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, Standing, State,
+    Timestamp, Title,
 };
 use crate::vault::Left;
 
@@ -40,6 +40,10 @@ pub(crate) struct InstanceView {
     pub interrupted_at: Option<Timestamp>,
     pub pause: Option<PauseView>,
     pub diff: Option<DiffStat>,
+    /// Whether anything in the worktree is in no commit.
+    pub dirty: Option<bool>,
+    /// None where the base is no branch.
+    pub standing: Option<Standing>,
     pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,

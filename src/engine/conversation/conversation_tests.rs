@@ -67,6 +67,7 @@ impl Camp {
             resumed_at: None,
             killed_at: None,
             interrupted_at: None,
+            landed: None,
         };
         let dir = core.store.claim(&record.id).unwrap();
         Self {

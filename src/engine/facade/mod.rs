@@ -2,6 +2,7 @@
 //! in the rooms.
 
 mod instances;
+mod landing;
 mod operations;
 mod talk;
 mod watching;

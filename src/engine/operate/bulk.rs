@@ -75,6 +75,33 @@ impl Core {
         Ok(found)
     }
 
+    /// Does the same for each, one after another. One instance's error is the error of the request.
+    pub(in crate::engine) fn one_by_one<T>(
+        &self,
+        ids: &[InstanceId],
+        progress: &mut dyn Progress,
+        mut act: impl FnMut(&Self, &InstanceId, &mut dyn Progress) -> Result<T, Error>,
+    ) -> Result<Bulk<T>, Error> {
+        if let [id] = ids {
+            return act(self, id, progress).map(Bulk::of);
+        }
+        let mut results = Vec::new();
+        for id in ids {
+            results.push(match progress.is_interrupted() {
+                true => None,
+                false => Some(act(self, id, progress)),
+            });
+        }
+        let mut titles = Vec::new();
+        for id in ids {
+            let record = self.find(id.as_str(), Scope::WithKilled)?.record;
+            titles.push((id.clone(), record.title));
+        }
+        Ok(Bulk::of_results(&titles, results, |(id, title)| {
+            (Some(id.clone()), title.clone())
+        }))
+    }
+
     /// Pauses these, all at once, because each has its own turn to finish.
     pub(crate) fn pause_each(
         &self,

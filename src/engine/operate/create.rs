@@ -229,6 +229,7 @@ impl Core {
             resumed_at: None,
             killed_at: None,
             interrupted_at: None,
+            landed: None,
         };
         let dir = self.store.claim(&id)?;
         let lock = dir.lock_operation("create")?;

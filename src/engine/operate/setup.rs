@@ -81,14 +81,22 @@ impl Core {
         }))
     }
 
-    fn has_consent(&self, repository: &Path, command: &str) -> Result<bool, Error> {
+    pub(in crate::engine) fn has_consent(
+        &self,
+        repository: &Path,
+        command: &str,
+    ) -> Result<bool, Error> {
         let (lines, _) = read_lines::<ConsentLine>(&self.consents())?;
         Ok(lines
             .iter()
             .any(|line| line.repository == repository && line.command == command))
     }
 
-    fn remember_consent(&self, repository: &Path, command: &str) -> Result<(), Error> {
+    pub(in crate::engine) fn remember_consent(
+        &self,
+        repository: &Path,
+        command: &str,
+    ) -> Result<(), Error> {
         if self.has_consent(repository, command)? {
             return Ok(());
         }

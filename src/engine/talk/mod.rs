@@ -1,5 +1,6 @@
 //! Prompts and answers for an agent: sent now, or queued until it can take them.
 
 pub(in crate::engine) mod answer;
+pub(in crate::engine) mod land_fix;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod send;

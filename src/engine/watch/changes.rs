@@ -20,6 +20,9 @@ const SETTLE_TIME: i64 = 2;
 struct Counted {
     evidence: Evidence,
     stat: DiffStat,
+    /// None where an older version has counted.
+    #[serde(default)]
+    dirty: Option<bool>,
 }
 
 /// Cheap signs that something may have changed: new output of the agent, or a new time of git's
@@ -65,12 +68,12 @@ pub(in crate::engine) fn count_saved(
     Some(stat)
 }
 
-/// The difference of a live worktree against its base.
+/// The difference of a live worktree against its base, and whether it has uncommitted work.
 pub(in crate::engine) fn count(
     dir: &InstanceDir,
     record: &InstanceRecord,
     pane: Option<&Pane>,
-) -> Option<DiffStat> {
+) -> Option<(DiffStat, bool)> {
     let path = dir.path.join("diff.json");
     let worktree = &record.worktree.path;
     let evidence = Evidence {
@@ -81,17 +84,25 @@ pub(in crate::engine) fn count(
     let known = std::fs::read(&path)
         .ok()
         .and_then(|text| serde_json::from_slice::<Counted>(&text).ok());
-    if let Some(known) = known.filter(|known| known.evidence == evidence) {
-        return Some(known.stat);
+    if let Some(known) = known.filter(|known| known.evidence == evidence)
+        && let Some(dirty) = known.dirty
+    {
+        return Some((known.stat, dirty));
     }
     let repository = Repo::discover(&record.repository.root).ok()?;
-    let stat = git::diff_stat(&repository, worktree, record.base.commit.as_deref()).ok()?;
+    let base = record.base.commit.as_deref();
+    let (stat, dirty) = git::diff_stat_and_dirt(&repository, worktree, base).ok()?;
     let settled = now().seconds_since_epoch() - evidence.active_at > SETTLE_TIME;
-    if settled && let Ok(text) = serde_json::to_vec(&Counted { evidence, stat }) {
+    let counted = Counted {
+        evidence,
+        stat,
+        dirty: Some(dirty),
+    };
+    if settled && let Ok(text) = serde_json::to_vec(&counted) {
         // Only a cache: if it cannot be written, the next look counts again.
         drop(replace_file(&path, &text));
     }
-    Some(stat)
+    Some((stat, dirty))
 }
 
 /// The index of a worktree, by the file that says where its git directory is.
@@ -105,6 +116,7 @@ fn index_of(worktree: &Path) -> Option<std::path::PathBuf> {
     Some(worktree.join(directory).join("index"))
 }
 
-fn touched(path: &Path) -> (i64, i64) {
+/// When a file was changed last; zero if there is none.
+pub(in crate::engine) fn touched(path: &Path) -> (i64, i64) {
     std::fs::metadata(path).map_or((0, 0), |metadata| (metadata.mtime(), metadata.mtime_nsec()))
 }

@@ -9,4 +9,5 @@ pub(in crate::engine) mod observe;
 pub(in crate::engine) mod roster;
 pub(in crate::engine) mod screen_view;
 pub(in crate::engine) mod self_report;
+pub(in crate::engine) mod standing;
 pub(in crate::engine) mod watcher;

@@ -11,6 +11,7 @@ use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::self_report::self_report;
+use crate::engine::watch::standing::standing;
 use crate::model::{
     Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp, printable_line,
 };
@@ -128,8 +129,11 @@ impl Core {
             record,
             journal: None,
         };
+        let (diff, dirty) = self.difference(&found, None);
         InstanceView {
-            diff: self.difference(&found, None),
+            diff,
+            dirty,
+            standing: standing(&found.dir, &found.record),
             ..view
         }
     }
@@ -141,8 +145,11 @@ impl Core {
         pane: Option<&Pane>,
         shot: Option<&Screenshot>,
     ) -> InstanceView {
+        let (diff, dirty) = self.difference(found, pane);
         InstanceView {
-            diff: self.difference(found, pane),
+            diff,
+            dirty,
+            standing: standing(&found.dir, &found.record),
             ..self.view_without_changes(found, pane, shot)
         }
     }
@@ -213,6 +220,8 @@ impl Core {
                     .unwrap_or_default(),
             }),
             diff: None,
+            dirty: None,
+            standing: None,
             queue: dir
                 .queue()
                 .ok()
@@ -231,13 +240,18 @@ impl Core {
         }
     }
 
-    fn difference(&self, found: &Found, pane: Option<&Pane>) -> Option<DiffStat> {
+    /// What has changed, and whether some of it is in no commit.
+    fn difference(&self, found: &Found, pane: Option<&Pane>) -> (Option<DiffStat>, Option<bool>) {
         let record = &found.record;
         if record.worktree.path.is_dir() {
-            return changes::count(&found.dir, record, pane);
+            return changes::count(&found.dir, record, pane).unzip();
         }
-        let snapshot = SavedWork::of(record).ok()?.snapshot?;
-        changes::count_saved(&found.dir, record, &snapshot)
+        let Some(snapshot) = SavedWork::of(record).ok().and_then(|saved| saved.snapshot) else {
+            return (None, None);
+        };
+        let dirty = snapshot.changed + snapshot.untracked > 0;
+        let diff = changes::count_saved(&found.dir, record, &snapshot);
+        (diff, Some(dirty))
     }
 }
 

@@ -209,6 +209,8 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         interrupted_at: None,
         pause: None,
         diff: None,
+        dirty: None,
+        standing: None,
         queue: None,
         run_id: RunId::parse(&id(letter)).unwrap(),
         asks: None,

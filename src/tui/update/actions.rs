@@ -241,6 +241,7 @@ fn toggle(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
         | InstanceState::Resuming
         | InstanceState::Restarting
         | InstanceState::Killing
+        | InstanceState::Landing
         | InstanceState::Killed => {
             let task = Task::Pause {
                 id: id.clone(),
@@ -344,6 +345,7 @@ fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
         shown @ (InstanceState::Pausing
         | InstanceState::Restarting
         | InstanceState::Killing
+        | InstanceState::Landing
         | InstanceState::Killed) => {
             let words = format!(
                 "`{}` is {}; attach when that is done.",

@@ -49,6 +49,7 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
         | InstanceState::Resuming
         | InstanceState::Restarting
         | InstanceState::Killing
+        | InstanceState::Landing
         | InstanceState::Creating => under_way(state, view),
         InstanceState::Running | InstanceState::Killed => Vec::new(),
     }

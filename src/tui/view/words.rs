@@ -70,6 +70,7 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
         (InstanceState::Creating, _) => "CREATING…".to_owned(),
         (InstanceState::Restarting, _) => "RESTARTING…".to_owned(),
         (InstanceState::Killing, _) => "KILLING…".to_owned(),
+        (InstanceState::Landing, _) => "LANDING…".to_owned(),
         (InstanceState::Failed, _) => match view.exit_code {
             Some(code) => format!("failed ({code})"),
             None => "failed".to_owned(),

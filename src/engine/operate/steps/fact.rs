@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::operate::land::order::LandOrder;
 use crate::engine::operate::options::{KillOrder, Launch, OnConflict, PauseOptions};
 use crate::engine::operate::setup::Wanted;
 use crate::engine::watch::archive::SavedTerminal;
@@ -25,6 +26,8 @@ pub(in crate::engine) const SETUP: Fact<Wanted> = Fact::new("setup");
 pub(in crate::engine) const PAUSE: Fact<PauseOptions> = Fact::new("pause");
 /// kill
 pub(in crate::engine) const KILL: Fact<KillOrder> = Fact::new("kill");
+/// land, undo-land: which branch moves from where to where.
+pub(in crate::engine) const LAND: Fact<LandOrder> = Fact::new("land");
 /// resume, restart: how the agent is launched.
 pub(in crate::engine) const LAUNCH: Fact<Launch> = Fact::new("launch");
 /// resume, restart: what to do with changes that conflict with a moved branch.

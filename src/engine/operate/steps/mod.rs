@@ -4,6 +4,7 @@ pub(in crate::engine) mod agent;
 pub(in crate::engine) mod bringing;
 pub(in crate::engine) mod conversation;
 pub(in crate::engine) mod fact;
+pub(in crate::engine) mod landing;
 pub(in crate::engine) mod naming;
 pub(in crate::engine) mod quiesce;
 pub(in crate::engine) mod recording;

@@ -10,7 +10,7 @@ use crate::engine::operate::steps::work::Work;
 use crate::engine::watch::archive::SavedTerminal;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{
-    Branch, EventKind, Pause, PauseReason, RestingState, RunRecord, RunState, Timestamp,
+    Branch, EventKind, Landing, Pause, PauseReason, RestingState, RunRecord, RunState, Timestamp,
 };
 use crate::process::stop_tree;
 use crate::vault::SnapshotFact;
@@ -25,6 +25,8 @@ impl Work<'_> {
             Operation::Restart => self.record_restarted(facts),
             Operation::Kill => self.record_killed(facts),
             Operation::UndoKill => Ok(Facts::none()),
+            Operation::Land => self.record_landed(facts),
+            Operation::UndoLand => self.record_unlanded(facts),
         }
     }
 
@@ -350,6 +352,52 @@ impl Work<'_> {
         run.exit_code = run.exit_code.or(exit_code);
         self.dir.save_run(&run)?;
         self.core.emit(EventKind::Killed, &self.record, json!({}));
+        Ok(Facts::none())
+    }
+
+    fn record_landed(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(order) = facts.read(fact::LAND)? else {
+            return Ok(Facts::none());
+        };
+        let at = now();
+        // Where nothing moved there is nothing to take back.
+        if order.before != order.commit {
+            self.record.landed = Some(Landing {
+                at,
+                target: order.target.clone(),
+                before: order.before.clone(),
+                commit: order.commit.clone(),
+            });
+        }
+        if order.keep {
+            self.record.updated_at = at;
+            self.dir.save(&mut self.record)?;
+        } else {
+            self.record_killed(facts)?;
+        }
+        let data = json!({
+            "target": order.target,
+            "before": order.before,
+            "commit": order.commit,
+            "kept": order.keep,
+        });
+        self.core.emit(EventKind::Landed, &self.record, data);
+        Ok(Facts::none())
+    }
+
+    fn record_unlanded(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let Some(order) = facts.read(fact::LAND)? else {
+            return Ok(Facts::none());
+        };
+        self.record.landed = None;
+        if self.record.state == RestingState::Killed {
+            self.core.revive(&self.dir, &mut self.record)?;
+        } else {
+            self.record.updated_at = now();
+            self.dir.save(&mut self.record)?;
+        }
+        let data = json!({ "target": order.target, "commit": order.commit });
+        self.core.emit(EventKind::Unlanded, &self.record, data);
         Ok(Facts::none())
     }
 }

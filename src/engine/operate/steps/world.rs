@@ -16,6 +16,7 @@ impl World for Work<'_> {
             Step::Snapshot => Ok(self.intend_snapshot(facts)),
             Step::FreeWorktree => self.intend_free_worktree(facts),
             Step::BringWorktree => self.intend_bring_worktree(facts),
+            Step::MoveTarget => self.intend_move_target(facts),
             Step::ClaimNames
             | Step::SetupWorktree
             | Step::StartAgent
@@ -87,6 +88,7 @@ impl Work<'_> {
             Step::CloseSession => self.close_session(),
             Step::FreeWorktree => self.free_worktree(facts),
             Step::ThinWorktree => self.thin_worktree(facts),
+            Step::MoveTarget => self.move_target(facts),
             Step::DeleteBranch => self.delete_branch(facts),
             Step::Record => self.record_result(facts),
             Step::Quiesce => self.quiesce(facts),
@@ -105,6 +107,7 @@ impl Work<'_> {
             Step::OpenSession => self.undo_open_session(),
             Step::StopAgent => self.undo_stop_agent(),
             Step::BringWorktree => self.undo_bring_worktree(facts),
+            Step::MoveTarget => self.undo_move_target(facts),
             // What was copied, saved or recorded does no harm.
             Step::ClaimNames
             | Step::Quiesce

@@ -1,0 +1,42 @@
+//! Bringing finished work onto another branch.
+
+use crate::engine::*;
+use crate::model::InstanceId;
+
+impl Engine {
+    /// Lands these, one after another, each on top of the one before. A failure does not stop the others.
+    /// An agent whose work conflicts or fails the check is told, up to `fixes` times.
+    pub(crate) fn land_each(
+        &self,
+        ids: &[InstanceId],
+        options: &LandOptions,
+        fixes: u32,
+        progress: &mut dyn Progress,
+    ) -> Result<Bulk<Landed>, Error> {
+        self.core.one_by_one(ids, progress, |core, id, progress| {
+            core.land_with_fixes(id, options, fixes, progress)
+        })
+    }
+
+    /// Says what landing these would do.
+    pub(crate) fn try_land_each(
+        &self,
+        ids: &[InstanceId],
+        options: &LandOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Bulk<Landed>, Error> {
+        let mut assumed = DryRun::default();
+        self.core.one_by_one(ids, progress, |core, id, progress| {
+            core.try_land(id.as_str(), options, &mut assumed, progress)
+        })
+    }
+
+    /// Moves the target of a landing back, and brings an instance back that it has ended.
+    pub(crate) fn undo_land(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Unlanded, Error> {
+        self.core.undo_land(given, progress)
+    }
+}

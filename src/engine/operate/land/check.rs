@@ -1,0 +1,246 @@
+//! The check of a result: a command in a checkout of its own, which is deleted afterwards.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::config::RepositoryConfig;
+use crate::engine::base::{Core, Error, LandError, Progress};
+use crate::engine::operate::environment::not_for_agents;
+use crate::engine::operate::land::options::LandOptions;
+use crate::engine::operate::setup::{self, Consent};
+use crate::git::landing::uncommitted;
+use crate::git::{Checkout, Repo};
+use crate::model::{InstanceId, InstanceRecord, last_lines, printable_line};
+use crate::process::{Command, Supervised};
+use crate::store::InstanceDir;
+
+const SHOWN_LINES: usize = 20;
+/// The output of the last check, below the instance's directory.
+const LOG: &str = "land-check.log";
+/// Where the checkouts of checks are, below the state directory.
+const SCRATCH: &str = "scratch";
+
+/// A result to be checked.
+pub(super) struct Checked<'a> {
+    pub dir: &'a InstanceDir,
+    pub record: &'a InstanceRecord,
+    pub repository: &'a Repo,
+    pub target: &'a str,
+    pub commit: &'a str,
+}
+
+impl Core {
+    /// The command that a result must pass. One that comes with the repository needs consent.
+    pub(super) fn land_check(
+        &self,
+        repository: &Repo,
+        options: &LandOptions,
+    ) -> Result<Option<String>, Error> {
+        if let Some(command) = &options.check {
+            return Ok(Some(command.clone()));
+        }
+        if repository.is_bare() || options.check_consent == Consent::Refused {
+            return Ok(None);
+        }
+        let Some(command) = RepositoryConfig::load(repository.root())?.land.check else {
+            return Ok(None);
+        };
+        match options.check_consent {
+            Consent::Given => self.remember_consent(repository.root(), &command)?,
+            Consent::AsBefore if self.has_consent(repository.root(), &command)? => {}
+            Consent::AsBefore | Consent::Refused => {
+                return Err(LandError::CheckConsent { command }.into());
+            }
+        }
+        Ok(Some(command))
+    }
+
+    /// Runs the check on the result. What it writes is thrown away with its checkout.
+    pub(super) fn run_check(
+        &self,
+        checked: &Checked<'_>,
+        command: &str,
+        setup_consent: Consent,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let wanted = self.wanted_setup(checked.repository, setup_consent)?;
+        let path = self.scratch_dir().join(checked.record.id.as_str());
+        let checkout = {
+            let _lock = self.lock_repository(checked.record, "land")?;
+            checked.repository.remove_scratch(&path)?;
+            checked.repository.add_scratch(&path, checked.commit)?
+        };
+        // Its processes are recognised by a mark of their own: the agent has that of the instance.
+        let mut scratch = checked.record.clone();
+        scratch.id = InstanceId::random();
+        scratch.worktree.path = path.clone();
+        let grace = self.settings().pause.stop;
+        let passed = match &wanted {
+            Some(wanted) => setup::perform(wanted, &scratch, grace, progress),
+            None => Ok(()),
+        };
+        let passed =
+            passed.and_then(|()| self.run_in(checked, &scratch, &checkout, command, progress));
+        let removed = self.remove_scratch(checked.record, checked.repository, &path);
+        if let Err(error) = removed {
+            progress.note(&format!(
+                "the worktree of the check stays at {}: {}",
+                path.display(),
+                error.told()
+            ));
+        }
+        passed
+    }
+
+    fn run_in(
+        &self,
+        checked: &Checked<'_>,
+        scratch: &InstanceRecord,
+        checkout: &Checkout,
+        command: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let log = checked.dir.path.join(LOG);
+        let failed = |status: String, output: &str| {
+            Error::from(LandError::CheckFailed {
+                title: checked.record.title.clone(),
+                target: checked.target.to_owned(),
+                command: command.to_owned(),
+                status,
+                output: last_lines(output.trim_end(), SHOWN_LINES).to_owned(),
+                log: log.clone(),
+            })
+        };
+        progress.note(&format!("checking the result: {command}"));
+        let limit = self.settings().land.check_timeout;
+        let ended = supervise(checked, scratch, command, &log, limit, self, progress)?;
+        match ended {
+            Supervised::Ended { status, .. } if status.success() => {}
+            Supervised::Ended { status, said } => return Err(failed(status.to_string(), &said)),
+            Supervised::Interrupted(stopped) => {
+                stopped?;
+                return Err(Error::Interrupted);
+            }
+            Supervised::TooLate(stopped) => {
+                stopped?;
+                let said = std::fs::read(&log).unwrap_or_default();
+                let limit = humantime::format_duration(limit);
+                let status = format!("its time limit of {limit}");
+                return Err(failed(status, &String::from_utf8_lossy(&said)));
+            }
+        }
+        let changed = uncommitted(checkout).map_or(0, |found| found.files.len());
+        if changed > 0 {
+            progress.note(&format!(
+                "the check has changed {changed} files of its own checkout; that does not land"
+            ));
+        }
+        Ok(())
+    }
+
+    fn remove_scratch(
+        &self,
+        record: &InstanceRecord,
+        repository: &Repo,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let _lock = self.lock_repository(record, "land")?;
+        Ok(repository.remove_scratch(path)?)
+    }
+
+    fn scratch_dir(&self) -> PathBuf {
+        self.home.state.join(SCRATCH)
+    }
+
+    /// Deletes the checkouts of checks whose process is gone.
+    pub(in crate::engine) fn sweep_scratch(&self) {
+        let entries = std::fs::read_dir(self.scratch_dir());
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(id) = name.to_str().and_then(InstanceId::parse) else {
+                continue;
+            };
+            let dir = self.store.instance(&id);
+            let (Ok(_lock), Ok(record)) = (dir.try_lock_operation("sweep"), dir.record()) else {
+                continue;
+            };
+            let swept = Repo::discover(&record.repository.root)
+                .map_err(Error::from)
+                .and_then(|repository| self.remove_scratch(&record, &repository, &entry.path()));
+            if let Err(error) = swept {
+                tracing::debug!(error = %error.told(), instance = %id, "sweep a check's checkout");
+            }
+        }
+    }
+}
+
+fn supervise(
+    checked: &Checked<'_>,
+    scratch: &InstanceRecord,
+    command: &str,
+    log: &Path,
+    limit: Duration,
+    core: &Core,
+    progress: &mut dyn Progress,
+) -> Result<Supervised, Error> {
+    let kept = std::fs::OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(log)
+        .map_err(Error::files("write", log))?;
+    let mut call = Command::new("sh")
+        .args(["-c", command])
+        .directory(&scratch.worktree.path)
+        .env("BIV_INSTANCE", scratch.id.as_str())
+        .env("BIV_MAIN_CHECKOUT", checked.repository.root())
+        .env("BIV_LAND_TARGET", checked.target)
+        .env("BIV_LAND_COMMIT", checked.commit)
+        .deadline(limit);
+    for name in not_for_agents() {
+        call = call.env_remove(name);
+    }
+    let lines = RefCell::new((NewLines::of(log)?, progress));
+    // Asked every few milliseconds: what was printed meanwhile is shown then.
+    let look = || {
+        let mut lines = lines.borrow_mut();
+        let (lines, progress) = &mut *lines;
+        lines.show(*progress);
+        progress.is_interrupted()
+    };
+    let grace = core.settings().pause.stop;
+    let ended = call.supervise_into(&scratch.marker(), grace, &look, Some(kept))?;
+    look();
+    Ok(ended)
+}
+
+/// The lines that were added to a file since the last look.
+struct NewLines {
+    file: File,
+    begun: Vec<u8>,
+}
+
+impl NewLines {
+    fn of(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::files("read", path))?;
+        Ok(Self {
+            file,
+            begun: Vec::new(),
+        })
+    }
+
+    fn show(&mut self, progress: &mut dyn Progress) {
+        // What cannot be shown is in the file all the same.
+        drop(self.file.read_to_end(&mut self.begun));
+        while let Some(end) = self.begun.iter().position(|byte| *byte == b'\n') {
+            let line: Vec<u8> = self.begun.drain(..=end).collect();
+            let text = String::from_utf8_lossy(&line);
+            progress.note(&format!("  | {}", printable_line(text.trim_end())));
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! What is asked of a landing, and what came of it.
+
+use serde::Serialize;
+
+use crate::engine::base::view::InstanceView;
+use crate::engine::operate::setup::Consent;
+
+#[derive(Debug, Clone)]
+pub(crate) struct LandOptions {
+    /// The branch to land on; None: as configured, else the base.
+    pub into: Option<String>,
+    pub how: LandHow,
+    pub message: Option<String>,
+    /// Land what is uncommitted too.
+    pub commit: bool,
+    /// A command to run on the result; None: that of the repository.
+    pub check: Option<String>,
+    /// The consent to the repository's check; refused: none runs.
+    pub check_consent: Consent,
+    /// The consent to the repository's set-up, in the worktree of the check.
+    pub setup_consent: Consent,
+    /// Leave the instance as it is.
+    pub keep: bool,
+    /// Delete the branch also where single commits of it are not in the target.
+    pub delete_branch: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LandHow {
+    Merge,
+    Squash,
+    Rebase,
+}
+
+/// What became of the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum LandedBy {
+    /// The target had everything already.
+    AlreadyThere,
+    FastForward,
+    Merge,
+    Squash,
+    Rebase,
+}
+
+/// An instance that has landed, or would land.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Landed {
+    pub instance: InstanceView,
+    pub target: String,
+    /// Where the target was before.
+    pub before: String,
+    /// Where the target is since.
+    pub commit: String,
+    pub by: LandedBy,
+    /// How many commits of the instance the target has got.
+    pub commits: u64,
+    pub files: usize,
+    /// The check that has passed.
+    pub check: Option<String>,
+    /// Whether the instance goes on.
+    pub kept: bool,
+    pub branch_deleted: bool,
+    pub dry_run: bool,
+}

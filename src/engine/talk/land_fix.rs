@@ -1,0 +1,119 @@
+//! Landing with corrections: an agent whose work conflicts or fails the check is told, and landing is
+//! tried again when it is at rest.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, LandError, Progress};
+use crate::engine::operate::land::options::{LandHow, LandOptions, Landed};
+use crate::engine::operate::options::ResumeOptions;
+use crate::model::{Activity, InstanceId, State};
+
+/// How long an agent must stay idle, because it may just have got the prompt.
+const HOLD: Duration = Duration::from_millis(1500);
+const PROBE: Duration = Duration::from_millis(200);
+
+impl Core {
+    /// Lands an instance. Up to `fixes` times its agent is told what is wrong.
+    pub(crate) fn land_with_fixes(
+        &self,
+        id: &InstanceId,
+        options: &LandOptions,
+        fixes: u32,
+        progress: &mut dyn Progress,
+    ) -> Result<Landed, Error> {
+        for left in (0..=fixes).rev() {
+            let error = match self.land(id.as_str(), options, progress) {
+                Ok(landed) => return Ok(landed),
+                Err(error) => error,
+            };
+            let prompt = match error.innermost() {
+                Error::Land(refusal) if left > 0 => fix_prompt(refusal, options.how),
+                _ => None,
+            };
+            let Some(prompt) = prompt else {
+                return Err(error);
+            };
+            progress.note(&format!("{error}; the agent is told"));
+            let view = self.show(id.as_str())?;
+            if matches!(view.state, State::Completed | State::Failed) {
+                self.resume(id.as_str(), &ResumeOptions::quiet(), progress)?;
+            }
+            self.send_now(id.as_str(), &prompt, progress)?;
+            self.await_rest(id, progress)?;
+        }
+        Err(Error::Interrupted)
+    }
+
+    /// Waits until the agent is at its prompt again, or has ended. A question of the agent is for the user
+    /// to answer, however long that takes.
+    fn await_rest(&self, id: &InstanceId, progress: &mut dyn Progress) -> Result<(), Error> {
+        let mut idle_since: Option<Instant> = None;
+        let mut told = false;
+        loop {
+            if progress.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
+            let view = self.show(id.as_str())?;
+            if view.state != State::Running {
+                return Ok(());
+            }
+            match view.activity {
+                Some(Activity::Idle) => {
+                    let since = *idle_since.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= HOLD {
+                        return Ok(());
+                    }
+                }
+                _ => idle_since = None,
+            }
+            if waits_for_user(&view) && !told {
+                progress.note(&format!("`{}` waits for you", view.title));
+                told = true;
+            }
+            std::thread::sleep(PROBE);
+        }
+    }
+}
+
+fn waits_for_user(view: &InstanceView) -> bool {
+    matches!(
+        view.activity,
+        Some(Activity::Approval | Activity::Question | Activity::Blocked)
+    )
+}
+
+/// What the agent is told; None where it cannot do anything about it.
+fn fix_prompt(refusal: &LandError, how: LandHow) -> Option<String> {
+    let bring_in = |target: &str| match how {
+        LandHow::Rebase => format!("Rebase your branch onto `{target}` (`git rebase {target}`)"),
+        LandHow::Merge | LandHow::Squash => {
+            format!("Merge the branch `{target}` into yours (`git merge {target}`)")
+        }
+    };
+    match refusal {
+        LandError::Conflict { target, files, .. } => Some(format!(
+            "Your work conflicts with the branch `{target}` in: {}. {}, resolve the conflicts so \
+             that both changes are kept, and commit the result.",
+            files.join(", "),
+            bring_in(target)
+        )),
+        LandError::CheckFailed {
+            target,
+            command,
+            status,
+            output,
+            ..
+        } => Some(format!(
+            "Your work was put together with the branch `{target}`, and the check `{command}` \
+             failed there with {status}. {}, correct it, and commit the result. The end of the \
+             output:\n{output}",
+            bring_in(target)
+        )),
+        LandError::Uncommitted { files, .. } => Some(format!(
+            "Commit your work. These files are in no commit: {}.",
+            files.join(", ")
+        )),
+        _ => None,
+    }
+}

@@ -1,0 +1,14 @@
+//! Bringing the commits of one branch onto another: the result is computed from objects alone, and the
+//! target moves by compare-and-swap. No checkout is touched except the one that follows the target.
+
+mod commit;
+mod follow;
+mod merge;
+mod scratch;
+mod target;
+mod uncommitted;
+
+pub(crate) use commit::Author;
+pub(crate) use follow::Change;
+pub(crate) use merge::{FastForward, Merged, Replayed};
+pub(crate) use uncommitted::{Uncommitted, tree_of_everything, uncommitted};
