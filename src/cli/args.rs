@@ -6,7 +6,7 @@ use super::common::Common;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
     diff, doctor, events, gc, import, kill, list, log, man, new, pause, peek, policy, queue, repo,
-    restart, resume, run, runs, send, show, timeout, undo_kill, wait,
+    restart, resume, run, runs, seal, send, show, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -56,6 +56,7 @@ pub(super) enum Command {
     Detect(detect::DetectArgs),
     Autoyes(autoyes::AutoyesArgs),
     Policy(policy::PolicyArgs),
+    Seal(seal::SealArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
@@ -83,6 +84,11 @@ pub(super) enum Command {
         parent: i32,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<std::ffi::OsString>,
+    },
+    /// Builds a seal around itself and runs a program in it
+    #[command(name = "__seal", hide = true)]
+    InsideSeal {
+        stage: String,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

@@ -45,6 +45,7 @@ mod resume;
 mod rights;
 mod run;
 mod runs;
+mod seal;
 mod send;
 mod show;
 mod table;

@@ -46,6 +46,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         },
         Command::Gc(args) if args.dry_run => (Verb::Look, none),
         Command::Gc(_) => (Verb::CollectGarbage, none),
+        Command::Seal(_) => (Verb::TrySeal, none),
         Command::Repo(_) => (Verb::MoveRepository, none),
         Command::Doctor(args) if !args.fix => (Verb::Look, none),
         Command::Doctor(_) => (Verb::Mend, none),
@@ -69,7 +70,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Man(_)
         // It uses a temporary home.
         | Command::Demo(_) => (Verb::Look, none),
-        Command::Launch { .. }
+        Command::InsideSeal { .. } | Command::Launch { .. }
         | Command::Pipe { .. }
         | Command::Leash { .. }
         | Command::DemoAgent(_) => (Verb::Internal, none),

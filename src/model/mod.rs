@@ -11,6 +11,7 @@ mod instance;
 mod printable;
 mod queue;
 mod run;
+mod seal;
 mod state;
 mod text;
 mod time;
@@ -25,6 +26,7 @@ pub(crate) use instance::{
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
+pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
 pub(crate) use state::{RestingState, State};
 pub(crate) use text::{Title, TitleError, last_lines, slug, without_whitespace};
 pub(crate) use time::Timestamp;
