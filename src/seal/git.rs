@@ -28,6 +28,9 @@ const SEEN: [&str; 9] = [
     "lfs",
     "modules",
 ];
+/// Names in the private common directory that are taken, so that git fails to create a file there. Packing refs
+/// would write a private `packed-refs` and then delete the branches themselves.
+pub(crate) const TAKEN: [&str; 2] = ["packed-refs.new", "gc.pid.lock"];
 /// Added to the private copy of the configuration: what other worktrees still need is not seen here, so
 /// nothing may be pruned.
 const PRECIOUS: &str = "\n[extensions]\n\tpreciousObjects = true\n";
@@ -75,7 +78,7 @@ pub(crate) fn rules(site: SealedWorktree<'_>, entries: &[String]) -> GitRules {
             source: site.private.to_owned(),
             target: common.to_owned(),
         },
-        masks: Vec::new(),
+        masks: TAKEN.iter().map(|name| common.join(name)).collect(),
         // By these a git outside would be led to another configuration, and to programs that it names.
         shields: vec![
             site.worktree.join(".git"),

@@ -194,6 +194,8 @@ fn alone(channel: &UnixStream) -> Result<ExitCode, Problem> {
     };
     // The process outside runs the proxy: the program ends with it.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(std::io::Error::from)?;
+    // Root could read the memory of other processes.
+    namespaces::drop_capabilities()?;
     let temporary = Grant::write(&orders.plan.temporary);
     let grants = orders.plan.grants_for(false).chain([&temporary]);
     let layers = restrict(grants, &terminal(&stdin), &ports).map_err(|error| error.to_string())?;

@@ -47,7 +47,7 @@ pub(crate) use self::{
     supervisor::{Sealed, build, layers_of_machine},
 };
 pub(crate) use git::{
-    KEEPER, OWN_BRANCH, SealedWorktree, own_directory, private_config, rules as git_rules,
+    KEEPER, OWN_BRANCH, SealedWorktree, TAKEN, own_directory, private_config, rules as git_rules,
 };
 pub(crate) use paths::{NamedPath, expand};
 pub(crate) use plan::{Grant, REPORT_SOCKET, Replacement, SealPlan, Where};

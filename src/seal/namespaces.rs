@@ -53,8 +53,8 @@ pub(super) fn drop_capabilities() -> std::io::Result<()> {
     clear_ambient_capability_set()?;
     for capability in CapabilitySet::all().iter() {
         match remove_capability_from_bounding_set(capability) {
-            // An older kernel does not know it.
-            Ok(()) | Err(Errno::INVAL) => {}
+            // An older kernel does not know it; a user without privileges has none to lose.
+            Ok(()) | Err(Errno::INVAL | Errno::PERM) => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -9,13 +9,16 @@ use crate::engine::base::{Core, Error};
 use crate::git::{Repo, admin_dir_of, common_dir_of};
 use crate::model::{Branch, InstanceRecord, Seal, SealNetwork};
 use crate::seal::{
-    AllowedHost, Environment, Grant, KEEPER, Mirror, NamedPath, Replacement, SealPlan,
-    SealedWorktree, Where, expand, git_rules, own_directory, private_config, system_grants,
+    AllowedHost, Environment, Grant, KEEPER, Mirror, NamedPath, REPORT_SOCKET, Replacement,
+    SealPlan, SealedWorktree, TAKEN, Where, expand, git_rules, own_directory, private_config,
+    system_grants,
 };
-use crate::store::ensure_private;
+use crate::store::{InstanceDir, ensure_private};
 
 /// Switches layers off in debug builds, so that tests see a machine without them.
 const WITHOUT: &str = "BIV_SEAL_WITHOUT";
+/// The private temporary directory, among the files of a seal.
+const TEMPORARY: &str = "tmp";
 
 /// What is to be sealed.
 #[derive(Debug, Clone, Copy)]
@@ -92,6 +95,8 @@ impl Core {
         grants.push(Grant::read(&self.host.biv));
         grants.extend(site.files.iter().map(Grant::read));
         grants.extend(programs(site, &variable));
+        let named = variable("GIT_CONFIG_GLOBAL").filter(|path| !path.is_empty());
+        grants.extend(named.map(Grant::read));
         let spec = site.provider.map(Provider::seal);
         let state = self.host.state.display().to_string();
         let named = |texts: &[String]| -> Result<Vec<NamedPath>, Error> {
@@ -161,7 +166,7 @@ impl Core {
 
 /// The private directories of a seal. All but the home are emptied by every launch.
 fn prepare(own: &Path) -> Result<(PathBuf, PathBuf, PathBuf), Error> {
-    let (root, home, temporary) = (own.join("root"), own.join("home"), own.join("tmp"));
+    let (root, home, temporary) = (own.join("root"), own.join("home"), own.join(TEMPORARY));
     let common = own.join("common");
     for directory in [&temporary, &common] {
         if let Err(error) = std::fs::remove_dir_all(directory)
@@ -286,6 +291,9 @@ fn of_git(site: Site<'_>, grants: &mut Vec<Grant>) -> Result<OfGit, Error> {
     mirror
         .update()
         .map_err(Error::files("copy", &mirror.outside))?;
+    for name in TAKEN {
+        ensure_directory(&private.join(name))?;
+    }
     let config = common.join("config");
     let text = std::fs::read_to_string(&config).map_err(Error::files("read", &config))?;
     let config = private.join("config");
@@ -305,13 +313,25 @@ fn of_git(site: Site<'_>, grants: &mut Vec<Grant>) -> Result<OfGit, Error> {
 }
 
 /// Removes what only a running seal needs in the repository. What is in use otherwise stays.
-pub(in crate::engine) fn release(record: &InstanceRecord) {
-    let branch = record.branch.as_ref().map(|branch| branch.name.as_str());
-    let (Some(_), Some(directory)) = (&record.seal, branch.and_then(own_directory)) else {
+pub(in crate::engine) fn release(dir: &InstanceDir, record: &InstanceRecord) {
+    if record.seal.is_some() {
+        // It is there only if the launcher was killed.
+        drop(std::fs::remove_file(
+            dir.seal().join(TEMPORARY).join(REPORT_SOCKET),
+        ));
+    }
+    if let (Some(_), Some(branch)) = (&record.seal, &record.branch) {
+        release_branch(&record.repository.common_dir, &branch.name);
+    }
+}
+
+/// The same for a branch of this repository.
+pub(in crate::engine) fn release_branch(common: &Path, branch: &str) {
+    let Some(directory) = own_directory(branch) else {
         return;
     };
     for kind in ["refs/heads", "logs/refs/heads"] {
-        let path = record.repository.common_dir.join(kind).join(directory);
+        let path = common.join(kind).join(directory);
         drop(std::fs::remove_file(path.join(KEEPER)));
         drop(std::fs::remove_dir(path));
     }

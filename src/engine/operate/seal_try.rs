@@ -9,9 +9,9 @@ use serde::Serialize;
 use crate::engine::base::error::LaunchError;
 use crate::engine::base::{Core, Error, Scope};
 use crate::engine::operate::environment;
-use crate::engine::operate::seal::Site;
+use crate::engine::operate::seal::{Site, release_branch};
 use crate::git::{self, WorktreeKind};
-use crate::model::{Branch, InstanceId, SealLayer, SealNetwork, missing_layers};
+use crate::model::{Branch, InstanceId, RestingState, SealLayer, SealNetwork, missing_layers};
 use crate::seal::{self, Denied, OWN_BRANCH, Sealed};
 use crate::store::ensure_private;
 
@@ -115,6 +115,10 @@ impl Core {
             let layers = built.layers.clone();
             Ok((built.start().map_err(failed)?.wait(), layers))
         });
+        let runs = instance.is_some_and(|record| record.state == RestingState::Running);
+        if let (Some(found), Some(branch), false) = (linked, &own, runs) {
+            release_branch(found.repo.common_dir(), &branch.name);
+        }
         // A directory that stays is private and small.
         drop(std::fs::remove_dir_all(&place));
         let (status, layers) = outcome?;

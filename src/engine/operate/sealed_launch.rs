@@ -52,8 +52,8 @@ pub(in crate::engine) fn run(
     // Processes of the agent that are left behind are found below this one.
     adopt_orphans();
     let no_seal = |error: &dyn std::fmt::Display| format!("{NO_SEAL}{error}");
-    let reports = asked.plan.temporary.join(REPORT_SOCKET);
-    let reports = socket::bind(&reports).map_err(|error| no_seal(&error))?;
+    let socket = asked.plan.temporary.join(REPORT_SOCKET);
+    let reports = socket::bind(&socket).map_err(|error| no_seal(&error))?;
     let built = seal::build(&Sealed {
         plan: asked.plan.clone(),
         argv: orders.argv.clone(),
@@ -74,7 +74,9 @@ pub(in crate::engine) fn run(
     let running = built.start().map_err(|error| error.to_string())?;
     // Closed: the agent runs.
     drop(stream.shutdown(std::net::Shutdown::Both));
-    Ok(running.wait())
+    let status = running.wait();
+    drop(std::fs::remove_file(&socket));
+    Ok(status)
 }
 
 /// Writes each refusal into the events, and the audit.

@@ -167,14 +167,14 @@ impl Work<'_> {
         // The launcher ends when its socket is gone, and the session with it.
         self.waiting = None;
         LaunchSocket::remove(&self.core.home.run, &self.record.id);
-        seal::release(&self.record);
+        seal::release(&self.dir, &self.record);
         Ok(self.core.server().close_session(&self.record.id)?)
     }
 
     pub(super) fn close_session(&mut self) -> Result<Facts, Error> {
         let server = self.core.server_of(&self.record);
         server.close_session(&self.record.id)?;
-        seal::release(&self.record);
+        seal::release(&self.dir, &self.record);
         Ok(Facts::none())
     }
 
