@@ -15,6 +15,7 @@ mod model;
 mod policy;
 mod process;
 mod report;
+mod seal;
 mod store;
 mod tmux;
 mod tui;

@@ -38,6 +38,7 @@ pub(crate) struct ProviderFile {
     pub ready: Ready,
     pub hooks: Hooks,
     pub guard: Guard,
+    pub seal: SealSpec,
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
@@ -227,6 +228,22 @@ pub(crate) struct Guard {
     pub version: Option<VersionRange>,
     /// If one of these files exists, the agent uses it instead.
     pub overruled_by: Vec<PathBuf>,
+}
+
+/// What the agent needs in a seal.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SealSpec {
+    /// The hosts of the model's API and of the log-in.
+    pub hosts: Vec<String>,
+    /// Variables that hold the address of another server for the same.
+    pub hosts_from: Vec<String>,
+    /// Its own files: those that it may read, those that it may change, and those of which it gets a
+    /// private copy. `{NAME:~/x}` is the value of a variable, else the rest; a path with a slash at its end
+    /// is a directory that is made if it is missing.
+    pub read: Vec<String>,
+    pub write: Vec<String>,
+    pub private: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]

@@ -4,8 +4,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::file::{
-    Capabilities, Discovery, ProviderFile, Reference, StopBy, Strategy, Transcript, Turnless,
-    Verify,
+    Capabilities, Discovery, ProviderFile, Reference, SealSpec, StopBy, Strategy, Transcript,
+    Turnless, Verify,
 };
 use crate::detect::{AgentVersion, Draft, Key, Quiet, Rules, Screen, Verdict, VersionRange};
 
@@ -50,6 +50,10 @@ impl Provider {
 
     pub(crate) fn about(&self) -> Option<&str> {
         self.file.about.as_deref()
+    }
+
+    pub(crate) fn seal(&self) -> &SealSpec {
+        &self.file.seal
     }
 
     /// Whether Bivouac chooses the session reference and passes it at the start.

@@ -6,8 +6,8 @@ use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
-    peek, policy, queue, rename, repo, restart, resume, run, runs, search, send, show, status,
-    timeout, undo_kill, wait,
+    peek, policy, queue, rename, repo, restart, resume, run, runs, seal, search, send, show,
+    status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -66,6 +66,7 @@ pub(super) enum Command {
     Detect(detect::DetectArgs),
     Autoyes(autoyes::AutoyesArgs),
     Policy(policy::PolicyArgs),
+    Seal(seal::SealArgs),
     Audit(audit::AuditArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
@@ -93,6 +94,11 @@ pub(super) enum Command {
         parent: i32,
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<std::ffi::OsString>,
+    },
+    /// Builds a seal around itself and runs a program in it
+    #[command(name = "__seal", hide = true)]
+    InsideSeal {
+        stage: String,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

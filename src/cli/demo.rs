@@ -85,6 +85,7 @@ fn tell(engine: &Engine, ground: &Path, output: &Output) -> Result<serde_json::V
             branch: None,
             directory: repository,
             autoyes: false,
+            seal: false,
             idle_timeout_s: None,
             agent_args: Vec::new(),
             consent: Consent::Refused,

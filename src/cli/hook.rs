@@ -6,13 +6,14 @@
 
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::context::home;
-use crate::engine::handle_hook;
+use crate::engine::{SEAL_VARIABLE, handle_hook, pass_hook_on};
 
 /// The most bytes of an event that are kept; agents send whole files.
 const LONGEST: usize = 1024 * 1024;
@@ -28,9 +29,15 @@ pub(super) fn intercepted() -> Option<ExitCode> {
     let event = words.nth(1).unwrap_or_default();
     let instance = std::env::var("BIV_INSTANCE").unwrap_or_default();
     let input = standard_input();
-    if let (Some(event), Ok(home)) = (event.to_str(), home())
-        && let Some(answer) = handle_hook(&home, &instance, event, &input)
-    {
+    let event = event.to_str()?;
+    let answer = match std::env::var_os(SEAL_VARIABLE) {
+        // The state is out of reach: the process outside the seal handles it.
+        Some(socket) => pass_hook_on(Path::new(&socket), event, &input),
+        None => home()
+            .ok()
+            .and_then(|home| handle_hook(&home, &instance, event, &input)),
+    };
+    if let Some(answer) = answer {
         // The agent may have closed the pipe: then it does not want the answer.
         std::io::stdout().write_all(answer.as_bytes()).ok();
     }

@@ -59,7 +59,7 @@ fn lines(listing: &Listing) -> String {
         .map(|view| {
             vec![
                 view.title.to_string(),
-                words::shown_state(view, now),
+                words::shown_state(view, now) + words::seal_mark(view),
                 view.agent.clone(),
                 view.branch
                     .as_deref()

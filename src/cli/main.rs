@@ -14,10 +14,13 @@ use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
-    path, pause, peek, policy, queue, rename, repo, restart, resume, run, runs, search, send, show,
-    status, timeout, ui, undo_kill, wait,
+    path, pause, peek, policy, queue, rename, repo, restart, resume, run, runs, seal, search, send,
+    show, status, timeout, ui, undo_kill, wait,
 };
-use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
+use crate::engine::{
+    Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
+    run_pipe,
+};
 use crate::logging;
 
 pub(crate) fn run_command() -> ExitCode {
@@ -67,12 +70,16 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
             open().map_or(Ok(()), |engine| engine.require(verb, &instances))
         }
     };
+    if std::env::var_os(SEAL_VARIABLE).is_some() && verb != Verb::Internal {
+        return Err(Error::InsideSeal.into());
+    }
     match cli.command {
         None => {
             permitted()?;
             ui::run(output)
         }
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
+        Some(Command::InsideSeal { stage }) => Ok(run_inside_seal(&stage)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::Leash { parent, words }) => Ok(run_bound_to_parent(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
@@ -126,6 +133,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Audit(args)) => audit::run(&args, &engine()?, output),
         Some(Command::AnswerOnce(args)) => autoyes::answer_once(&args, &engine()?, output),
         Some(Command::Policy(args)) => policy::run(&args, &engine()?, output),
+        Some(Command::Seal(args)) => seal::run(&args, &engine()?, output),
         Some(Command::Agents(args)) => agents::run(&args, &engine()?, output),
     }
 }

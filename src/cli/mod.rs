@@ -50,6 +50,7 @@ mod resume;
 mod rights;
 mod run;
 mod runs;
+mod seal;
 mod search;
 mod send;
 mod show;

@@ -61,6 +61,9 @@ pub(super) struct StartArgs {
     /// Answer its permission dialogs by the policy
     #[arg(long)]
     pub autoyes: bool,
+    /// Run it in a seal: no files, network and processes but those it needs
+    #[arg(long)]
+    pub seal: bool,
     /// Pause it after this idle time (1m to 120m), or `off`
     #[arg(long, value_name = "DURATION")]
     pub idle_timeout: Option<String>,
@@ -91,6 +94,7 @@ impl StartArgs {
             branch: None,
             directory,
             autoyes: self.autoyes,
+            seal: self.seal,
             idle_timeout_s: self
                 .idle_timeout
                 .as_deref()

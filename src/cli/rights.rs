@@ -51,6 +51,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         },
         Command::Gc(args) if args.dry_run => (Verb::Look, none),
         Command::Gc(_) => (Verb::CollectGarbage, none),
+        Command::Seal(_) => (Verb::TrySeal, none),
         Command::Repo(_) => (Verb::MoveRepository, none),
         Command::Doctor(args) if !args.fix => (Verb::Look, none),
         Command::Doctor(_) => (Verb::Mend, none),
@@ -80,7 +81,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Man(_)
         // It uses a temporary home.
         | Command::Demo(_) => (Verb::Look, none),
-        Command::Launch { .. }
+        Command::InsideSeal { .. } | Command::Launch { .. }
         | Command::Pipe { .. }
         | Command::Leash { .. }
         | Command::DemoAgent(_) => (Verb::Internal, none),

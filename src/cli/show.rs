@@ -8,7 +8,7 @@ use super::context::CommandResult;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
-use crate::engine::{Engine, InstanceView};
+use crate::engine::{Engine, InstanceView, SealView};
 use crate::model::printable_line;
 
 /// Show everything about one instance
@@ -83,6 +83,21 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),
     );
+    if let Some(seal) = &view.seal {
+        line("sealed", sealed(seal));
+        for layer in &seal.missing {
+            line(
+                "not sealed",
+                format!("{}: {}", layer.name(), layer.without()),
+            );
+        }
+        if seal.denied > 0 {
+            line(
+                "refused",
+                format!("{} connections; `biv audit` lists them", seal.denied),
+            );
+        }
+    }
     line("created", view.created_at.local_minute());
     line("active", words::ago(view.last_active_at, now));
     if let Some(pause) = &view.pause {
@@ -119,4 +134,13 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     line("run", view.run_id.to_string());
     line("last line", view.last_line.clone().unwrap_or_default());
     text
+}
+
+fn sealed(seal: &SealView) -> String {
+    let layers: Vec<&str> = seal.layers.iter().map(|layer| layer.name()).collect();
+    let network = seal.network.name();
+    if layers.is_empty() {
+        return format!("network {network}");
+    }
+    format!("network {network}; {}", layers.join(", "))
 }

@@ -43,6 +43,15 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
     format!("{color}{text}{RESET}")
 }
 
+/// A mark for a sealed instance, and another one if its seal has refused something.
+pub(super) fn seal_mark(view: &InstanceView) -> &'static str {
+    match &view.seal {
+        None => "",
+        Some(seal) if seal.denied > 0 => " ◆!",
+        Some(_) => " ◆",
+    }
+}
+
 fn paused(view: &InstanceView, now: Timestamp) -> String {
     let reason = view
         .pause

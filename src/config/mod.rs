@@ -20,7 +20,8 @@ pub(crate) use keys::{Chord, Key, KeyCode};
 pub(crate) use layers::{ConfigError, LoadedConfig, load};
 pub(crate) use repository::{RepositoryConfig, RepositoryConfigError};
 pub(crate) use settings::{
-    IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Settings, ThemeName, WorktreeOnPause,
+    IDLE_TIMEOUTS, NotifyBy, ResumePrompt, Seal as SealSettings, Settings, ThemeName,
+    WorktreeOnPause,
 };
 
 /// Every key with its default and its comment.

@@ -19,6 +19,8 @@ pub(crate) struct RepositoryConfig {
     pub setup: Setup,
     #[serde(default)]
     pub land: Land,
+    #[serde(default)]
+    pub seal: AskedSeal,
 }
 
 /// How finished work is landed.
@@ -31,6 +33,14 @@ pub(crate) struct Land {
     /// A shell command that the result must pass.
     #[serde(default)]
     pub check: Option<String>,
+}
+
+/// A repository may ask for a seal. It cannot switch one off, nor say what is allowed in it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AskedSeal {
+    #[serde(default)]
+    pub default: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -119,5 +129,14 @@ mod tests {
         assert_eq!(config.setup.copy.len(), 2);
         assert_eq!(config.setup.run.as_deref(), Some("make"));
         assert!(load("[setup]\nfoo = 1\n").is_err());
+    }
+
+    #[test]
+    fn a_seal_can_be_asked_for_and_not_loosened() {
+        assert!(load("[seal]\ndefault = true\n").unwrap().seal.default);
+        assert!(!load("").unwrap().seal.default);
+        for looser in ["network = \"all\"", "hosts = [\"x\"]", "write = [\"/\"]"] {
+            assert!(load(&format!("[seal]\n{looser}\n")).is_err(), "{looser}");
+        }
     }
 }

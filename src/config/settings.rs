@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 
 use super::Chord;
+use crate::model::SealNetwork;
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Settings {
@@ -20,6 +21,7 @@ pub(crate) struct Settings {
     pub limits: Limits,
     pub land: Land,
     pub notify: Notify,
+    pub seal: Seal,
     pub ui: Ui,
     /// The keys of the terminal UI: action name to keys.
     pub keys: BTreeMap<String, Vec<Chord>>,
@@ -134,6 +136,17 @@ pub(crate) struct Notify {
 pub(crate) enum NotifyBy {
     Bell,
     Desktop,
+}
+
+/// What a sealed agent may use besides its worktree and its own state.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Seal {
+    /// Whether new instances are sealed without `--seal`.
+    pub default: bool,
+    pub network: SealNetwork,
+    pub hosts: Vec<String>,
+    pub read: Vec<String>,
+    pub write: Vec<String>,
 }
 
 /// The range of an idle timeout. A shorter one would pause agents that the user has just left.

@@ -30,6 +30,7 @@ pub(crate) use crate::git::DiffOutput;
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
+pub(crate) use crate::seal::{VARIABLE as SEAL_VARIABLE, run_inside as run_inside_seal};
 pub(crate) use crate::store::{AuditLine, StoreError};
 pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
@@ -43,7 +44,7 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
-pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory};
+pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory, SealView};
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;
@@ -65,6 +66,8 @@ pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{
     KillOptions, OnConflict, PauseOptions, PromptOnResume, ResumeOptions, StateChange,
 };
+pub(crate) use operate::seal_try::{SealTrial, SealTried};
+pub(crate) use operate::sealed_launch::pass_hook_on;
 pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};

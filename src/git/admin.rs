@@ -13,7 +13,7 @@ pub(crate) fn admin_dir_of(worktree: &Path) -> Option<PathBuf> {
 }
 
 /// The directory of the repository that an administrative directory belongs to.
-pub(super) fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
+pub(crate) fn common_dir_of(git_dir: &Path) -> Option<PathBuf> {
     let said = std::fs::read(git_dir.join("commondir")).ok()?;
     let said = said.strip_suffix(b"\n").unwrap_or(&said);
     canonical(&git_dir.join(bytes_to_path(said)))

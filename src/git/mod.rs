@@ -21,7 +21,7 @@ mod repository;
 mod untracked;
 mod worktree;
 
-pub(crate) use admin::canonical;
+pub(crate) use admin::{admin_dir_of, canonical, common_dir_of};
 pub(crate) use call::installed_version;
 pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_stat_and_dirt, diff_text};

@@ -166,6 +166,16 @@ impl Repo {
         Ok(output.success().then(|| output.stdout_text()))
     }
 
+    /// The names of the branches below a directory of names: `a` → `a/b`, `a/c/d`.
+    pub(crate) fn branches_below(&self, directory: &str) -> Result<Vec<String>, GitError> {
+        let names = self
+            .git()
+            .args(["for-each-ref", "--format=%(refname:lstrip=2)"])
+            .arg(format!("refs/heads/{directory}/"))
+            .text()?;
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
     /// The names of all branches, most recently committed to first.
     pub(crate) fn branches(&self) -> Result<Vec<String>, GitError> {
         let names = self

@@ -49,6 +49,9 @@ pub(crate) enum EventKind {
     AutoyesManual,
     #[serde(rename = "autoyes:stopped")]
     AutoyesStopped,
+    /// The seal of an agent has refused a connection.
+    #[serde(rename = "seal:denied")]
+    SealDenied,
     #[serde(rename = "instance:activity")]
     Activity,
     #[serde(rename = "queue:added")]

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{InstanceId, Landing, RestingState, RunId, SessionName, Timestamp, Title};
+use super::{
+    InstanceId, Landing, RestingState, RunId, Seal, SealLayer, SessionName, Timestamp, Title,
+};
 use crate::process::Identity;
 
 /// The record of one instance, as of the end of its last operation.
@@ -35,6 +37,9 @@ pub(crate) struct InstanceRecord {
     #[serde(default)]
     pub autoyes_until: Option<Timestamp>,
     pub idle_timeout_s: Option<u64>,
+    /// Every launch of the agent is sealed where this is set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Seal>,
     /// The agent's own session id.
     pub session_ref: Option<String>,
     pub run: RunId,
@@ -128,6 +133,9 @@ pub(crate) struct AgentPlace {
     /// Whether the agent was started with its guard, where it has one: see `agents::guard`.
     #[serde(default)]
     pub guarded: bool,
+    /// The layers of the seal around it. None: it is not sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<Vec<SealLayer>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, ExitStatus, Stdio};
@@ -287,6 +288,27 @@ impl Command {
             .stderr(again)
             .spawn()
             .map_err(|source| self.not_started(source))
+    }
+
+    /// Starts the program with this standard input and our output, in a process group of its own if
+    /// wanted. Without a deadline: the caller waits for it.
+    pub(crate) fn spawn_on(
+        &self,
+        stdin: OwnedFd,
+        own_group: bool,
+    ) -> Result<std::process::Child, Failure> {
+        let mut command = self.prepared();
+        command.stdin(stdin);
+        if own_group {
+            command.process_group(0);
+        }
+        command.spawn().map_err(|source| self.not_started(source))
+    }
+
+    /// As [`Self::exec`], with this standard input.
+    pub(crate) fn exec_on(&self, stdin: OwnedFd) -> Failure {
+        let source = self.prepared().stdin(stdin).exec();
+        self.not_started(source)
     }
 
     /// Replaces this process by the program; returns only on failure.

@@ -60,6 +60,19 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::AgentMissing { .. } => {
             "`biv agents` lists what is installed; `-a demo` needs nothing".to_owned()
         }
+        Error::SealBranch { branch, .. } => format!(
+            "a sealed agent needs a branch in a directory of its own: leave out --branch, or give `--branch {}/work`",
+            if branch.is_empty() {
+                "NAME"
+            } else {
+                branch.as_str()
+            }
+        ),
+        Error::SealPath { .. } => "mend `seal.read`, `seal.write` or the agent's file".to_owned(),
+        Error::SealHost { .. } => {
+            "write `example.org`, `*.example.org` or `example.org:8443`".to_owned()
+        }
+        Error::InsideSeal => "ask the user to run it outside".to_owned(),
         Error::UnknownAgent(unknown) => match &unknown.suggestion {
             Some(suggestion) => format!("did you mean `{suggestion}`? `biv agents` lists them all"),
             None => format!("known are {}", unknown.known.join(", ")),

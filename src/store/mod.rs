@@ -16,6 +16,7 @@ mod jsonl;
 mod lock;
 mod queue;
 mod replace;
+mod seal;
 mod switch;
 
 pub(crate) use audit::{Audit, AuditEntry, AuditLine};

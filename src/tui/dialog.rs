@@ -162,6 +162,7 @@ impl NewForm {
             branch: None,
             directory: self.repositories.get(self.repository)?.clone(),
             autoyes: self.autoyes,
+            seal: false,
             idle_timeout_s: None,
             agent_args: Vec::new(),
             consent: Consent::AsBefore,

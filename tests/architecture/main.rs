@@ -29,6 +29,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("tmux", &["model", "process"]),
     ("store", &["model", "process", "lifecycle", "conversation"]),
     ("agents", &["model", "process", "detect", "conversation"]),
+    ("seal", &["model", "process"]),
     // The one controller.
     (
         "engine",
@@ -45,6 +46,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "tmux",
             "store",
             "agents",
+            "seal",
             "logging",
         ],
     ),

@@ -19,6 +19,10 @@ pub(super) mod outcome {
     pub(crate) const LEFT: &str = "left";
     /// Answered through the agent's hook, without a key.
     pub(crate) const TOLD: &str = "told";
+    /// Refused by the seal; no dialog was answered.
+    pub(crate) const DENIED: &str = "denied";
+    /// The channel of such a refusal.
+    pub(crate) const SEAL: &str = "seal";
     /// Autoyes ended here.
     pub(crate) const STOPPED: &str = "stopped";
 }
@@ -65,6 +69,28 @@ pub(super) fn entry(
         policy: about.policy.to_owned(),
         keys: keys.to_vec(),
         outcome: outcome.to_owned(),
+    }
+}
+
+/// A connection that the seal of an agent has refused.
+pub(in crate::engine) fn denied(record: &InstanceRecord, host: &str, port: u16) -> AuditEntry {
+    AuditEntry {
+        at: now(),
+        instance: record.id.clone(),
+        title: record.title.clone(),
+        run: record.run.clone(),
+        agent: record.agent.clone(),
+        channel: outcome::SEAL.to_owned(),
+        dialog: String::new(),
+        tool: Some("connect".to_owned()),
+        command: Some(format!("{host}:{port}")),
+        paths: Vec::new(),
+        decision: "reject".to_owned(),
+        rule: None,
+        reason: "not in the hosts of its seal".to_owned(),
+        policy: String::new(),
+        keys: Vec::new(),
+        outcome: outcome::DENIED.to_owned(),
     }
 }
 

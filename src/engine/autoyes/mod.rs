@@ -7,7 +7,7 @@
 mod answer;
 mod disguise;
 mod disk;
-mod entries;
+pub(in crate::engine) mod entries;
 mod hook;
 mod policy;
 mod switch;

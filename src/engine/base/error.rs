@@ -49,6 +49,14 @@ pub(crate) enum Error {
     AgentMissing { agent: String, program: String },
     #[error("no agent is installed: none of {} was found on PATH", looked_for.join(", "))]
     NoAgent { looked_for: Vec<String> },
+    #[error("the branch `{branch}` cannot be sealed: {why}")]
+    SealBranch { branch: String, why: String },
+    #[error("the path `{path}` of a seal is neither absolute nor below the home (`~/`)")]
+    SealPath { path: String },
+    #[error("`{host}` in the list of hosts of a seal is no host")]
+    SealHost { host: String },
+    #[error("biv does not reach its state: it runs inside a seal")]
+    InsideSeal,
     #[error("the agent ended at once, with exit status {code}")]
     AgentDied { code: i32, last_words: String },
     #[error("the agent was not ready for a prompt within {seconds} seconds")]
@@ -323,6 +331,8 @@ pub(crate) enum LaunchError {
     Silent,
     #[error("the launcher was ended before the agent could start")]
     Gone,
+    #[error("the agent cannot be sealed: {0}")]
+    NoSeal(String),
     #[error("{0}")]
     Refused(String),
 }

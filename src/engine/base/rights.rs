@@ -9,6 +9,7 @@ pub(crate) enum Verb {
     Internal,
     OpenUi,
     Create,
+    TrySeal,
     Import,
     Attach,
     Send,
@@ -80,6 +81,8 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     (Verb::Import, Reach::Outside, "import instances"),
     // It would nest sessions, or let an agent switch the user's terminal.
     (Verb::Attach, Reach::Outside, "attach"),
+    // It could be told to use another directory.
+    (Verb::TrySeal, Reach::Outside, "try a seal"),
     (Verb::OpenUi, Reach::Outside, "open the terminal UI"),
     (Verb::AutoyesOn, Reach::Outside, "switch autoyes on"),
     (Verb::Answer, Reach::Outside, "answer a dialog"),

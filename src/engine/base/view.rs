@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Activity, DiffStat, InstanceId, PauseReason, QueueCounts, RunId, RunRecord, Standing, State,
-    Timestamp, Title,
+    Activity, DiffStat, InstanceId, InstanceRecord, PauseReason, QueueCounts, RunId, RunRecord,
+    SealLayer, SealNetwork, Standing, State, Timestamp, Title, missing_layers,
 };
 use crate::vault::Left;
 
@@ -54,6 +54,33 @@ pub(crate) struct InstanceView {
     pub activity_source: Option<String>,
     /// Why an operation on it cannot finish.
     pub stuck: Option<String>,
+    /// None: the agent is not sealed.
+    pub seal: Option<SealView>,
+}
+
+/// The seal of an instance. Without a running agent, that of the last one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct SealView {
+    pub network: SealNetwork,
+    pub layers: Vec<SealLayer>,
+    /// Those that this machine does not have.
+    pub missing: Vec<SealLayer>,
+    /// How often the running agent was refused a connection.
+    pub denied: u64,
+}
+
+impl SealView {
+    pub(in crate::engine) fn of(record: &InstanceRecord, denied: u64) -> Option<Self> {
+        let network = record.seal.as_ref()?.network;
+        let layers = record.place.as_ref().and_then(|place| place.seal.clone());
+        let layers = layers.unwrap_or_default();
+        Some(Self {
+            network,
+            missing: missing_layers(&layers, network),
+            layers,
+            denied,
+        })
+    }
 }
 
 /// What an open dialog asks, in short.

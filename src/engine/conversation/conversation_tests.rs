@@ -28,6 +28,7 @@ impl Camp {
         core.store.prepare().unwrap();
         let at = now();
         let record = InstanceRecord {
+            seal: None,
             format: InstanceRecord::FORMAT,
             rev: 0,
             id: InstanceId::random(),

@@ -38,6 +38,11 @@ impl Engine {
         self.core.adopt(asked, progress)
     }
 
+    /// Runs a command in the seal of a directory, on this process's own terminal.
+    pub(crate) fn try_seal(&self, asked: &SealTrial<'_>) -> Result<SealTried, Error> {
+        self.core.try_seal(asked)
+    }
+
     /// Imports the sessions of Claude Squad, from its usual state file or from this one.
     pub(crate) fn import_claude_squad(
         &self,

@@ -8,7 +8,8 @@ use std::time::Duration;
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::health::finding::{Finding, Health};
 use crate::git::{self, Repo};
-use crate::model::{InstanceId, RestingState};
+use crate::model::{InstanceId, RestingState, SealLayer, SealNetwork, missing_layers};
+use crate::seal;
 use crate::store::ensure_private;
 use crate::tmux::{HUB, Server};
 use crate::vault::{self, StoredSnapshot};
@@ -22,6 +23,7 @@ impl Core {
         let mut findings = self.programs();
         findings.extend(self.check_agents());
         findings.push(self.check_policy()?);
+        findings.push(self.check_seal());
         findings.extend(self.check_directories(fix));
         findings.extend(self.check_operations()?);
         findings.extend(self.check_records(fix)?);
@@ -90,6 +92,33 @@ impl Core {
                 "mend it: until then autoyes answers nothing; `biv policy test` tries it",
             ),
         })
+    }
+
+    /// The layers of a seal that this machine has.
+    fn check_seal(&self) -> Finding {
+        let present = seal::layers_of_machine(&self.host.biv);
+        let missing = missing_layers(&present, SealNetwork::AllowList);
+        let names = |layers: &[SealLayer]| {
+            let names: Vec<&str> = layers.iter().map(|layer| layer.name()).collect();
+            names.join(", ")
+        };
+        if missing.is_empty() {
+            return Finding::good("seal", format!("complete: {}", names(&present)));
+        }
+        if !present.contains(&SealLayer::Files) {
+            return Finding::bad(
+                "seal",
+                Health::Warning,
+                "agents cannot be sealed: it needs Linux 6.2 or newer with Landlock".to_owned(),
+                "boot with `lsm=landlock,…`, or do without `--seal`",
+            );
+        }
+        Finding::bad(
+            "seal",
+            Health::Warning,
+            format!("without {}", names(&missing)),
+            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0)",
+        )
     }
 
     fn check_directories(&self, fix: bool) -> Vec<Finding> {

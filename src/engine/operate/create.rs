@@ -14,7 +14,8 @@ use crate::engine::operate::steps::fact;
 use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
-    Base, Branch, InstanceId, InstanceRecord, Repository, RestingState, RunId, Title, Worktree,
+    Base, Branch, InstanceId, InstanceRecord, Repository, RestingState, RunId, Seal, Title,
+    Worktree,
 };
 use crate::process::stop_tree;
 use crate::store::InstanceDir;
@@ -31,6 +32,8 @@ pub(crate) struct NewInstance {
     /// Any directory of the repository.
     pub directory: PathBuf,
     pub autoyes: bool,
+    /// Seal it, even if no setting asks for that.
+    pub seal: bool,
     pub idle_timeout_s: Option<u64>,
     pub agent_args: Vec<String>,
     pub consent: Consent,
@@ -51,6 +54,7 @@ pub(in crate::engine) struct Decided {
     pub worktree: Worktree,
     /// The agent's reference of an earlier conversation.
     pub session_ref: Option<String>,
+    pub seal: Option<Seal>,
     pub facts: Facts,
 }
 
@@ -73,8 +77,9 @@ impl Core {
         let repository = repository?;
         let provider = self.choose_agent(&asked)?;
         let wanted = self.wanted_setup(&repository, asked.consent)?;
+        let seal = self.wanted_seal(asked.seal, repository.root())?;
         self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
-            let mut decided = self.decide(&asked, &repository, id, title)?;
+            let mut decided = self.decide(&asked, seal.clone(), &repository, id, title)?;
             if let Some(wanted) = &wanted {
                 decided.facts = decided.facts.with(fact::SETUP, wanted);
             }
@@ -111,13 +116,18 @@ impl Core {
             .clone()
             .unwrap_or_else(|| self.settings().new.base.clone());
         let base_commit = found.repo.resolve(&base)?;
+        let seal = self.wanted_seal(asked.instance.seal, found.repo.root())?;
         self.begin(&asked.instance, provider, None, progress, |_, _| {
+            let branch = found.branch.clone().map(|name| Branch {
+                name,
+                made_by_us: false,
+            });
+            if seal.is_some() {
+                self.require_own_branch(&found.repo, branch.as_ref())?;
+            }
             Ok(Decided {
                 repository: self.remember(&found.repo)?,
-                branch: found.branch.clone().map(|name| Branch {
-                    name,
-                    made_by_us: false,
-                }),
+                branch,
                 base: Base {
                     name: found.repo.name_in(found.repo.root(), &base),
                     commit: base_commit,
@@ -127,6 +137,7 @@ impl Core {
                     adopted: true,
                 },
                 session_ref: None,
+                seal: seal.clone(),
                 facts: Facts::none(),
             })
         })
@@ -216,6 +227,7 @@ impl Core {
             autoyes: asked.autoyes,
             autoyes_until: asked.autoyes.then(|| self.autoyes_ends()).flatten(),
             idle_timeout_s: asked.idle_timeout_s,
+            seal: decided.seal,
             session_ref: decided.session_ref,
             run: RunId::random(),
             place: None,
@@ -270,6 +282,7 @@ impl Core {
     fn decide(
         &self,
         asked: &NewInstance,
+        seal: Option<Seal>,
         repository: &Repo,
         id: &InstanceId,
         title: &Title,
@@ -283,7 +296,7 @@ impl Core {
             let invented = asked
                 .branch
                 .is_none()
-                .then(|| scope.spawn(|| self.choose_branch(repository, title, id)));
+                .then(|| scope.spawn(|| self.choose_branch(repository, title, id, seal.is_some())));
             // `HEAD` means that of the checkout in which the command runs.
             let name = scope.spawn(|| repository.name_in(&asked.directory, &base));
             let resolved = repository.resolve_in(&asked.directory, &base);
@@ -330,7 +343,7 @@ impl Core {
                     }
                     None => match invented {
                         Some(invented) => invented?,
-                        None => self.choose_branch(repository, title, id)?,
+                        None => self.choose_branch(repository, title, id, seal.is_some())?,
                     },
                 };
                 let branch = made(&name, true);
@@ -338,6 +351,9 @@ impl Core {
                 (BranchPlan::New { name, start_commit }, branch)
             }
         };
+        if seal.is_some() {
+            self.require_own_branch(repository, Some(&branch))?;
+        }
         let path = self.choose_directory(repository, title, id);
         let plan = AddWorktree {
             path: path.clone(),
@@ -356,6 +372,7 @@ impl Core {
                 adopted: false,
             },
             session_ref: None,
+            seal,
             facts: Facts::none()
                 .with(fact::WORKTREE_PLAN, &plan)
                 .with(fact::REPOSITORY, repository),

@@ -18,9 +18,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::base::error::{LAUNCH_PATIENCE, LaunchError};
 use crate::engine::base::socket;
-use crate::model::InstanceId;
+use crate::engine::operate::sealed_launch::{self, SealOrders};
+use crate::model::{InstanceId, SealLayer};
 use crate::process::{Command, adopt_orphans};
 use crate::tmux::release_this_pane;
+
+/// The answer of a launcher that has built a seal; its layers follow.
+pub(in crate::engine) const SEALED: &str = "sealed ";
+/// The answer of one that could not; the reason follows.
+pub(in crate::engine) const NO_SEAL: &str = "no seal: ";
 
 /// What the launcher is to become.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -33,6 +39,8 @@ pub(in crate::engine) struct LaunchOrders {
     pub replay: Option<PathBuf>,
     /// The line below the scrollback.
     pub banner: Option<String>,
+    /// The seal to build around it.
+    pub seal: Option<SealOrders>,
 }
 
 /// Where a launcher that is about to be started will report.
@@ -46,6 +54,8 @@ pub(in crate::engine) struct LaunchSocket {
 #[derive(Debug)]
 pub(in crate::engine) struct Waiting {
     stream: UnixStream,
+    /// The layers of its seal.
+    pub seal: Option<Vec<SealLayer>>,
 }
 
 impl LaunchSocket {
@@ -123,8 +133,21 @@ impl LaunchSocket {
             .read_line(&mut answer)
             .map_err(broken)?;
         match answer.trim_end() {
-            "ready" => Ok(Waiting { stream }),
+            "ready" => Ok(Waiting { stream, seal: None }),
             "" => Err(LaunchError::Gone),
+            sealed if sealed.starts_with(SEALED) => {
+                let layers = sealed.strip_prefix(SEALED).unwrap_or_default();
+                let layers = serde_json::from_str(layers)
+                    .map_err(|error| LaunchError::NoSeal(error.to_string()))?;
+                Ok(Waiting {
+                    stream,
+                    seal: Some(layers),
+                })
+            }
+            refusal if refusal.starts_with(NO_SEAL) => {
+                let why = refusal.strip_prefix(NO_SEAL).unwrap_or_default();
+                Err(LaunchError::NoSeal(why.to_owned()))
+            }
             refusal => Err(LaunchError::Refused(refusal.to_owned())),
         }
     }
@@ -157,7 +180,7 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     // Our directory is the one of the socket: the server runs there.
     if let Ok(stream) = UnixStream::connect(Path::new(socket)) {
         match follow_orders(&stream) {
-            Ok(never) => match never {},
+            Ok(status) => return status,
             // If the other end is gone, the problem cannot be reported.
             Err(problem) => drop((&stream).write_all(format!("{problem}\n").as_bytes())),
         }
@@ -168,7 +191,8 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     ExitCode::FAILURE
 }
 
-fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String> {
+/// Returns only what a sealed agent has ended with: without a seal this process becomes the agent.
+fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     reader
@@ -185,16 +209,13 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
         .map_err(|_| format!("the command `{program}` was not found on PATH"))?;
     std::env::set_current_dir(&orders.directory)
         .map_err(|error| format!("{}: {error}", orders.directory.display()))?;
+    if let Some(seal) = &orders.seal {
+        return sealed_launch::run(&orders, seal, stream, &mut reader);
+    }
     (&*stream)
         .write_all(b"ready\n")
         .map_err(|error| error.to_string())?;
-
-    let mut word = String::new();
-    match reader.read_line(&mut word) {
-        Ok(_) if word == "go\n" => {}
-        // The operation that wanted this agent is gone: the agent must not start.
-        _ => return Err("not started".to_owned()),
-    }
+    await_go(&mut reader)?;
     replay(&orders);
     let mut command = Command::new(program)
         .args(orders.argv.iter().skip(1))
@@ -210,9 +231,18 @@ fn follow_orders(stream: &UnixStream) -> Result<std::convert::Infallible, String
     Err(command.exec().to_string())
 }
 
+pub(in crate::engine) fn await_go(reader: &mut impl BufRead) -> Result<(), String> {
+    let mut word = String::new();
+    match reader.read_line(&mut word) {
+        Ok(_) if word == "go\n" => Ok(()),
+        // The operation that wanted this agent is gone: the agent must not start.
+        _ => Err("not started".to_owned()),
+    }
+}
+
 /// Prints the scrollback of the earlier session. The agent starts even if that fails, so errors are
 /// ignored.
-fn replay(orders: &LaunchOrders) {
+pub(in crate::engine) fn replay(orders: &LaunchOrders) {
     let mut screen = std::io::stdout().lock();
     if let Some(text) = orders
         .replay

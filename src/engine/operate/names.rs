@@ -7,6 +7,7 @@ use crate::engine::base::{Core, Error};
 use crate::engine::operate::steps::fact;
 use crate::git::{GitError, Repo};
 use crate::model::{InstanceId, InstanceRecord, RestingState, Title, slug};
+use crate::seal::OWN_BRANCH;
 use crate::store::LoadedInstance;
 
 /// Names are chosen one after another, and each choice asks git: dozens that are made at once on a busy
@@ -131,14 +132,20 @@ impl Core {
         repository: &Repo,
         title: &Title,
         id: &InstanceId,
+        sealed: bool,
     ) -> Result<String, Error> {
         let prefix = &self.settings().new.branch_prefix;
         let plain = slug(title.as_str());
-        let long = format!("{prefix}{}", with_id(&plain, id));
+        // A sealed agent may write the refs in one directory, which must hold no other branch.
+        let own = match sealed {
+            true => format!("/{OWN_BRANCH}"),
+            false => String::new(),
+        };
+        let long = format!("{prefix}{}{own}", with_id(&plain, id));
         if plain.is_empty() {
             return free_branch(repository, long);
         }
-        let short = format!("{prefix}{plain}");
+        let short = format!("{prefix}{plain}{own}");
         match repository.validate_branch_name(&short) {
             Ok(())
                 if self

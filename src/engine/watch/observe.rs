@@ -6,7 +6,7 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
-use crate::engine::base::view::{AgentView, AskedView, InstanceView, PauseView};
+use crate::engine::base::view::{AgentView, AskedView, InstanceView, PauseView, SealView};
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
@@ -237,6 +237,7 @@ impl Core {
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
+            seal: SealView::of(record, dir.denied()),
         }
     }
 

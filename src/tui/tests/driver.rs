@@ -214,6 +214,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         queue: None,
         run_id: RunId::parse(&id(letter)).unwrap(),
         asks: None,
+        seal: None,
         last_line: None,
         exit_code: None,
         activity_source: None,

@@ -124,6 +124,7 @@ impl Core {
             branch: Some(session.branch.clone()),
             directory: session.repository.clone(),
             autoyes: false,
+            seal: false,
             idle_timeout_s: None,
             agent_args,
             consent: Consent::Refused,
@@ -149,6 +150,7 @@ impl Core {
                     ),
                 };
                 Ok(Decided {
+                    seal: None,
                     session_ref: provider.only_conversation_in(&session.worktree, &self.host),
                     branch: Some(Branch {
                         name: session.branch.clone(),

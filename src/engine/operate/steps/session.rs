@@ -1,17 +1,20 @@
 //! Opens the tmux session with a launcher in it, and closes it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::agents::{LaunchContext, LaunchKind, Provider};
+use crate::agents::{LaunchContext, LaunchKind, LaunchPlan, Provider};
 use crate::engine::base::Error;
 use crate::engine::operate::environment;
 use crate::engine::operate::launch::{LaunchOrders, LaunchSocket};
 use crate::engine::operate::options::Launch;
+use crate::engine::operate::seal::{self, Site};
+use crate::engine::operate::sealed_launch::SealOrders;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{AgentPlace, RestingState, printable_line};
 use crate::process::Identity;
+use crate::seal::Environment;
 use crate::store::{ensure_private, replace_file};
 use crate::tmux::SessionOptions;
 
@@ -77,15 +80,19 @@ impl Work<'_> {
         let environment =
             environment::of_agent(&self.record.id, &self.record.worktree.path, &plan.env);
         self.compare_environment(&environment);
+        let seal = self.seal_orders(&plan, &environment)?;
         let orders = LaunchOrders {
             environment,
             directory: self.record.worktree.path.clone(),
             argv: plan.argv.clone(),
             replay: stage.replay,
             banner: stage.banner,
+            seal,
         };
         let agent = Identity::of_pid(session.pane_pid);
-        self.waiting = Some(gate.admit(session.pane_pid, &orders)?);
+        let waiting = gate.admit(session.pane_pid, &orders)?;
+        let seal = waiting.seal.clone();
+        self.waiting = Some(waiting);
         let place = agent.map(|agent| AgentPlace {
             socket: server.socket().to_owned(),
             server: session.server,
@@ -93,10 +100,42 @@ impl Work<'_> {
             pane: session.pane,
             agent,
             guarded: plan.guarded,
+            seal,
         });
         Ok(Facts::none()
             .with_option(fact::PLACE, &place)
             .with(fact::COMMAND, &plan.shown))
+    }
+
+    /// The seal of this instance, where it has one.
+    fn seal_orders(
+        &self,
+        plan: &LaunchPlan,
+        environment: &Environment,
+    ) -> Result<Option<SealOrders>, Error> {
+        let Some(seal) = &self.record.seal else {
+            return Ok(None);
+        };
+        self.dir.forget_denied();
+        let files: Vec<PathBuf> = plan.files.iter().map(|(path, _)| path.clone()).collect();
+        let branch = self.record.branch.as_ref();
+        let (plan, hosts) = self.core.seal_plan(Site {
+            directory: &self.record.worktree.path,
+            branch: branch.map(|branch| branch.name.as_str()),
+            own: &self.dir.seal(),
+            network: seal.network,
+            provider: Some(self.provider()?),
+            files: &files,
+            argv: &plan.argv,
+            environment,
+        })?;
+        Ok(Some(SealOrders {
+            plan,
+            hosts,
+            home: self.core.home.clone(),
+            instance: self.record.id.clone(),
+            biv: self.core.host.biv.clone(),
+        }))
     }
 
     /// Says which variables an agent had that this process cannot give it, and remembers the names.
@@ -128,12 +167,14 @@ impl Work<'_> {
         // The launcher ends when its socket is gone, and the session with it.
         self.waiting = None;
         LaunchSocket::remove(&self.core.home.run, &self.record.id);
+        seal::release(&self.dir, &self.record);
         Ok(self.core.server().close_session(&self.record.id)?)
     }
 
     pub(super) fn close_session(&mut self) -> Result<Facts, Error> {
         let server = self.core.server_of(&self.record);
         server.close_session(&self.record.id)?;
+        seal::release(&self.dir, &self.record);
         Ok(Facts::none())
     }
 

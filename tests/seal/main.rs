@@ -1,0 +1,53 @@
+//! Sealed agents: what must go on inside, and what must fail, each tried with real programs.
+#![cfg(test)]
+
+mod life;
+mod network;
+mod refused;
+mod works;
+
+#[path = "../support/mod.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
+mod support;
+
+use support::{Answer, Camp, Instance, Repository};
+
+/// How a seal is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Namespaces,
+    LandlockAlone,
+}
+
+impl Kind {
+    fn camp(self) -> Camp {
+        match self {
+            Self::Namespaces => Camp::new(),
+            Self::LandlockAlone => Camp::new().with("BIV_SEAL_WITHOUT", "namespaces"),
+        }
+    }
+}
+
+#[track_caller]
+fn start_sealed(camp: &Camp, repository: &Repository, title: &str) -> Instance {
+    camp.start(repository, title, &["--seal"])
+}
+
+/// Runs a shell script in the seal of this instance.
+#[track_caller]
+fn inside(camp: &Camp, instance: &Instance, script: &str) -> Answer {
+    let worktree = instance.worktree.to_str().unwrap();
+    camp.biv(["seal", "try", "--dir", worktree, "--", "sh", "-c", script])
+        .within(&instance.worktree)
+        .run()
+}
+
+fn configure(camp: &Camp, text: &str) {
+    let directory = camp.home().join("config");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("config.toml"), text).unwrap();
+}

@@ -1,0 +1,94 @@
+//! The proxy of a seal, and how its refusals are told.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use crate::support::{Camp, Instance, until};
+use crate::{inside, start_sealed};
+
+/// A server that answers every request with `hello`.
+fn server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let read = stream.read(&mut [0; 4096]).unwrap_or(0);
+            if read > 0 {
+                let answer =
+                    b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello";
+                stream.write_all(answer).ok();
+            }
+        }
+    });
+    port
+}
+
+const FETCH: &str = "/usr/bin/python3 -c \"import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=5).read().decode())\"";
+
+#[test]
+fn a_named_port_of_this_machine_is_the_same_port_inside() {
+    let port = server();
+    let camp = Camp::new();
+    crate::configure(&camp, &format!("[seal]\nhosts = [\"127.0.0.1:{port}\"]\n"));
+    let repository = camp.repository("app");
+    let instance = start_sealed(&camp, &repository, "fix");
+    let script = format!("{FETCH} http://127.0.0.1:{port}/");
+    assert_eq!(inside(&camp, &instance, &script).ok().stdout, "hello\n");
+    // Through the proxy, by the name that the list has.
+    let script = format!("no_proxy= NO_PROXY= {FETCH} http://127.0.0.1:{port}/");
+    assert_eq!(inside(&camp, &instance, &script).ok().stdout, "hello\n");
+}
+
+#[test]
+fn what_is_refused_is_told_by_the_trial() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = start_sealed(&camp, &repository, "fix");
+    let script = format!("{FETCH} https://refused.example/");
+    let answer = inside(&camp, &instance, &script).fails(1);
+    assert!(
+        answer
+            .stderr
+            .contains("refused: a connection to refused.example:443"),
+        "{}",
+        answer.stderr
+    );
+    let worktree = instance.worktree.to_str().unwrap();
+    let json = camp
+        .biv([
+            "seal", "try", "--json", "--dir", worktree, "--", "sh", "-c", &script,
+        ])
+        .run()
+        .fails(1)
+        .json();
+    assert_eq!(json["denied"], serde_json::json!(["refused.example:443"]));
+    assert_eq!(json["missing"], serde_json::json!([]));
+}
+
+#[test]
+fn what_an_agent_is_refused_is_in_the_audit_the_events_and_the_list() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let script =
+        format!("{FETCH} https://refused.example/; {FETCH} https://refused.example/; exec cat");
+    let arguments = [
+        "new", "x", "--seal", "--json", "-a", "shell", "--", "sh", "-c",
+    ];
+    let call = camp
+        .biv(arguments.into_iter().chain([script.as_str()]))
+        .within(&repository.path);
+    let instance = Instance::from_json(&call.run().ok().json());
+    until("the refusal is counted", || {
+        camp.show(&instance)["seal"]["denied"] == 1
+    });
+    let audit = camp.biv(["audit", "--json", "x"]).run().ok().json();
+    let entries = audit["entries"].as_array().unwrap();
+    assert_eq!(entries.len(), 1, "told once a minute: {audit}");
+    assert_eq!(entries[0]["channel"], "seal");
+    assert_eq!(entries[0]["command"], "refused.example:443");
+    let events = camp.biv(["events", "--json"]).run().ok().stdout;
+    assert!(events.contains("\"seal:denied\""), "{events}");
+    let list = camp.biv(["list"]).run().ok().stdout;
+    assert!(list.contains("◆!"), "{list}");
+}
