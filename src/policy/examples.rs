@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::decide::{Decision, Request};
 use super::file::{LayeredRule, Policy};
-use super::paths::{PathContext, PathResolver};
+use super::paths::{Entry, PathContext, PathResolver};
 use super::search::Search;
 
 /// A worktree without symbolic links, for the examples.
@@ -15,8 +15,12 @@ impl PathResolver for Imagined {
         Some(path.to_owned())
     }
 
-    fn links(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    fn entries(&self, _: &Path) -> Option<Vec<Entry>> {
+        None
+    }
+
+    fn exists(&self, _: &Path) -> bool {
+        true
     }
 }
 
@@ -24,6 +28,7 @@ impl PathResolver for Imagined {
 pub(super) fn imagined() -> PathContext<'static> {
     PathContext {
         worktree: "/w".into(),
+        start: "/w".into(),
         home: Some("/home/me".into()),
         resolver: &Imagined,
     }

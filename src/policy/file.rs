@@ -93,11 +93,21 @@ struct File {
     #[serde(default)]
     paths: PathLists,
     #[serde(default)]
+    targets: Targets,
+    #[serde(default)]
     reject: Vec<Rule>,
     #[serde(default)]
     manual: Vec<Rule>,
     #[serde(default)]
     accept: Vec<Rule>,
+}
+
+/// Names of targets of build tools and scripts.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Targets {
+    /// Those by which something leaves the machine.
+    outward: Vec<String>,
 }
 
 /// A mistake in a policy file.
@@ -115,6 +125,8 @@ pub(crate) struct Policy {
     pub manual: Vec<LayeredRule>,
     pub accept: Vec<LayeredRule>,
     pub paths: PathLists,
+    /// Names of targets by which something leaves the machine.
+    pub outward: Vec<String>,
     pub options: Options,
     /// Identifies this policy in the audit.
     pub digest: String,
@@ -252,6 +264,8 @@ impl Policy {
         self.manual.extend(layered(file.manual));
         self.accept.extend(layered(file.accept));
         self.paths.extend(file.paths);
+        let outward = file.targets.outward.iter();
+        self.outward.extend(outward.map(|name| name.to_lowercase()));
         if let Some(options) = file.autoyes {
             self.options = options;
         }

@@ -17,4 +17,6 @@ pub(crate) use policy::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 pub(crate) use switch::AutoyesState;
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod tests;
