@@ -3,6 +3,7 @@
 use super::file::{LayeredRule, NEVER, Policy};
 use super::paths::{PathClass, PathContext};
 use super::permit::{Judge, Permission};
+use super::sealed::Seal;
 use super::search::Search;
 use super::shell::{self, Simple};
 use super::text::unmasked;
@@ -35,6 +36,8 @@ pub(crate) struct Request<'r> {
     pub paths: Vec<String>,
     /// Whether the whole request is known.
     pub complete: bool,
+    /// How the agent that asks is kept from its surroundings.
+    pub seal: Seal,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +81,17 @@ impl Ruling {
 impl Policy {
     /// Rejects if any rule rejects, accepts if every part is accepted, and otherwise asks the user.
     pub(crate) fn decide(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
+        let outside = self.decide_outside(request, context);
+        match (request.seal, outside.decision) {
+            (Seal::None, _) | (Seal::Full, Decision::Accept) => outside,
+            (Seal::Full, Decision::Reject | Decision::Manual) => {
+                self.decide_sealed(request, context, outside)
+            }
+        }
+    }
+
+    /// The decision by the rules that hold outside of a seal.
+    fn decide_outside(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
         let judge = Judge {
             policy: self,
             agent: request.agent,
@@ -110,7 +124,13 @@ impl Judge<'_> {
         let lists = &self.policy.paths;
         let places: Vec<PathClass> = paths
             .iter()
-            .map(|path| lists.class_of(path, &self.context.start, self.context))
+            .map(|path| {
+                if is_shortened(path) {
+                    PathClass::Odd
+                } else {
+                    lists.class_of(path, &self.context.start, self.context)
+                }
+            })
             .collect();
         let about_paths = |layered: &&LayeredRule| {
             let rule = &layered.rule;
@@ -298,6 +318,12 @@ pub(super) fn words_of(command: &Simple) -> Vec<&str> {
         .iter()
         .map(|word| word.text.as_str())
         .collect()
+}
+
+/// Whether a path on a screen may have been shortened: `src/.../a.rs`. `[...slug].ts` is a name.
+fn is_shortened(path: &str) -> bool {
+    path.match_indices("...")
+        .any(|(at, _)| !path[..at].ends_with('['))
 }
 
 /// What is known of each command of a text.

@@ -154,6 +154,7 @@ impl Policy {
             readings,
             paths,
             complete: true,
+            seal: super::sealed::Seal::None,
         }
     }
 }

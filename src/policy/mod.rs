@@ -17,6 +17,7 @@ mod paths;
 mod permit;
 mod redact;
 mod rule;
+mod sealed;
 mod search;
 mod shell;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub(crate) use file::{Layer, OnReject, Policy, PolicyFileError, PolicySource};
 pub(crate) use limits::{NoAnswer, PastDecision, allowed};
 pub(crate) use paths::{Entry, EntryKind, PathContext, PathResolver};
 pub(crate) use redact::redacted;
+pub(crate) use sealed::Seal;
 pub(crate) use text::is_hidden;
 
 /// A hash of a text, in hexadecimal.

