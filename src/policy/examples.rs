@@ -55,6 +55,7 @@ impl Policy {
             (&self.reject, Decision::Reject),
             (&self.manual, Decision::Manual),
             (&self.accept, Decision::Accept),
+            (&self.sealed.manual, Decision::Manual),
         ] {
             for layered in rules.iter().filter(|layered| chosen(layered)) {
                 tried += layered.rule.matches.len() + layered.rule.not_match.len();
@@ -101,7 +102,13 @@ impl Policy {
             }
         }
         for example in &rule.not_match {
-            if self.speaks(layered, decision, example) {
+            let sealed = self.sealed.manual.iter();
+            let speaks = if sealed.map(|other| &other.rule.id).any(|id| *id == rule.id) {
+                self.hits_alone(layered, example)
+            } else {
+                self.speaks(layered, decision, example)
+            };
+            if speaks {
                 fail(example, "not matched", "matched".to_owned());
             }
         }

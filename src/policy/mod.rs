@@ -15,6 +15,7 @@ mod limits;
 mod outward;
 mod paths;
 mod permit;
+mod reach;
 mod redact;
 mod rule;
 mod sealed;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::file::{LayeredRule, Policy};
-use super::paths::{PathClass, PathContext, candidates, physical};
+use super::paths::{PathClass, PathContext, physical};
 use super::rule::{Allowed, Rule, Script, Writes};
 use super::shell::Simple;
 use super::tree::{Through, is_in_nested_repository};
@@ -34,18 +34,18 @@ pub(super) type Permission = Result<Vec<String>, String>;
 
 /// What is known of the commands before one.
 #[derive(Debug, Default)]
-struct Before {
+pub(super) struct Before {
     /// One of them writes files, in a way that can be told beforehand.
-    wrote: bool,
+    pub wrote: bool,
     /// One of them can change what any path leads to.
-    reshaped: bool,
+    pub reshaped: bool,
 }
 
 /// A command, and where it may run.
-struct Asked<'a> {
+pub(super) struct Asked<'a> {
     command: &'a Simple,
-    bases: &'a [PathBuf],
-    before: &'a Before,
+    pub bases: &'a [PathBuf],
+    pub before: &'a Before,
     /// The command whose output it reads.
     source: Option<&'a Simple>,
 }
@@ -187,6 +187,9 @@ impl Judge<'_> {
                 return Err(format!("`{word}` may send something away"));
             }
         }
+        if rule.script.is_some() {
+            self.hands_on_no_command(words)?;
+        }
         if rule.listed && !self.reads_a_list(asked) {
             return Err("which files it works on is not known".to_owned());
         }
@@ -202,6 +205,7 @@ impl Judge<'_> {
         if allowed.recursive {
             let through = Through {
                 skips: rule.skips,
+                links: !rule.skips,
                 ..Through::default()
             };
             self.goes_through(&allowed.others, through, asked, &rule.path)?;
@@ -258,6 +262,20 @@ impl Judge<'_> {
         self.is_there(program, asked)
     }
 
+    /// A script may run what it is given, so the first of its words may not be a program.
+    fn hands_on_no_command(&self, words: &[&str]) -> Result<(), String> {
+        let named = |word: &str| {
+            let known =
+                |layered: &LayeredRule| layered.rule.program.iter().any(|name| name == word);
+            !["test", "."].contains(&word) && self.policy.all().any(known)
+        };
+        let mut given = words.iter().skip(1).filter(|word| !word.starts_with('-'));
+        match given.find(|word| named(word) || word.contains([' ', ';', '|', '&'])) {
+            Some(word) => Err(format!("it may run `{word}`")),
+            None => Ok(()),
+        }
+    }
+
     /// A script that is there now, and is still the same when it runs.
     fn is_there(&self, script: &str, asked: &Asked<'_>) -> Result<(), String> {
         let exists = |base: &PathBuf| {
@@ -281,20 +299,13 @@ impl Judge<'_> {
             let Some(allowed) = rule.allows(&words).filter(|_| rule.lists) else {
                 return false;
             };
-            let is_pattern = |word: &&&str| word.contains('*');
-            let names: Vec<&str> = allowed
-                .values
-                .iter()
-                .chain(&allowed.others)
-                .filter(is_pattern)
-                .copied()
-                .collect();
             let places: Vec<&str> = allowed
                 .others
                 .iter()
-                .filter(|word| !is_pattern(word))
+                .filter(|word| !word.contains('*'))
                 .copied()
                 .collect();
+            let names = listed_names(&words);
             let through = Through {
                 links: true,
                 names: &names,
@@ -338,100 +349,31 @@ impl Judge<'_> {
     }
 }
 
-impl Judge<'_> {
-    fn leads_inside(
-        &self,
-        word: &str,
-        glob: bool,
-        asked: &Asked<'_>,
-        also: &[PathClass],
-    ) -> Result<(), String> {
-        let lists = &self.policy.paths;
-        if word.contains("://") {
-            return Err(format!("`{word}` is an address"));
-        }
-        for candidate in candidates(word) {
-            if asked.before.reshaped && candidate.contains(['/', '.', '*']) {
-                return Err(format!("where `{candidate}` leads by then is not certain"));
-            }
-            for base in asked.bases {
-                let place = if glob {
-                    lists.class_of_glob(candidate, base, self.context)
-                } else {
-                    lists.class_of(candidate, base, self.context)
-                };
-                is_fine(candidate, place, also)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn goes_through(
-        &self,
-        words: &[&str],
-        through: Through<'_>,
-        asked: &Asked<'_>,
-        also: &[PathClass],
-    ) -> Result<(), String> {
-        let here = ["."];
-        let words = if words.is_empty() { &here } else { words };
-        for word in words {
-            for base in asked.bases {
-                let place = self
-                    .policy
-                    .paths
-                    .class_of_tree(word, base, self.context, through);
-                is_fine(word, place, also)
-                    .map_err(|why| format!("what is below `{word}`: {why}"))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Where files are put: not through a link that is there already.
-    fn puts_inside(&self, words: &[&str], whole: bool, asked: &Asked<'_>) -> Result<(), String> {
-        let Some((target, sources)) = words.split_last() else {
-            return Err("it names nothing".to_owned());
-        };
-        self.leads_inside(target, false, asked, &[])?;
-        for source in sources {
-            let source = source.trim_end_matches('/');
-            let name = source.rsplit('/').next().unwrap_or(source);
-            if source.is_empty() || [".", ".."].contains(&name) || name.contains(['*', '?', '[']) {
-                // Which names come there is not known one by one: nothing there may be a link.
-                self.has_no_links(target, asked)?;
-                continue;
-            }
-            let inside = format!("{}/{name}", target.trim_end_matches('/'));
-            self.leads_inside(&inside, false, asked, &[])?;
-            if whole {
-                self.has_no_links(&inside, asked)?;
-                self.has_no_links(target, asked)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn has_no_links(&self, word: &str, asked: &Asked<'_>) -> Result<(), String> {
-        let through = Through {
-            links: true,
-            ..Through::default()
-        };
-        self.goes_through(&[word], through, asked, &[PathClass::Guarded])
-    }
-}
-
-fn is_fine(candidate: &str, place: PathClass, also: &[PathClass]) -> Result<(), String> {
-    let reason = match place {
-        PathClass::Nowhere | PathClass::Inside => return Ok(()),
-        place if also.contains(&place) => return Ok(()),
-        PathClass::Outside => "leads out of the worktree",
-        PathClass::Guarded => "steers more than the code",
-        PathClass::Forbidden => "would run or grant something later",
-        PathClass::Secret => "may hold secrets",
-        PathClass::Odd => "leads who knows where",
+/// The one pattern that all names of a list fit: `*.rs`. None where the list may have other names: behind
+/// `-o` and `-not`, for example, or where a pattern leaves names out.
+fn listed_names<'w>(words: &[&'w str]) -> Vec<&'w str> {
+    const PLAIN: [&str; 8] = [
+        "-name",
+        "-type",
+        "-maxdepth",
+        "-print0",
+        "-print",
+        "-z",
+        "-g",
+        "--files",
+    ];
+    let flags = words.iter().filter(|word| word.starts_with('-'));
+    let patterns: Vec<&str> = words.iter().filter(|w| w.contains('*')).copied().collect();
+    let ending = |pattern: &str| {
+        let ending = pattern.strip_prefix("*.");
+        ending.is_some_and(|ending| ending.chars().all(char::is_alphanumeric))
     };
-    Err(format!("`{candidate}` {reason}"))
+    match patterns[..] {
+        [pattern] if ending(pattern) && flags.into_iter().all(|flag| PLAIN.contains(flag)) => {
+            patterns
+        }
+        _ => Vec::new(),
+    }
 }
 
 fn is_name(name: &str) -> bool {
