@@ -11,7 +11,9 @@ pub(super) enum Argument<'w> {
     Behind(&'w str),
 }
 
-/// Classifies the words. `free` are the flags whose value is free text.
+/// Classifies the words. `free` are the flags whose value is free text; with `=` at the end, those that
+/// take it only attached: `--pretty=`. A word that begins with `-` is never a value: which words a program
+/// takes for values differs with what stands before them.
 pub(super) fn arguments<'w>(words: &[&'w str], free: &[String]) -> Vec<Argument<'w>> {
     let mut found = Vec::new();
     let mut words = words.iter();
@@ -32,7 +34,9 @@ pub(super) fn arguments<'w>(words: &[&'w str], free: &[String]) -> Vec<Argument<
             }
             Value::Next => {
                 found.push(Argument::Flag(word));
-                found.extend(words.next().map(|word| Argument::FreeText(word)));
+                if words.as_slice().first().is_some_and(|next| !is_flag(next)) {
+                    found.extend(words.next().map(|word| Argument::FreeText(word)));
+                }
             }
         }
     }
@@ -51,15 +55,15 @@ fn value_of<'w>(word: &'w str, free: &[String]) -> Value<'w> {
         return Value::Next;
     }
     if let Some((flag, value)) = word.split_once('=')
-        && known(flag)
+        && (known(flag) || known(&format!("{flag}=")))
     {
         return Value::Attached(flag, value);
     }
     if word.starts_with("--") || !word.is_ascii() {
         return Value::None;
     }
-    // `-am text`, `-mtext`
-    for at in 1..word.len() {
+    // `-am text`, `-mtext`; behind more letters than these it is the name of a long flag: `-coverprofile`.
+    for at in 1..word.len().min(4) {
         let letter = format!("-{}", &word[at..=at]);
         if known(&letter) {
             let (flag, value) = word.split_at(at + 1);
@@ -152,6 +156,8 @@ mod tests {
         check(&["-mx"], &[Flag("-m"), FreeText("x")]);
         check(&["--message=x"], &[Flag("--message"), FreeText("x")]);
         check(&["--", "-m", "x"], &[Behind("-m"), Behind("x")]);
+        check(&["-m", "-x"], &[Flag("-m"), Flag("-x")]);
+        check(&["-m", "--", "x"], &[Flag("-m"), Behind("x")]);
         check(&["-a", "-", "b"], &[Flag("-a"), Other("-"), Other("b")]);
     }
 
@@ -172,6 +178,20 @@ mod tests {
         ] {
             assert!(gives(word, flag), "{word}");
         }
+    }
+
+    #[test]
+    fn a_value_may_have_to_be_attached() {
+        use Argument::{Flag, FreeText, Other};
+        let free = list(&["--pretty="]);
+        assert_eq!(
+            arguments(&["--pretty", "x"], &free),
+            [Flag("--pretty"), Other("x")]
+        );
+        assert_eq!(
+            arguments(&["--pretty=x"], &free),
+            [Flag("--pretty"), FreeText("x")]
+        );
     }
 
     #[test]

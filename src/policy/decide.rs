@@ -1,15 +1,12 @@
 //! The decision on one request.
 
-use std::path::{Path, PathBuf};
-
 use super::file::{LayeredRule, NEVER, Policy};
-use super::paths::{PathClass, PathContext, candidates};
+use super::paths::{PathClass, PathContext};
+use super::permit::{Judge, Permission};
+use super::sealed::Seal;
 use super::search::Search;
 use super::shell::{self, Simple};
 use super::text::unmasked;
-
-/// How deep commands that run other commands are followed (`timeout 5 env A=b nice …`).
-const DEPTH: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -39,6 +36,8 @@ pub(crate) struct Request<'r> {
     pub paths: Vec<String>,
     /// Whether the whole request is known.
     pub complete: bool,
+    /// How the agent that asks is kept from its surroundings.
+    pub seal: Seal,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +81,17 @@ impl Ruling {
 impl Policy {
     /// Rejects if any rule rejects, accepts if every part is accepted, and otherwise asks the user.
     pub(crate) fn decide(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
+        let outside = self.decide_outside(request, context);
+        match (request.seal, outside.decision) {
+            (Seal::None, _) | (Seal::Full, Decision::Accept) => outside,
+            (Seal::Full, Decision::Reject | Decision::Manual) => {
+                self.decide_sealed(request, context, outside)
+            }
+        }
+    }
+
+    /// The decision by the rules that hold outside of a seal.
+    fn decide_outside(&self, request: &Request<'_>, context: &PathContext<'_>) -> Ruling {
         let judge = Judge {
             policy: self,
             agent: request.agent,
@@ -108,28 +118,19 @@ impl Policy {
     }
 }
 
-struct Judge<'j> {
-    policy: &'j Policy,
-    agent: &'j str,
-    tool: &'j str,
-    context: &'j PathContext<'j>,
-}
-
-/// The rules that allow a command, or why it is not allowed.
-type Permission = Result<Vec<String>, String>;
-
 impl Judge<'_> {
-    fn mine<'o>(&self, rules: &'o [LayeredRule]) -> Vec<&'o LayeredRule> {
-        let mine = |layered: &&LayeredRule| layered.rule.is_for(self.agent, self.tool);
-        rules.iter().filter(mine).collect()
-    }
-
     /// The ruling on a tool that works on paths, or on nothing.
     fn paths(&self, paths: &[String]) -> Ruling {
         let lists = &self.policy.paths;
         let places: Vec<PathClass> = paths
             .iter()
-            .map(|path| lists.class_of(path, &self.context.worktree, self.context))
+            .map(|path| {
+                if is_shortened(path) {
+                    PathClass::Odd
+                } else {
+                    lists.class_of(path, &self.context.start, self.context)
+                }
+            })
             .collect();
         let about_paths = |layered: &&LayeredRule| {
             let rule = &layered.rule;
@@ -196,7 +197,7 @@ impl Judge<'_> {
     fn command(&self, text: &str, possible: bool) -> Ruling {
         let reading = shell::read(text);
         let permissions: Vec<Permission> = match &reading.plain {
-            Ok(plain) => self.permissions(&plain.commands, plain.only_and, possible),
+            Ok(plain) => self.permissions(&plain.commands, possible),
             Err(_) => Vec::new(),
         };
         let parts = self.parts(&reading.plain, &permissions);
@@ -207,9 +208,31 @@ impl Judge<'_> {
             lists: &self.policy.paths,
             context: self.context,
         };
-        let unclear = unclear(text, &reading.plain, &permissions);
+        let is_spared = |command: &Simple| {
+            let words = words_of(command);
+            command.redirects.iter().all(|redirect| !redirect.writes)
+                && rejects.iter().any(|layered| layered.rule.spares(&words))
+        };
+        let spared: Vec<bool> = match &reading.plain {
+            Ok(plain) => plain.commands.iter().map(is_spared).collect(),
+            Err(_) => Vec::new(),
+        };
+        let scripts: Vec<bool> = permissions
+            .iter()
+            .map(|said| self.runs_script(said))
+            .collect();
+        let known = Known {
+            permissions: &permissions,
+            spared: &spared,
+            scripts: &scripts,
+        };
+        let unclear = unclear(text, &reading.plain, &known);
+        let searched = match &reading.plain {
+            Ok(plain) if spared.contains(&true) => remaining(plain, &spared),
+            _ => text.to_owned(),
+        };
         let reject = search
-            .search_plain(&rejects, text)
+            .search_plain(&rejects, &searched)
             .or_else(|| search.search_deep(&rejects, &unclear));
         if let Some(layered) = reject {
             return Ruling::by(Decision::Reject, layered, parts);
@@ -244,6 +267,12 @@ impl Judge<'_> {
             rule: Some(rules.join(", ")),
             parts,
         }
+    }
+
+    fn runs_script(&self, permission: &Permission) -> bool {
+        let rules = permission.as_deref().unwrap_or_default();
+        let mut accepts = self.policy.accept.iter();
+        accepts.any(|layered| layered.rule.script.is_some() && rules.contains(&layered.rule.id))
     }
 
     fn reasons(&self, rules: &[String]) -> String {
@@ -281,147 +310,9 @@ impl Judge<'_> {
             })
             .collect()
     }
-
-    /// The permission of each command, in order.
-    fn permissions(&self, commands: &[Simple], only_and: bool, possible: bool) -> Vec<Permission> {
-        let mut bases = vec![self.context.worktree.clone()];
-        let mut permissions = Vec::new();
-        for command in commands {
-            let words = words_of(command);
-            let inert = possible && words.first().is_some_and(|word| word.starts_with('-'));
-            let permission = if inert {
-                Ok(Vec::new())
-            } else {
-                self.permission(command, &words, &bases, 0)
-            };
-            if permission.is_ok() && words.first() == Some(&"cd") {
-                let target = Path::new(words.get(1).copied().unwrap_or("."));
-                let moved: Vec<PathBuf> = bases.iter().map(|base| base.join(target)).collect();
-                if only_and {
-                    bases = moved;
-                } else {
-                    bases.extend(moved);
-                }
-            }
-            permissions.push(permission);
-        }
-        permissions
-    }
-
-    fn permission(
-        &self,
-        command: &Simple,
-        words: &[&str],
-        bases: &[PathBuf],
-        depth: usize,
-    ) -> Permission {
-        let accepts = self.mine(&self.policy.accept);
-        let mut rules = Vec::new();
-        for (name, value) in &command.assignments {
-            let known = accepts.iter().find(|layered| layered.rule.sets(name));
-            let Some(layered) = known else {
-                return Err(format!("no rule allows setting {name}"));
-            };
-            self.leads_inside(&format!("={value}"), false, bases, &[])?;
-            rules.push(layered.rule.id.clone());
-        }
-        let program = words.first().copied().unwrap_or_default();
-        let mut reason = None;
-        for layered in accepts {
-            let Some(allowed) = layered.rule.allows(words) else {
-                continue;
-            };
-            let outcome = match &allowed.carried {
-                Some(_) if depth >= DEPTH => Err("too much is wrapped around it".to_owned()),
-                Some(carried) => self.carried(command, carried, bases, depth),
-                None => Ok(Vec::new()),
-            };
-            let glob = |word: &&str| command.words.iter().any(|w| w.glob && w.text == **word);
-            let outcome = outcome.and_then(|inner| {
-                for word in &allowed.paths {
-                    self.leads_inside(word, glob(word), bases, &layered.rule.path)?;
-                }
-                Ok(inner)
-            });
-            match outcome {
-                Ok(inner) => {
-                    rules.push(layered.rule.id.clone());
-                    rules.extend(inner);
-                    return Ok(rules);
-                }
-                Err(why) => reason = Some(why),
-            }
-        }
-        Err(reason.unwrap_or_else(|| format!("no rule accepts this use of `{program}`")))
-    }
-
-    /// The command that another one runs, with the variables that are set between them.
-    fn carried(
-        &self,
-        command: &Simple,
-        words: &[&str],
-        bases: &[PathBuf],
-        depth: usize,
-    ) -> Permission {
-        let set = words
-            .iter()
-            .take_while(|word| word.split_once('=').is_some_and(|(name, _)| is_name(name)))
-            .count();
-        let (assigned, words) = words.split_at(set);
-        let inner = Simple {
-            assignments: assigned
-                .iter()
-                .filter_map(|word| word.split_once('='))
-                .map(|(name, value)| (name.to_owned(), value.to_owned()))
-                .collect(),
-            words: command.words.clone(),
-            piped: command.piped,
-        };
-        if words.is_empty() {
-            return Err("it runs nothing".to_owned());
-        }
-        self.permission(&inner, words, bases, depth + 1)
-    }
-
-    fn leads_inside(
-        &self,
-        word: &str,
-        glob: bool,
-        bases: &[PathBuf],
-        also: &[PathClass],
-    ) -> Result<(), String> {
-        let lists = &self.policy.paths;
-        if word.contains("://") {
-            return Err(format!("`{word}` is an address"));
-        }
-        for candidate in candidates(word) {
-            for base in bases {
-                let place = if glob {
-                    lists.class_of_glob(candidate, base, self.context)
-                } else {
-                    lists.class_of(candidate, base, self.context)
-                };
-                let reason = match place {
-                    PathClass::Nowhere | PathClass::Inside => continue,
-                    place if also.contains(&place) => continue,
-                    PathClass::Outside => "leads out of the worktree",
-                    PathClass::Guarded => "steers more than the code",
-                    PathClass::Forbidden => "would run or grant something later",
-                    PathClass::Secret => "may hold secrets",
-                    PathClass::Odd => "leads who knows where",
-                };
-                return Err(format!("`{candidate}` {reason}"));
-            }
-        }
-        Ok(())
-    }
 }
 
-fn is_name(name: &str) -> bool {
-    !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-fn words_of(command: &Simple) -> Vec<&str> {
+pub(super) fn words_of(command: &Simple) -> Vec<&str> {
     command
         .words
         .iter()
@@ -429,34 +320,70 @@ fn words_of(command: &Simple) -> Vec<&str> {
         .collect()
 }
 
+/// Whether a path on a screen may have been shortened: `src/.../a.rs`. `[...slug].ts` is a name.
+fn is_shortened(path: &str) -> bool {
+    path.match_indices("...")
+        .any(|(at, _)| !path[..at].ends_with('['))
+}
+
+/// What is known of each command of a text.
+struct Known<'k> {
+    permissions: &'k [Permission],
+    spared: &'k [bool],
+    scripts: &'k [bool],
+}
+
 /// The part of the text that no rule allows. There, harm is searched for in every disguise. Free text that
 /// is allowed, such as a commit message, is not searched.
-fn unclear(
-    text: &str,
-    plain: &Result<shell::Plain, String>,
-    permissions: &[Permission],
-) -> Vec<String> {
+fn unclear(text: &str, plain: &Result<shell::Plain, String>, known: &Known<'_>) -> Vec<String> {
     let Ok(plain) = plain else {
         return vec![unmasked(text), text.to_owned()];
     };
     let mut unclear: Vec<String> = Vec::new();
     let mut together = String::new();
-    for (command, permission) in plain.commands.iter().zip(permissions) {
-        if permission.is_ok() {
+    for (at, command) in plain.commands.iter().enumerate() {
+        let at_command = |flags: &[bool]| flags.get(at).copied().unwrap_or_default();
+        let allowed = known.permissions.get(at).is_some_and(Result::is_ok);
+        if (allowed && !at_command(known.scripts)) || at_command(known.spared) {
             continue;
         }
-        let words: Vec<String> = words_of(command).into_iter().map(quoted).collect();
-        let text = words.join(" ");
+        let text = spelt(command);
         if !together.is_empty() {
             together.push_str(if command.piped { " | " } else { " && " });
         }
         together.push_str(&text);
-        unclear.push(text);
+        if !allowed {
+            unclear.push(text);
+        }
     }
-    if unclear.len() > 1 {
+    // A script that is allowed by itself may be what the command before it has just fetched.
+    if !unclear.is_empty() && unclear.first() != Some(&together) {
         unclear.push(together);
     }
     unclear
+}
+
+/// The commands that are not spared, as text.
+fn remaining(plain: &shell::Plain, spared: &[bool]) -> String {
+    let commands = plain.commands.iter().zip(spared);
+    let texts = commands
+        .filter(|(_, spared)| !**spared)
+        .map(|(command, _)| spelt(command));
+    texts.collect::<Vec<_>>().join("\n")
+}
+
+/// A command as text, with the files that it writes.
+fn spelt(command: &Simple) -> String {
+    let mut words: Vec<String> = words_of(command).into_iter().map(quoted).collect();
+    for redirect in command
+        .redirects
+        .iter()
+        .filter(|r| r.target != "1" && r.target != "2")
+    {
+        let operator = if redirect.writes { ">" } else { "<" };
+        words.push(format!("{operator} {}", quoted(&redirect.target)));
+    }
+    words.join(" ")
 }
 
 /// A word quoted for the shell.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::decide::{Decision, Request};
 use super::file::{LayeredRule, Policy};
-use super::paths::{PathContext, PathResolver};
+use super::paths::{Entry, PathContext, PathResolver};
 use super::search::Search;
 
 /// A worktree without symbolic links, for the examples.
@@ -15,8 +15,12 @@ impl PathResolver for Imagined {
         Some(path.to_owned())
     }
 
-    fn links(&self, _: &Path) -> Vec<PathBuf> {
-        Vec::new()
+    fn entries(&self, _: &Path) -> Option<Vec<Entry>> {
+        None
+    }
+
+    fn exists(&self, _: &Path) -> bool {
+        true
     }
 }
 
@@ -24,6 +28,7 @@ impl PathResolver for Imagined {
 pub(super) fn imagined() -> PathContext<'static> {
     PathContext {
         worktree: "/w".into(),
+        start: "/w".into(),
         home: Some("/home/me".into()),
         resolver: &Imagined,
     }
@@ -50,6 +55,7 @@ impl Policy {
             (&self.reject, Decision::Reject),
             (&self.manual, Decision::Manual),
             (&self.accept, Decision::Accept),
+            (&self.sealed.manual, Decision::Manual),
         ] {
             for layered in rules.iter().filter(|layered| chosen(layered)) {
                 tried += layered.rule.matches.len() + layered.rule.not_match.len();
@@ -96,7 +102,13 @@ impl Policy {
             }
         }
         for example in &rule.not_match {
-            if self.speaks(layered, decision, example) {
+            let sealed = self.sealed.manual.iter();
+            let speaks = if sealed.map(|other| &other.rule.id).any(|id| *id == rule.id) {
+                self.hits_alone(layered, example)
+            } else {
+                self.speaks(layered, decision, example)
+            };
+            if speaks {
                 fail(example, "not matched", "matched".to_owned());
             }
         }
@@ -149,6 +161,7 @@ impl Policy {
             readings,
             paths,
             complete: true,
+            seal: super::sealed::Seal::None,
         }
     }
 }

@@ -10,12 +10,14 @@ use serde::{Deserialize, Deserializer};
 
 use super::paths::PathLists;
 use super::rule::Rule;
+use super::sealed::{SealedRules, SealedTable};
 
 /// The built-in rules.
-pub(crate) const BUILT_IN: [(&str, &str); 3] = [
+pub(crate) const BUILT_IN: [(&str, &str); 4] = [
     ("reject.toml", include_str!("rules/reject.toml")),
     ("accept.toml", include_str!("rules/accept.toml")),
     ("paths.toml", include_str!("rules/paths.toml")),
+    ("sealed.toml", include_str!("rules/sealed.toml")),
 ];
 
 /// The tools that no rule may accept: each use is for the user to decide.
@@ -93,11 +95,23 @@ struct File {
     #[serde(default)]
     paths: PathLists,
     #[serde(default)]
+    targets: Targets,
+    #[serde(default)]
+    sealed: SealedTable,
+    #[serde(default)]
     reject: Vec<Rule>,
     #[serde(default)]
     manual: Vec<Rule>,
     #[serde(default)]
     accept: Vec<Rule>,
+}
+
+/// Names of targets of build tools and scripts.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Targets {
+    /// Those by which something leaves the machine.
+    outward: Vec<String>,
 }
 
 /// A mistake in a policy file.
@@ -115,6 +129,9 @@ pub(crate) struct Policy {
     pub manual: Vec<LayeredRule>,
     pub accept: Vec<LayeredRule>,
     pub paths: PathLists,
+    /// Names of targets by which something leaves the machine.
+    pub outward: Vec<String>,
+    pub sealed: SealedRules,
     pub options: Options,
     /// Identifies this policy in the audit.
     pub digest: String,
@@ -179,7 +196,8 @@ impl Policy {
     }
 
     pub(crate) fn all(&self) -> impl Iterator<Item = &LayeredRule> {
-        self.reject.iter().chain(&self.manual).chain(&self.accept)
+        let outside = self.reject.iter().chain(&self.manual).chain(&self.accept);
+        outside.chain(&self.sealed.manual)
     }
 
     fn lay(&mut self, source: &PolicySource) -> Result<(), PolicyFileError> {
@@ -213,10 +231,20 @@ impl Policy {
                 "paths: a repository may not take exceptions".to_owned(),
             ));
         }
+        let unknown = file.sealed.reject.iter().find(|id| {
+            let here = file.reject.iter().any(|rule| rule.id == **id);
+            !here && !self.reject.iter().any(|layered| layered.rule.id == **id)
+        });
+        if let Some(id) = unknown {
+            return Err(mistake(format!(
+                "sealed.reject: there is no rule `{id}` that rejects"
+            )));
+        }
         let lists = [
             ("reject", &file.reject),
             ("manual", &file.manual),
             ("accept", &file.accept),
+            ("sealed.manual", &file.sealed.manual),
         ];
         for (list, rules) in lists {
             for (at, rule) in rules.iter().enumerate() {
@@ -252,6 +280,9 @@ impl Policy {
         self.manual.extend(layered(file.manual));
         self.accept.extend(layered(file.accept));
         self.paths.extend(file.paths);
+        self.sealed.lay(file.sealed, source.layer);
+        let outward = file.targets.outward.iter();
+        self.outward.extend(outward.map(|name| name.to_lowercase()));
         if let Some(options) = file.autoyes {
             self.options = options;
         }

@@ -10,23 +10,31 @@ mod choose;
 mod decide;
 mod examples;
 mod file;
+mod glob;
 mod limits;
+mod outward;
 mod paths;
+mod permit;
+mod reach;
 mod redact;
 mod rule;
+mod sealed;
 mod search;
 mod shell;
 #[cfg(test)]
 pub(crate) mod tests;
 mod text;
+mod tree;
+mod walk;
 
 pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};
 pub(crate) use decide::{Decision, PartRuling, Request, Ruling};
 pub(crate) use examples::ExampleFailure;
 pub(crate) use file::{Layer, OnReject, Policy, PolicyFileError, PolicySource};
 pub(crate) use limits::{NoAnswer, PastDecision, allowed};
-pub(crate) use paths::{PathContext, PathResolver};
+pub(crate) use paths::{Entry, EntryKind, PathContext, PathResolver};
 pub(crate) use redact::redacted;
+pub(crate) use sealed::Seal;
 pub(crate) use text::is_hidden;
 
 /// A hash of a text, in hexadecimal.

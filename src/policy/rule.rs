@@ -38,9 +38,35 @@ pub(crate) struct Rule {
     pub first_arg: Option<Vec<Pattern>>,
     /// Each of the other words matches one of these.
     pub only_arg: Option<Vec<Pattern>>,
-    /// Flags whose value is free text.
+    /// Flags whose value is free text; with `=` at the end, those that take it only attached.
     pub values: Vec<String>,
+    /// Each such value matches one of these.
+    pub only_value: Option<Vec<Pattern>>,
     pub args: Args,
+    /// How many such values there are at least.
+    pub least_values: usize,
+    /// Flags whose value is a path.
+    pub path_values: Vec<String>,
+    /// How many other words there are at least, and at most.
+    pub least: usize,
+    pub most: Option<usize>,
+    /// No other word is the name of a file.
+    pub absent: bool,
+    /// The other words name targets, none of which may lead outward.
+    pub targets: bool,
+    /// Flags with which it goes through whole directories; `*` where it always does.
+    pub recursive: Vec<String>,
+    /// It passes over what is hidden or ignored by git.
+    pub skips: bool,
+    /// It prints the names of files; another command may work on these.
+    pub lists: bool,
+    /// It runs a command on the names that it reads, so it must read them from such a list.
+    pub listed: bool,
+    /// It works on the git repository around it, and does what that one's settings say.
+    pub repository: bool,
+    pub writes: Writes,
+    /// It runs a file of the worktree: the program itself, or the first other word.
+    pub script: Option<Script>,
     /// For a program that runs another command: how many words come before that command, which must be
     /// acceptable itself.
     pub carries: Option<usize>,
@@ -50,6 +76,9 @@ pub(crate) struct Rule {
     pub piped: Option<bool>,
     /// Variables that are set; `X*` matches names that begin with X.
     pub assign: Vec<String>,
+
+    /// For rejecting: a plain command whose other words all match one of these is left to the user.
+    pub spares: Vec<Pattern>,
 
     /// Searched for in code that is more than plain commands: scripts, documents, inline programs.
     pub code: Vec<Pattern>,
@@ -75,6 +104,27 @@ pub(crate) enum Args {
     None,
 }
 
+/// What a command does to the files that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Writes {
+    #[default]
+    Nothing,
+    /// It changes or makes those files.
+    Files,
+    /// It puts files into the last one, or in its place.
+    Into,
+    /// It changes any files: those of another branch come, for example.
+    Anything,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Script {
+    Program,
+    First,
+}
+
 /// A command in the form that rules match.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Command<'c> {
@@ -87,6 +137,16 @@ pub(super) struct Command<'c> {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Allowed<'w> {
     pub paths: Vec<&'w str>,
+    /// Those of the paths that are words of their own.
+    pub others: Vec<&'w str>,
+    /// Words that may name a target.
+    pub targets: Vec<&'w str>,
+    /// Words that may not be the name of a file.
+    pub absent: Vec<&'w str>,
+    /// Whether a flag makes it go through whole directories.
+    pub recursive: bool,
+    /// The values of its flags that are free text.
+    pub values: Vec<&'w str>,
     /// The command that this one runs.
     pub carried: Option<Vec<&'w str>>,
 }
@@ -98,7 +158,7 @@ impl Rule {
     }
 
     pub(super) fn is_about_commands(&self) -> bool {
-        !self.program.is_empty() || !self.assign.is_empty()
+        !self.program.is_empty() || !self.assign.is_empty() || self.script.is_some()
     }
 
     /// Whether a rule that rejects, or leaves to the user, matches this command.
@@ -144,6 +204,17 @@ impl Rule {
             && self.piped.is_none_or(|piped| piped == command.piped)
     }
 
+    /// Whether a command is one of those that the rule would reject, but leaves to the user.
+    pub(super) fn spares(&self, words: &[&str]) -> bool {
+        let Some((program, rest)) = words.split_first() else {
+            return false;
+        };
+        let mut others = rest.iter().filter(|word| !is_flag(word)).peekable();
+        self.program.iter().any(|name| name == program)
+            && others.peek().is_some()
+            && others.all(|word| self.spares.iter().any(|pattern| pattern.is_match(word)))
+    }
+
     pub(super) fn sets(&self, name: &str) -> bool {
         self.assign
             .iter()
@@ -162,10 +233,13 @@ impl Rule {
     /// What is left to check if this rule allows the command; None where it does not.
     pub(super) fn allows<'w>(&self, words: &[&'w str]) -> Option<Allowed<'w>> {
         let (program, rest) = words.split_first()?;
-        if !self.program.iter().any(|name| name == program) {
+        let mut allowed = Allowed::default();
+        if self.script == Some(Script::Program) {
+            let (_, name) = program.rsplit_once('/')?;
+            allowed.targets.push(name);
+        } else if !self.program.iter().any(|name| name == program) {
             return None;
         }
-        let mut allowed = Allowed::default();
         let rest = self.behind_sub(rest, &mut allowed)?;
         if let Some(count) = self.carries {
             allowed.carried = Some(self.carried(rest, count)?);
@@ -173,17 +247,46 @@ impl Rule {
         }
         let hit = |patterns: &[Pattern], word: &str| patterns.iter().any(|p| p.is_match(word));
         let mut others = Vec::new();
-        for argument in arguments(rest, &self.values) {
+        let own = match self.script {
+            // What follows a script are words for the script.
+            Some(Script::First) => {
+                let flags = rest.iter().take_while(|word| is_flag(word)).count();
+                rest.len().min(flags + 1)
+            }
+            _ => rest.len(),
+        };
+        let (rest, handed_on) = rest.split_at(own);
+        allowed.paths.extend(handed_on);
+        allowed.targets.extend(handed_on);
+        let with_value = [&self.values[..], &self.path_values[..]].concat();
+        let mut takes_path = false;
+        for argument in arguments(rest, &with_value) {
             match argument {
                 Argument::Flag(flag) => {
+                    takes_path = self.path_values.iter().any(|known| known == flag);
+                    allowed.recursive |= self.recursive.iter().any(|known| gives(flag, known));
                     // The value of a flag is a word like the others.
                     let value = flag.split_once('=').map(|(_, value)| value);
                     if !self.allows_flag(flag) || value.is_some_and(|v| hit(&self.no_arg, v)) {
                         return None;
                     }
+                    allowed.targets.extend(value);
                     allowed.paths.push(flag);
                 }
-                Argument::FreeText(_) => {}
+                Argument::FreeText(value) if takes_path => {
+                    if hit(&self.no_arg, value) {
+                        return None;
+                    }
+                    allowed.paths.push(value);
+                }
+                Argument::FreeText(value) => {
+                    let fits = |only: &Vec<Pattern>| hit(only, value);
+                    if !self.only_value.as_ref().is_none_or(fits) {
+                        return None;
+                    }
+                    allowed.targets.push(value);
+                    allowed.values.push(value);
+                }
                 Argument::Other(word) => others.push(word),
                 Argument::Behind(word) => {
                     if is_flag(word) && !self.allows_flag(word) {
@@ -206,13 +309,26 @@ impl Rule {
         {
             return None;
         }
+        if allowed.values.len() < self.least_values {
+            return None;
+        }
+        let too_many = self.most.is_some_and(|most| others.len() > most);
+        if others.len() < self.least || too_many {
+            return None;
+        }
+        if self.absent {
+            allowed.absent.clone_from(&others);
+        }
+        allowed.recursive |= self.recursive.iter().any(|known| known == "*");
+        allowed.targets.extend(&others);
         match self.args {
-            Args::Paths => allowed.paths.extend(others),
-            Args::Pattern => allowed.paths.extend(others.into_iter().skip(1)),
+            Args::Paths => allowed.others = others,
+            Args::Pattern => allowed.others = others.into_iter().skip(1).collect(),
             Args::Text => {}
             Args::None if others.is_empty() => {}
             Args::None => return None,
         }
+        allowed.paths.extend(&allowed.others);
         Some(allowed)
     }
 
@@ -305,13 +421,18 @@ impl Rule {
             ("no_arg", &self.no_arg),
             ("code", &self.code),
             ("text", &self.text),
+            ("spares", &self.spares),
         ];
         for (field, patterns) in lists {
             for (at, pattern) in patterns.iter().enumerate() {
                 pattern.check(&format!("{key}.{field}[{at}]"))?;
             }
         }
-        for (field, patterns) in [("first_arg", &self.first_arg), ("only_arg", &self.only_arg)] {
+        for (field, patterns) in [
+            ("first_arg", &self.first_arg),
+            ("only_arg", &self.only_arg),
+            ("only_value", &self.only_value),
+        ] {
             for (at, pattern) in patterns.iter().flatten().enumerate() {
                 pattern.check(&format!("{key}.{field}[{at}]"))?;
             }
@@ -332,70 +453,4 @@ fn follows(words: &[&str], sub: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rule(text: &str) -> Rule {
-        toml::from_str(text).unwrap()
-    }
-
-    fn allows(rule: &Rule, command: &str) -> bool {
-        let words: Vec<&str> = command.split(' ').collect();
-        rule.allows(&words).is_some()
-    }
-
-    #[test]
-    fn a_rule_that_accepts_is_strict() {
-        let commit = rule(
-            "program = ['git']\nsub = ['commit']\nlead = ['--no-pager', '-C=']\nonly_flag = ['-m', '-a']\nvalues = ['-m']",
-        );
-        for good in [
-            "git commit -m x",
-            "git commit -am x",
-            "git -C d --no-pager commit -m x",
-        ] {
-            assert!(allows(&commit, good), "{good}");
-        }
-        for bad in [
-            "git commit --amend",
-            "git -c a=b commit",
-            "/bin/git commit",
-            "git",
-            "git push",
-            "git commit -nm x",
-        ] {
-            assert!(!allows(&commit, bad), "{bad}");
-        }
-        let timeout = rule("program = ['timeout']\ncarries = 1\nonly_arg = ['^\\d+$']");
-        assert_eq!(
-            timeout
-                .allows(&["timeout", "5", "ls", "-l"])
-                .unwrap()
-                .carried
-                .unwrap(),
-            ["ls", "-l"]
-        );
-        for bad in ["timeout ls", "timeout 5", "timeout -k 5 ls"] {
-            assert!(!allows(&timeout, bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_rule_that_rejects_is_generous() {
-        let push = rule("program = ['git']\nsub = ['push']\nany_flag = ['-f', '--force']");
-        let hits = |command: &str| {
-            push.hits(&Command {
-                words: command.split(' ').collect(),
-                ..Command::default()
-            })
-        };
-        for bad in [
-            "git push -f",
-            "/usr/bin/GIT -c x=y push -uf o m",
-            "git -C d push o --forc",
-        ] {
-            assert!(hits(bad), "{bad}");
-        }
-        assert!(!hits("git push o m") && !hits("git log -f") && !hits("hg push -f"));
-    }
-}
+mod tests;

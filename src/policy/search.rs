@@ -53,7 +53,7 @@ impl Search<'_> {
                     .iter()
                     .filter(|redirect| redirect.writes)
                     .find_map(|redirect| {
-                        let base = &self.context.worktree;
+                        let base = &self.context.start;
                         let place = self
                             .lists
                             .class_of(&redirect.target.text, base, self.context);
@@ -167,7 +167,7 @@ impl Search<'_> {
         if rules.is_empty() {
             return None;
         }
-        let base = &self.context.worktree;
+        let base = &self.context.start;
         candidates(word).into_iter().find_map(|candidate| {
             let place = self.lists.class_of(candidate, base, self.context);
             rules

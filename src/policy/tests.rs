@@ -64,7 +64,8 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-fn draw(entry: &[String]) -> Drawn {
+/// A request, drawn into the dialog of a template: `claude/shell 110 ls`.
+pub(crate) fn draw(entry: &[String]) -> Drawn {
     let mut words = entry[0].splitn(3, ' ');
     let template = words.next().unwrap();
     let columns: usize = words.next().unwrap().parse().unwrap();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::policy::PathResolver;
+use crate::policy::{Entry, EntryKind, PathResolver};
 
 /// The disk as it is now.
 pub(super) struct Disk;
@@ -20,12 +20,27 @@ impl PathResolver for Disk {
         Some(self.real(parent)?.join(name))
     }
 
-    fn links(&self, directory: &Path) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
-        entries
-            .map(|entry| entry.path())
-            .filter(|path| path.is_symlink())
-            .collect()
+    fn entries(&self, directory: &Path) -> Option<Vec<Entry>> {
+        let entries = std::fs::read_dir(directory).ok()?;
+        let entry = |entry: std::io::Result<std::fs::DirEntry>| {
+            let entry = entry.ok()?;
+            let kind = entry.file_type().ok()?;
+            Some(Entry {
+                name: entry.file_name().to_string_lossy().into_owned(),
+                kind: if kind.is_symlink() {
+                    EntryKind::Link
+                } else if kind.is_dir() {
+                    EntryKind::Directory
+                } else {
+                    EntryKind::File
+                },
+            })
+        };
+        entries.map(entry).collect()
+    }
+
+    fn exists(&self, path: &Path) -> bool {
+        path.exists()
     }
 }
 
@@ -47,6 +62,9 @@ mod tests {
         assert_eq!(Disk.real(&root.join("out/new")), Some("/etc/new".into()));
         assert_eq!(Disk.real(&root.join("dangling")), None);
         assert_eq!(Disk.real(&root.join("dangling/x")), None);
-        assert_eq!(Disk.links(&root).len(), 2);
+        let links = Disk.entries(&root).unwrap();
+        let links = links.iter().filter(|entry| entry.kind == EntryKind::Link);
+        assert_eq!(links.count(), 2);
+        assert_eq!(Disk.entries(&root.join("a/new")), None);
     }
 }

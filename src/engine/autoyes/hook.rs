@@ -3,7 +3,7 @@
 //! The request comes as data, so nothing can be misread and there is no race with the screen. What is
 //! neither accepted nor rejected gets no answer, and the agent shows its dialog as usual.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -37,6 +37,7 @@ impl Core {
             return Ok(None);
         }
         let wanted = wanted(payload);
+        let start = directory_in(payload, &record.worktree.path);
         let policy = match self.policy(&[&record.worktree.path, &record.repository.root]) {
             Ok(policy) => policy,
             Err(mistake) => {
@@ -49,10 +50,15 @@ impl Core {
             tool: Some(&wanted.tool),
             readings: wanted.command.iter().cloned().collect(),
             paths: wanted.paths.clone(),
-            // In another working directory the same relative paths name other files.
-            complete: is_in_worktree(payload, &record.worktree.path),
+            complete: start.is_some(),
+            ..Request::default()
         };
-        let ruling = policy.decide(&request, &site(&record.worktree.path));
+        let mut place = site(&record.worktree.path);
+        // In another working directory the same relative paths name other files.
+        if let Some(start) = start {
+            place.start = start;
+        }
+        let ruling = policy.decide(&request, &place);
         let fingerprint = fingerprint_of(payload);
         let log = self.store.audit();
         let about = About {
@@ -67,7 +73,10 @@ impl Core {
             Decision::Accept => json!({ "behavior": "allow" }),
             Decision::Reject if !held => json!({
                 "behavior": "deny",
-                "message": format!("Not allowed by the policy of this workspace: {}.", ruling.reason),
+                "message": format!(
+                    "Not allowed by the policy of this workspace: {}. Try another way, or ask the user.",
+                    ruling.reason
+                ),
             }),
             Decision::Reject | Decision::Manual => {
                 // The dialog that follows is decided again, from the screen.
@@ -131,14 +140,12 @@ impl Core {
     }
 }
 
-fn is_in_worktree(payload: &Value, worktree: &Path) -> bool {
-    let Some(directory) = payload.get("cwd").and_then(Value::as_str) else {
-        return false;
-    };
-    match (Path::new(directory).canonicalize(), worktree.canonicalize()) {
-        (Ok(directory), Ok(worktree)) => directory.starts_with(worktree),
-        _ => false,
-    }
+/// The directory in which the agent is, if that is in the worktree.
+fn directory_in(payload: &Value, worktree: &Path) -> Option<PathBuf> {
+    let directory = payload.get("cwd").and_then(Value::as_str)?;
+    let directory = Path::new(directory).canonicalize().ok()?;
+    let inside = directory.strip_prefix(worktree.canonicalize().ok()?).ok()?;
+    Some(worktree.join(inside))
 }
 
 fn fingerprint_of(payload: &Value) -> String {
@@ -173,7 +180,7 @@ fn wanted(payload: &Value) -> Wanted {
             // Leaving the sandbox, or working in another directory, is a decision for the user.
             paths: Vec::new(),
         }
-        .or_unclear(input),
+        .or_unclear(input, payload),
         "Edit" | "MultiEdit" => path("edit", &["file_path"]),
         "NotebookEdit" => path("edit", &["notebook_path"]),
         "Write" => path("write", &["file_path"]),
@@ -198,15 +205,34 @@ impl Wanted {
         self
     }
 
-    fn or_unclear(self, input: &Value) -> Self {
-        let unusual = [
-            "dangerouslyDisableSandbox",
-            "with_escalated_permissions",
-            "run_in_background",
-        ]
-        .iter()
-        .any(|key| input.get(key).and_then(Value::as_bool) == Some(true));
-        if unusual || self.command.is_none() {
+    /// What is more than a command in the directory of the agent: leaving the sandbox, the network, another
+    /// directory or shell. A key that is not known may mean any of these.
+    fn or_unclear(self, input: &Value, payload: &Value) -> Self {
+        const KNOWN: [&str; 10] = [
+            "command",
+            "cmd",
+            "description",
+            "timeout",
+            "timeout_ms",
+            "yield_time_ms",
+            "max_output_tokens",
+            "tty",
+            "login",
+            "workdir",
+        ];
+        let plain = |(key, value): (&String, &Value)| match key.as_str() {
+            // Codex asks for the network with the command that wants it.
+            "description" => !value.as_str().is_some_and(|text| {
+                text.to_lowercase()
+                    .replace(' ', "-")
+                    .contains("network-access")
+            }),
+            "workdir" => value.is_null() || payload.get("cwd") == Some(value),
+            key if KNOWN.contains(&key) => true,
+            _ => matches!(value, Value::Null | Value::Bool(false)),
+        };
+        let usual = input.as_object().is_some_and(|all| all.iter().all(plain));
+        if !usual || self.command.is_none() {
             return Self {
                 tool: "mcp".to_owned(),
                 ..self
@@ -240,18 +266,30 @@ fn patch(input: &Value) -> Wanted {
         .find_map(|key| input.get(key)?.as_str())
         .or_else(|| input.as_str())
         .unwrap_or_default();
-    let marks = ["*** Add File: ", "*** Update File: ", "*** Move to: "];
-    let paths = body
-        .lines()
-        .filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark)))
-        .map(|path| path.trim().to_owned())
-        .collect();
-    // To delete a file is not to edit it.
-    let deletes = body
-        .lines()
-        .any(|line| line.starts_with("*** Delete File: "));
+    // Codex takes the blanks around a marker off.
+    let marked = body.lines().map(str::trim);
+    let mut paths = Vec::new();
+    let mut only_edits = true;
+    for line in marked.filter(|line| line.starts_with("***")) {
+        let path = ["*** Add File:", "*** Update File:", "*** Move to:"]
+            .iter()
+            .find_map(|mark| line.strip_prefix(mark));
+        match path {
+            Some(path) => paths.push(path.trim().to_owned()),
+            // To delete a file is not to edit it, and what is not known may be anything.
+            None => {
+                only_edits &=
+                    ["*** Begin Patch", "*** End Patch", "*** End of File"].contains(&line)
+            }
+        }
+    }
     Wanted {
-        tool: if deletes { "mcp" } else { "edit" }.to_owned(),
+        tool: if only_edits && !paths.is_empty() {
+            "edit"
+        } else {
+            "mcp"
+        }
+        .to_owned(),
         paths,
         command: None,
     }
@@ -260,6 +298,18 @@ fn patch(input: &Value) -> Wanted {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn relative_paths_begin_where_the_agent_is() {
+        let root = tempfile::tempdir().unwrap();
+        let worktree = root.path().join("w");
+        std::fs::create_dir_all(worktree.join("sub")).unwrap();
+        let at = |cwd: &Path| directory_in(&json!({"cwd": cwd}), &worktree);
+        assert_eq!(at(&worktree.join("sub")), Some(worktree.join("sub")));
+        assert_eq!(at(&worktree), Some(worktree.join("")));
+        assert_eq!(at(root.path()), None);
+        assert_eq!(directory_in(&json!({}), &worktree), None);
+    }
 
     #[test]
     fn what_agents_ask_is_put_into_the_words_of_the_rules() {
@@ -327,6 +377,36 @@ mod tests {
             json!({"tool_name":"apply_patch","tool_input":{"input":"*** Delete File: src/a.rs\n"}}),
             "mcp",
             None,
+            &[],
+        );
+        check(
+            json!({"tool_name":"apply_patch","tool_input":{"input":"*** Begin Patch\n*** Update File: a\n  *** Add File: .git/hooks/x \n"}}),
+            "edit",
+            None,
+            &["a", ".git/hooks/x"],
+        );
+        check(
+            json!({"tool_name":"apply_patch","tool_input":{"input":" *** Delete File: a\n*** Update File: b\n"}}),
+            "mcp",
+            None,
+            &["b"],
+        );
+        for more in [
+            json!({"command":"ls","description":"network-access https://evil.example:443"}),
+            json!({"command":"ls","workdir":"/etc"}),
+            json!({"command":"ls","sandbox_permissions":"require_escalated"}),
+            json!({"command":"ls","with_escalated_permissions":true}),
+            json!({"command":"ls","additional_permissions":{"network":true}}),
+            json!({"command":"ls","run_in_background":true}),
+            json!({"command":"ls","shell":"/tmp/sh"}),
+        ] {
+            let payload = json!({"tool_name":"exec_command","cwd":"/w","tool_input":more});
+            check(payload, "mcp", Some("ls"), &[]);
+        }
+        check(
+            json!({"tool_name":"exec_command","cwd":"/w","tool_input":{"cmd":"ls","workdir":"/w","tty":true}}),
+            "shell",
+            Some("ls"),
             &[],
         );
         check(json!({}), "mcp", None, &[]);

@@ -17,4 +17,10 @@ pub(crate) use policy::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
 pub(crate) use switch::AutoyesState;
 
 #[cfg(test)]
+mod canary;
+#[cfg(test)]
+mod corpus;
+#[cfg(test)]
+mod disguised;
+#[cfg(test)]
 mod tests;

@@ -205,6 +205,7 @@ pub(super) fn rule_on(policy: &Policy, agent: &str, dialog: &Dialog, worktree: &
 pub(super) fn site(worktree: &Path) -> PathContext<'static> {
     PathContext {
         worktree: worktree.to_owned(),
+        start: worktree.to_owned(),
         home: std::env::var_os("HOME").map(PathBuf::from),
         resolver: &Disk,
     }

@@ -105,6 +105,7 @@ fn commands(file: &str) -> Vec<(String, Decision)> {
                 readings: vec![command.to_owned()],
                 paths: Vec::new(),
                 complete: true,
+                ..Request::default()
             };
             let ruling = policy.decide(&request, &site(worktree.path()));
             (command.to_owned(), ruling.decision)

@@ -4,14 +4,23 @@ use std::collections::BTreeMap;
 
 use tree_sitter::{Node, Parser};
 
+use super::plain::KNOWN_EXPANSIONS;
 use super::word::{self, Word, text_of};
 
 /// A longer text is not parsed: it is not accepted anyway, and it is searched as text.
 const LONGEST: usize = 20_000;
 
 /// The nodes of plain commands. A text with any other node is not accepted.
-const PLAIN: [&str; 16] = [
+const PLAIN: [&str; 24] = [
     "program",
+    "subshell",
+    "compound_statement",
+    "test_command",
+    "unary_expression",
+    "binary_expression",
+    "test_operator",
+    "heredoc_body",
+    "heredoc_end",
     "list",
     "pipeline",
     "redirected_statement",
@@ -90,11 +99,23 @@ pub(crate) fn read(text: &str) -> Parts {
         {
             continue;
         }
-        if !PLAIN.contains(&node.kind()) && node.kind() != "comment" {
+        if is_known_expansion(node, text) {
+            continue;
+        }
+        if node.kind() == "heredoc_redirect" && !is_literal_document(node, text) {
+            note(&mut parts, kind_in_words(node.kind()));
+        }
+        let document = ["heredoc_redirect", "heredoc_start"].contains(&node.kind());
+        if !PLAIN.contains(&node.kind()) && node.kind() != "comment" && !document {
             note(&mut parts, kind_in_words(node.kind()));
         }
         match node.kind() {
-            "command" | "declaration_command" | "unset_command" | "test_command" => {
+            "test_command" => parts.all.push(Part {
+                words: test_words(node, text, &constants),
+                piped,
+                ..Part::default()
+            }),
+            "command" | "declaration_command" | "unset_command" => {
                 parts.all.push(command(node, text, piped, &constants));
             }
             "variable_assignment" if node.parent().is_some_and(|p| p.kind() != "command") => {
@@ -143,6 +164,37 @@ fn command(node: Node<'_>, text: &str, piped: bool, constants: &BTreeMap<String,
         }
     }
     part
+}
+
+/// `$?` and the like, whose value is a number.
+fn is_known_expansion(node: Node<'_>, text: &str) -> bool {
+    let raw = text_of(node, text);
+    ["simple_expansion", "command_substitution"].contains(&node.kind())
+        && KNOWN_EXPANSIONS.iter().any(|(form, _)| *form == raw)
+}
+
+/// `<<'EOF'`: the shell takes nothing in it for a command.
+fn is_literal_document(node: Node<'_>, text: &str) -> bool {
+    text_of(node, text).starts_with("<<'")
+}
+
+/// The words of `[ … ]` and `[[ … ]]`, one by one.
+fn test_words(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        let nested = ["test_command", "unary_expression", "binary_expression"];
+        if nested.contains(&node.kind()) {
+            let mut cursor = node.walk();
+            let children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            open.extend(children.into_iter().rev());
+        } else if node.is_named() && node.kind() != "test_operator" {
+            words.push(word::evaluate(node, text, constants));
+        } else {
+            words.push(Word::literal(text_of(node, text)));
+        }
+    }
+    words
 }
 
 fn assignment(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> (String, Word) {

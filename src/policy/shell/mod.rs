@@ -3,10 +3,11 @@
 
 mod grammar;
 mod plain;
+mod simple;
 mod word;
 
 pub(crate) use grammar::{Part, Parts};
-pub(crate) use plain::{Plain, Simple};
+pub(crate) use simple::{Joined, Plain, PlainRedirect, Simple};
 
 /// A text of shell commands.
 #[derive(Debug)]
@@ -31,7 +32,14 @@ pub(crate) fn read(text: &str) -> ShellReading {
                 .collect::<Vec<_>>()
         });
         let whole = parts.all.iter().map(Part::texts);
-        if strict.eq(whole) {
+        let directed = plain.commands.iter().flat_map(|command| {
+            let redirects = command.redirects.iter();
+            redirects.map(|redirect| (redirect.writes, redirect.target.as_str()))
+        });
+        let all_directed = parts.redirects.iter();
+        let all_directed =
+            all_directed.map(|redirect| (redirect.writes, redirect.target.text.as_str()));
+        if strict.eq(whole) && directed.eq(all_directed) {
             Ok(plain)
         } else {
             Err("it can be read in two ways".to_owned())
@@ -67,6 +75,18 @@ mod tests {
             "cargo test a::b",
             "ls *.rs src/*.toml",
             "sed -n '1,20p' src/main.rs",
+            "(cd a && cargo test) | tail -3",
+            "cd a && make; cd ..",
+            "{ a; b; } > x",
+            "[ -f x ] && echo y || echo z",
+            "[[ -f go.mod ]] && echo go",
+            "cargo test > out.log 2>&1; tail -20 out.log",
+            "tr 'a-z' 'A-Z' < names.txt",
+            "make -j$(nproc)",
+            "cargo test; echo \"exit $?\"",
+            "cat > src/new.rs <<'MSG'\npub fn new() {}\nMSG",
+            "cat <<'MSG' > config.toml\nname = \"app\"\nMSG",
+            "cat >> README.md <<'MSG'\n## $(id) `x`\nMSG\nls",
         ] {
             let reading = read(text);
             assert!(
@@ -89,7 +109,7 @@ mod tests {
             text in "((rm|ls|a|-r|'x y'|\"z\"|\\$x|`|\\$\\(|\\)|<<E|\n|;|&&|\\||>|&|\\\\|\\{|\\}) ?){0,14}"
         ) {
             if let Ok(plain) = read(&text).plain {
-                prop_assert!(!text.contains('$') && !text.contains('`') && !text.contains('>'));
+                prop_assert!(!text.contains('$') && !text.contains('`'));
                 prop_assert!(!plain.commands.is_empty());
             }
         }

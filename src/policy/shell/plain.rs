@@ -1,38 +1,16 @@
 //! The strict parser: commands that can be read in one way only.
 //!
-//! Only what it reads can be accepted: words, quotes without expansions, `&&`, `||`, `;`, `|`, line ends
-//! and redirections to nowhere. It knows a small part of the shell on purpose. A text beyond that is not
+//! Only what it reads can be accepted: words, quotes without expansions, `&&`, `||`, `;`, `|`, line ends,
+//! groups, `[ … ]`, and redirections from and to files that are named plainly. It knows a small part of the shell on purpose. A text beyond that is not
 //! an error; it is not plain.
+
+use super::simple::{Joined, Plain, PlainRedirect, PlainWord, Simple};
 
 /// A longer text is never accepted: it is also too long to read in a dialog.
 const LONGEST: usize = 2_000;
 
-/// One command with its arguments.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Simple {
-    /// `NAME=value` before the program.
-    pub assignments: Vec<(String, String)>,
-    pub words: Vec<PlainWord>,
-    /// Whether it reads the output of the command before it.
-    pub piped: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct PlainWord {
-    /// Without its quotes.
-    pub text: String,
-    /// Has an unquoted `*`, `?` or `[`.
-    pub glob: bool,
-    /// A part of it was quoted.
-    pub quoted: bool,
-}
-
-/// The commands in order, and whether each runs only if the one before it succeeded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Plain {
-    pub commands: Vec<Simple>,
-    pub only_and: bool,
-}
+/// Expansions whose value is known to be a number, and the number that stands for it.
+pub(super) const KNOWN_EXPANSIONS: [(&str, &str); 2] = [("$?", "0"), ("$(nproc)", "1")];
 
 /// Parses the text; the reason where it is not plain.
 pub(crate) fn read(text: &str) -> Result<Plain, &'static str> {
@@ -43,15 +21,22 @@ pub(crate) fn read(text: &str) -> Result<Plain, &'static str> {
         rest: text,
         commands: Vec::new(),
         current: Simple::default(),
-        only_and: true,
+        groups: Vec::new(),
+        closed: false,
+        document: None,
     };
     reader.all()?;
     if reader.commands.is_empty() {
         return Err("there is no command");
     }
+    if reader.document.is_some() {
+        return Err("a document is not closed");
+    }
+    if !reader.groups.is_empty() {
+        return Err("a group is not closed");
+    }
     Ok(Plain {
         commands: reader.commands,
-        only_and: reader.only_and,
     })
 }
 
@@ -59,7 +44,12 @@ struct Reader<'t> {
     rest: &'t str,
     commands: Vec<Simple>,
     current: Simple,
-    only_and: bool,
+    /// The groups that are open, and whether each is a subshell.
+    groups: Vec<bool>,
+    /// Whether a group has just been closed: only an operator or a redirection may follow.
+    closed: bool,
+    /// The mark that ends the document which begins on the next line.
+    document: Option<String>,
 }
 
 impl Reader<'_> {
@@ -75,6 +65,9 @@ impl Reader<'_> {
             if next == '#' {
                 let end = self.rest.find('\n').unwrap_or(self.rest.len());
                 self.rest = &self.rest[end..];
+            } else if self.rest.starts_with('\n') && self.document.is_some() {
+                self.document_body()?;
+                self.end(Ending::Line)?;
             } else if self.take("\n") {
                 self.end(Ending::Line)?;
             } else if self.take("&&") {
@@ -89,8 +82,12 @@ impl Reader<'_> {
                 return Err("it has a part that is not plain");
             } else if self.take(";") {
                 self.end(Ending::Line)?;
-            } else if self.redirection() {
-                // Redirected to nowhere: nothing to keep.
+            } else if self.redirection()? {
+                // Kept with its command.
+            } else if self.group()? {
+                // Kept with the commands in it.
+            } else if self.closed {
+                return Err("something follows a group");
             } else {
                 self.word()?;
             }
@@ -109,68 +106,221 @@ impl Reader<'_> {
 
     fn end(&mut self, ending: Ending) -> Result<(), &'static str> {
         let command = std::mem::take(&mut self.current);
+        let after_group = std::mem::take(&mut self.closed);
         let empty = command.words.is_empty();
-        let open = command.piped;
         if empty && !command.assignments.is_empty() {
             return Err("it sets a variable");
         }
-        match ending {
-            Ending::Line | Ending::Text if empty && !open => return Ok(()),
-            _ if empty => return Err("an operator has nothing beside it"),
-            Ending::Line | Ending::Other => self.only_and = false,
-            Ending::And | Ending::Pipe | Ending::Text => {}
+        if empty && !command.redirects.is_empty() && !after_group {
+            return Err("it empties a file");
         }
-        self.commands.push(command);
+        let open = command.joined != Joined::Always || !command.opens.is_empty();
+        if empty && !after_group {
+            if matches!(ending, Ending::Line | Ending::Text) && !open {
+                return Ok(());
+            }
+            return Err("an operator has nothing beside it");
+        }
+        if after_group {
+            self.add_to_group(command)?;
+        } else {
+            self.commands.push(command);
+        }
+        self.current.joined = match ending {
+            Ending::Line | Ending::Text => Joined::Always,
+            Ending::And => Joined::And,
+            Ending::Pipe => Joined::Pipe,
+            Ending::Other => Joined::Or,
+        };
         self.current.piped = ending == Ending::Pipe;
-        if matches!(ending, Ending::And | Ending::Other) {
+        if ending == Ending::Pipe
+            && let Some(last) = self.commands.last_mut()
+        {
+            last.feeds = true;
+        }
+        if matches!(ending, Ending::And | Ending::Other | Ending::Pipe) {
             // A line end may follow these.
             self.rest = self.rest.trim_start_matches([' ', '\n']);
             if self.rest.is_empty() {
                 return Err("an operator has nothing beside it");
             }
         }
-        if ending == Ending::Pipe {
-            self.rest = self.rest.trim_start_matches([' ', '\n']);
+        Ok(())
+    }
+
+    /// The redirections behind a group are those of its last command as well: all that they name is checked.
+    fn add_to_group(&mut self, behind: Simple) -> Result<(), &'static str> {
+        let last = self.commands.last_mut().ok_or("a group is empty")?;
+        last.redirects.extend(behind.redirects);
+        Ok(())
+    }
+
+    /// Passes over the lines up to the mark of a document, in which nothing means anything to the shell.
+    fn document_body(&mut self) -> Result<(), &'static str> {
+        let mark = self.document.take().unwrap_or_default();
+        let body = self.rest.get(1..).unwrap_or_default();
+        let mut at = 0;
+        for line in body.split_inclusive('\n') {
+            at += line.len();
+            if line.trim_end_matches('\n') == mark {
+                checked(&body[..at])?;
+                self.rest = &body[at..];
+                return Ok(());
+            }
+        }
+        Err("a document is not closed")
+    }
+
+    /// `(`, `)`, `{` and `}` as words of their own.
+    fn group(&mut self) -> Result<bool, &'static str> {
+        let at_start = self.current.words.is_empty()
+            && self.current.assignments.is_empty()
+            && self.current.redirects.is_empty()
+            && !self.closed;
+        let brace = |rest: &str, brace: &str| {
+            rest.strip_prefix(brace)
+                .is_some_and(|rest| rest.starts_with([' ', '\n']))
+        };
+        if at_start && !self.rest.starts_with("((") && self.take("(") {
+            self.current.opens.push(true);
+            self.groups.push(true);
+            return Ok(true);
+        }
+        if at_start && brace(self.rest, "{") {
+            self.take("{");
+            self.current.opens.push(false);
+            self.groups.push(false);
+            return Ok(true);
+        }
+        let closing = match self.groups.last() {
+            Some(true) => ")",
+            Some(false) if at_start || self.closed => "}",
+            _ => return Ok(false),
+        };
+        if !self.rest.starts_with(closing) {
+            return Ok(false);
+        }
+        if self.current.joined != Joined::Always && self.current.words.is_empty() && !self.closed {
+            return Err("an operator has nothing beside it");
+        }
+        self.end(Ending::Text)?;
+        self.take(closing);
+        self.groups.pop();
+        let last = self.commands.last_mut().ok_or("a group is empty")?;
+        last.closes += 1;
+        self.closed = true;
+        Ok(true)
+    }
+
+    /// `2>&1`, `> file`, `< file` and the like, as words of their own.
+    fn redirection(&mut self) -> Result<bool, &'static str> {
+        const JOINING: [(&str, &str); 3] = [("2>&1", "1"), ("1>&2", "2"), (">&2", "2")];
+        const OPERATORS: [(&str, bool); 9] = [
+            ("&>>", true),
+            ("2>>", true),
+            ("1>>", true),
+            (">>", true),
+            ("&>", true),
+            ("2>", true),
+            ("1>", true),
+            (">", true),
+            ("<", false),
+        ];
+        for (form, target) in JOINING {
+            if let Some(rest) = self.rest.strip_prefix(form)
+                && (rest.is_empty() || rest.starts_with([' ', '\n', ';', '|', '&', ')']))
+            {
+                self.rest = rest;
+                self.current.redirects.push(PlainRedirect {
+                    writes: true,
+                    target: target.to_owned(),
+                });
+                return Ok(true);
+            }
+        }
+        if let Some(rest) = self.rest.strip_prefix("<<'") {
+            let (mark, rest) = rest.split_once('\'').ok_or("a quote is not closed")?;
+            let plain =
+                !mark.is_empty() && mark.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            if !plain || self.document.is_some() || self.current.words.is_empty() {
+                return Err("it has a document inside");
+            }
+            self.document = Some(mark.to_owned());
+            self.rest = rest;
+            return Ok(true);
+        }
+        for (form, writes) in OPERATORS {
+            let Some(rest) = self.rest.strip_prefix(form) else {
+                continue;
+            };
+            let target = rest.trim_start_matches(' ');
+            if target.starts_with(['&', '>', '<', '|', '(', '\n', ';']) || target.is_empty() {
+                return Err("it redirects in a way that is not plain");
+            }
+            self.rest = target;
+            let word = self.read_word()?.0;
+            if word.glob || word.text.is_empty() {
+                return Err("it redirects in a way that is not plain");
+            }
+            self.current.redirects.push(PlainRedirect {
+                writes,
+                target: word.text,
+            });
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    fn word(&mut self) -> Result<(), &'static str> {
+        if self.current.words.is_empty() {
+            for bracket in ["[[", "["] {
+                if self
+                    .rest
+                    .strip_prefix(bracket)
+                    .is_some_and(|r| r.starts_with(' '))
+                {
+                    self.rest = &self.rest[bracket.len()..];
+                    self.current.words.push(PlainWord {
+                        text: bracket.to_owned(),
+                        ..PlainWord::default()
+                    });
+                    return Ok(());
+                }
+            }
+        }
+        let (mut word, name_end) = self.read_word()?;
+        if word.text == "]" || word.text == "]]" {
+            word.glob = false;
+        }
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        match name_end {
+            Some(end) if self.current.words.is_empty() && is_name(&word.text[..end]) => {
+                let value = word.text[end + 1..].to_owned();
+                self.current
+                    .assignments
+                    .push((word.text[..end].to_owned(), value));
+            }
+            _ => {
+                if self.current.words.is_empty() && (word.quoted || word.glob || !ascii(&word)) {
+                    return Err("the program is not named plainly");
+                }
+                self.current.words.push(word);
+            }
         }
         Ok(())
     }
 
-    /// `2>&1`, `>/dev/null` and the like, as words of their own.
-    fn redirection(&mut self) -> bool {
-        const NOWHERE: [&str; 12] = [
-            "2>&1",
-            "1>&2",
-            ">&2",
-            "2>/dev/null",
-            "2> /dev/null",
-            "1>/dev/null",
-            "1> /dev/null",
-            "&>/dev/null",
-            "&> /dev/null",
-            ">/dev/null",
-            "> /dev/null",
-            "</dev/null",
-        ];
-        for form in NOWHERE {
-            if let Some(rest) = self.rest.strip_prefix(form)
-                && rest
-                    .chars()
-                    .next()
-                    .is_none_or(|next| " \n;|&".contains(next))
-            {
-                self.rest = rest;
-                return true;
-            }
-        }
-        false
-    }
-
-    fn word(&mut self) -> Result<(), &'static str> {
+    /// One word, and where a name before `=` ends in it.
+    fn read_word(&mut self) -> Result<(PlainWord, Option<usize>), &'static str> {
         let mut word = PlainWord::default();
         let mut name_end = None;
         while let Some(next) = self.rest.chars().next() {
             match next {
                 ' ' | '\n' | ';' | '|' => break,
+                ')' if self.groups.contains(&true) => break,
                 '&' if self.rest.starts_with("&&") => break,
                 '\'' => {
                     let inner = self.rest.get(1..).unwrap_or_default();
@@ -200,6 +350,7 @@ impl Reader<'_> {
                     self.push(&mut word, next);
                 }
                 other if other.is_ascii_alphanumeric() => self.push(&mut word, next),
+                '$' if self.known_expansion(&mut word.text) => {}
                 '$' | '`' => return Err("it has an expansion"),
                 '>' | '<' => return Err("it redirects into or from a file"),
                 '&' => return Err("it runs something in the background"),
@@ -208,25 +359,19 @@ impl Reader<'_> {
                 _ => return Err("it has a character that is not plain"),
             }
         }
-        let is_name = |name: &str| {
-            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-        };
-        match name_end {
-            Some(end) if self.current.words.is_empty() && is_name(&word.text[..end]) => {
-                let value = word.text[end + 1..].to_owned();
-                self.current
-                    .assignments
-                    .push((word.text[..end].to_owned(), value));
-            }
-            _ => {
-                if self.current.words.is_empty() && (word.quoted || word.glob || !ascii(&word)) {
-                    return Err("the program is not named plainly");
-                }
-                self.current.words.push(word);
+        Ok((word, name_end))
+    }
+
+    /// `$?` and `$(nproc)`: numbers, whatever happens.
+    fn known_expansion(&mut self, text: &mut String) -> bool {
+        for (form, stands_for) in KNOWN_EXPANSIONS {
+            if let Some(rest) = self.rest.strip_prefix(form) {
+                self.rest = rest;
+                text.push_str(stands_for);
+                return true;
             }
         }
-        Ok(())
+        false
     }
 
     fn push(&mut self, word: &mut PlainWord, character: char) {
@@ -251,6 +396,7 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 '`' => return Err("it has an expansion"),
+                '$' if self.known_expansion(text) => {}
                 '$' if !matches!(after, Some('"' | ' ' | '/' | '|' | ')')) => {
                     return Err("it has an expansion");
                 }
@@ -317,111 +463,4 @@ fn checked(text: &str) -> Result<&str, &'static str> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(text: &str) -> Result<Vec<Vec<String>>, &'static str> {
-        read(text).map(|plain| {
-            plain
-                .commands
-                .into_iter()
-                .map(|command| command.words.into_iter().map(|word| word.text).collect())
-                .collect()
-        })
-    }
-
-    fn check(text: &str, expected: &[&[&str]]) {
-        let found = words(text).unwrap_or_else(|reason| panic!("{text}: {reason}"));
-        assert_eq!(found, expected, "{text}");
-    }
-
-    #[test]
-    fn plain_commands_are_taken_apart() {
-        check("cargo test", &[&["cargo", "test"]]);
-        check(
-            "a && b || c; d | e\nf",
-            &[&["a"], &["b"], &["c"], &["d"], &["e"], &["f"]],
-        );
-        check(
-            "git commit -m 'a && b' -m \"c; \\\"d\\\"\"",
-            &[&["git", "commit", "-m", "a && b", "-m", "c; \"d\""]],
-        );
-        check(
-            "cargo test 2>&1 | tail -20",
-            &[&["cargo", "test"], &["tail", "-20"]],
-        );
-        check(
-            "# first\ncargo \\\n  build >/dev/null",
-            &[&["cargo", "build"]],
-        );
-        check("a &&\n b", &[&["a"], &["b"]]);
-        check("git show HEAD@{1}", &[&["git", "show", "HEAD@{1}"]]);
-        check(
-            "git commit -m \"$(cat <<'EOF'\nfix: it's $x\n\nEOFISH\nEOF\n)\" && ls",
-            &[
-                &["git", "commit", "-m", "fix: it's $x\n\nEOFISH\n"],
-                &["ls"],
-            ],
-        );
-        check("grep \"foo$\" a", &[&["grep", "foo$", "a"]]);
-    }
-
-    #[test]
-    fn what_could_mean_more_is_not_plain() {
-        for text in [
-            "",
-            "ls $HOME",
-            "ls `pwd`",
-            "echo \"$(id)\"",
-            "ls > x",
-            "ls >/dev/nullx",
-            "cat < x",
-            "ls &",
-            "(ls)",
-            "{ ls; }",
-            "{rm,-rf,x}",
-            "r\\m x",
-            "'rm' x",
-            "rm\u{200b} x",
-            "echo 'a",
-            "echo \"a",
-            "ls |& cat",
-            "&& ls",
-            "ls &&",
-            "ls |",
-            "ls | | cat",
-            "X=1",
-            "X=1; ls",
-            "ls;; ls",
-            "a\tb",
-            "echo 'x\u{202e}y'",
-            "ls \u{a0}x",
-            "рm -rf x",
-            "! ls",
-            "$'\\x72m' x",
-            "*/x y",
-            "echo \"$(cat <<'EOF'\nx\nEOF\n) $(id)\"",
-            "echo \"$(cat <<'EOF'\nx\nEOF\nid)\"",
-            "echo \"$(cat <<EOF\n$(id)\nEOF\n)\"",
-        ] {
-            assert!(words(text).is_err(), "{text:?} {:?}", words(text));
-        }
-        // These quotes are nested in an unexpected way, but it is one word, as in the shell.
-        check(
-            "echo '\"$(cat <<'EOF'\nrm -rf x\nEOF\n)\"'",
-            &[&["echo", "\"$(cat <<EOF\nrm -rf x\nEOF\n)\""]],
-        );
-    }
-
-    #[test]
-    fn variables_before_a_program_are_set_apart() {
-        let plain = read("RUST_LOG=debug cargo test A=b").unwrap();
-        assert_eq!(
-            plain.commands[0].assignments,
-            [("RUST_LOG".to_owned(), "debug".to_owned())]
-        );
-        assert_eq!(plain.commands[0].words.len(), 3);
-        assert!(plain.only_and);
-        assert!(!read("a; b").unwrap().only_and);
-    }
-}
+mod tests;

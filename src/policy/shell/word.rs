@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use tree_sitter::Node;
 
+use super::plain::KNOWN_EXPANSIONS;
+
 /// Stands for a part that is known only when the command runs.
 const UNKNOWN: char = '\u{fffd}';
 
@@ -37,6 +39,11 @@ impl Word {
 
 pub(super) fn evaluate(node: Node<'_>, text: &str, constants: &BTreeMap<String, Word>) -> Word {
     let raw = text_of(node, text);
+    if let Some((_, number)) = KNOWN_EXPANSIONS.iter().find(|(form, _)| *form == raw)
+        && ["simple_expansion", "command_substitution"].contains(&node.kind())
+    {
+        return Word::literal(*number);
+    }
     match node.kind() {
         "word" | "number" | "extglob_pattern" | "regex" => Word::literal(unescaped(raw)),
         "raw_string" => Word::literal(raw.trim_start_matches('\'').trim_end_matches('\'')),
