@@ -5,8 +5,9 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
-    diff, doctor, events, gc, import, kill, land, list, log, man, new, pause, peek, policy, queue,
-    repo, restart, resume, run, runs, send, show, timeout, undo_kill, wait,
+    diff, doctor, events, gc, import, kill, land, list, log, man, new, pause, peek, policy,
+    pull_request, push, queue, repo, restart, resume, run, runs, send, show, timeout, undo_kill,
+    wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -45,6 +46,8 @@ pub(super) enum Command {
     UndoKill(undo_kill::UndoKillArgs),
     Land(land::LandArgs),
     UndoLand(land::UndoLandArgs),
+    Push(push::PushArgs),
+    Pr(pull_request::PullRequestArgs),
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Compact(compact::CompactArgs),

@@ -14,7 +14,8 @@ use super::rights::requested_verb;
 use super::{
     adopt, agents, attach, audit, autoyes, compact, completions, config, daemon, demo, detect,
     diff, doctor, events, gc, help, hook, import, kill, land, list, log, man, new, pause, peek,
-    policy, queue, repo, restart, resume, run, runs, send, show, timeout, ui, undo_kill, wait,
+    policy, pull_request, push, queue, repo, restart, resume, run, runs, send, show, timeout, ui,
+    undo_kill, wait,
 };
 use crate::engine::{Engine, Reach, run_bound_to_parent, run_launcher, run_pipe};
 use crate::logging;
@@ -105,6 +106,8 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
         Some(Command::Land(args)) => land::run(&args, &engine()?, output),
         Some(Command::UndoLand(args)) => land::undo(&args, &engine()?, output),
+        Some(Command::Push(args)) => push::run(&args, &engine()?, output),
+        Some(Command::Pr(args)) => pull_request::run(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Queue(args)) => queue::run(&args, &engine()?, output),

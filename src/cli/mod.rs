@@ -39,6 +39,8 @@ mod peek;
 mod policy;
 mod progress;
 mod prompt;
+mod pull_request;
+mod push;
 mod queue;
 mod repo;
 mod restart;

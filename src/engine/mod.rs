@@ -64,6 +64,7 @@ pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{
     KillOptions, OnConflict, PauseOptions, PromptOnResume, ResumeOptions, StateChange,
 };
+pub(crate) use operate::pull_request::{PullRequestOptions, PullRequestView};
 pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::queue::{FeedResult, QueueView};
