@@ -12,6 +12,7 @@
 
 mod autoyes;
 mod conversation;
+mod landing;
 mod peers;
 mod returning;
 mod scrollback;
@@ -33,12 +34,13 @@ const IGNORED: usize = 30_000;
 type Rows = fn(&mut Bench);
 
 /// All rows, in groups that can be measured alone.
-const GROUPS: [(&str, Rows); 11] = [
+const GROUPS: [(&str, Rows); 12] = [
     ("start", start_up),
     ("list", listing),
     ("small", small_repository),
     ("returning", returning::rows),
     ("large", large_repository),
+    ("land", landing::rows),
     ("ui", ui::rows),
     ("daemon", support::watching),
     ("autoyes", autoyes::rows),

@@ -6,8 +6,8 @@ use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
-    peek, policy, queue, rename, repo, restart, resume, run, runs, seal, search, send, show,
-    status, timeout, undo_kill, wait,
+    peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs, seal,
+    search, send, show, status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -52,6 +52,8 @@ pub(super) enum Command {
     UndoKill(undo_kill::UndoKillArgs),
     Land(land::LandArgs),
     UndoLand(land::UndoLandArgs),
+    Push(push::PushArgs),
+    Pr(pull_request::PullRequestArgs),
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),

@@ -26,7 +26,7 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         heading: "Bring work home",
-        commands: &["land", "undo-land"],
+        commands: &["land", "undo-land", "push", "pr"],
     },
     Group {
         heading: "Leave agents alone",

@@ -14,8 +14,8 @@ use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
-    path, pause, peek, policy, queue, rename, repo, restart, resume, run, runs, seal, search, send,
-    show, status, timeout, ui, undo_kill, wait,
+    path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs,
+    seal, search, send, show, status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -119,6 +119,8 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::UndoKill(args)) => undo_kill::run(&args, &engine()?, output),
         Some(Command::Land(args)) => land::run(&args, &engine()?, output),
         Some(Command::UndoLand(args)) => land::undo(&args, &engine()?, output),
+        Some(Command::Push(args)) => push::run(&args, &engine()?, output),
+        Some(Command::Pr(args)) => pull_request::run(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),
         Some(Command::Search(args)) => search::run(&args, &engine()?, output),
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),

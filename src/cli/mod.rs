@@ -42,6 +42,8 @@ mod peek;
 mod policy;
 mod progress;
 mod prompt;
+mod pull_request;
+mod push;
 mod queue;
 mod rename;
 mod repo;

@@ -28,6 +28,8 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Land(args) if args.dry_run => (Verb::Look, none),
         Command::Land(args) => (Verb::Land, args.instances.instances.clone()),
         Command::UndoLand(args) => (Verb::Land, vec![args.instance.clone()]),
+        Command::Push(args) => (Verb::Push, args.instances.instances.clone()),
+        Command::Pr(args) => (Verb::Push, vec![args.instance.instance.clone()]),
         Command::Compact(args) => (Verb::Compact, vec![args.instance.instance.clone()]),
         Command::Queue(args) if args.prompts.is_empty() && !args.clear => (Verb::Look, none),
         Command::Queue(args) => (Verb::Queue, vec![args.instance.instance.clone()]),

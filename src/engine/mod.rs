@@ -66,6 +66,7 @@ pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{
     KillOptions, OnConflict, PauseOptions, PromptOnResume, ResumeOptions, StateChange,
 };
+pub(crate) use operate::pull_request::{PullRequestOptions, PullRequestView};
 pub(crate) use operate::seal_try::{SealTrial, SealTried};
 pub(crate) use operate::sealed_launch::pass_hook_on;
 pub(crate) use operate::setup::Consent;

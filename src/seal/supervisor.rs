@@ -200,13 +200,10 @@ impl Built {
     /// Starts the program.
     pub(crate) fn start(self) -> Result<Running, SealError> {
         frame::send(&self.channel, &ToInside::Start, &[])?;
-        match frame::receive::<FromInside>(&self.channel) {
-            Ok((FromInside::Failed { message }, _)) => {
-                end(self.child);
-                return Err(SealError::Failed(message));
-            }
-            // With Landlock alone the process has become the program, and the channel is closed.
-            Ok(_) | Err(_) => {}
+        // With Landlock alone the process has become the program, and the channel is closed.
+        if let Ok((FromInside::Failed { message }, _)) = frame::receive(&self.channel) {
+            end(self.child);
+            return Err(SealError::Failed(message));
         }
         Ok(Running {
             child: self.child,

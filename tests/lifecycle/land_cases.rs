@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Camp, Instance, Repository, until};
+use crate::support::{Camp, Instance, Repository, processes_with, until};
 
 fn with_commit(camp: &Camp, repository: &Repository, title: &str, file: &str) -> Instance {
     let instance = camp.start(repository, title, &[]);
@@ -601,4 +601,17 @@ fn hooks_do_not_run_and_that_is_said() {
         answer.said()
     );
     assert!(!ran.exists());
+}
+
+#[test]
+fn what_a_check_leaves_running_is_ended() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let _instance = with_commit(&camp, &repository, "feature", "new.txt");
+    let check = "setsid sleep 4715 >/dev/null 2>&1 & true";
+    drop(camp.biv(["land", "--check", check, "feature"]).run().ok());
+    let home = format!("BIV_HOME={}", camp.home().display());
+    until("nothing of the camp runs", || {
+        processes_with(&home).is_empty()
+    });
 }

@@ -18,6 +18,7 @@ mod land;
 mod land_cases;
 mod land_fix;
 mod many;
+mod push;
 mod send;
 mod setup;
 mod stores;

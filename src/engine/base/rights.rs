@@ -21,6 +21,7 @@ pub(crate) enum Verb {
     Kill,
     UndoKill,
     Land,
+    Push,
     Compact,
     Queue,
     SetTimeout,
@@ -93,6 +94,7 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     ),
     // What an agent has made reaches the user's branches only by the user.
     (Verb::Land, Reach::Outside, "land work"),
+    (Verb::Push, Reach::Outside, "push a branch"),
     (Verb::PauseAll, Reach::Outside, "pause all instances"),
     (Verb::ResumeAll, Reach::Outside, "resume all instances"),
     (

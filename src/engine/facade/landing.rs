@@ -31,6 +31,15 @@ impl Engine {
         })
     }
 
+    /// Pushes what is committed, then opens a pull request by `gh` or `glab`.
+    pub(crate) fn pull_request(
+        &self,
+        given: &str,
+        options: PullRequestOptions,
+    ) -> Result<PullRequestView, Error> {
+        self.core.pull_request(given, options)
+    }
+
     /// Moves the target of a landing back, and brings an instance back that it has ended.
     pub(crate) fn undo_land(
         &self,

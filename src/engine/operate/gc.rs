@@ -64,6 +64,9 @@ impl Core {
     /// failure for one instance or repository does not stop the others.
     pub(crate) fn gc(&self, dry_run: bool) -> Result<Collection, Error> {
         self.recover_all()?;
+        if !dry_run {
+            self.sweep_scratch();
+        }
         let mut collection = Collection::default();
         let mut roots = std::collections::BTreeSet::new();
         for found in self.all(Scope::WithKilled)?.0 {

@@ -21,6 +21,7 @@ pub(in crate::engine) mod options;
 pub(in crate::engine) mod pause;
 pub(in crate::engine) mod peek;
 pub(in crate::engine) mod playground;
+pub(in crate::engine) mod pull_request;
 pub(in crate::engine) mod push;
 pub(in crate::engine) mod recover;
 pub(in crate::engine) mod relaunch;

@@ -15,7 +15,7 @@ use crate::engine::operate::setup::{self, Consent};
 use crate::git::landing::uncommitted;
 use crate::git::{Checkout, Repo};
 use crate::model::{InstanceId, InstanceRecord, last_lines, printable_line};
-use crate::process::{Command, Supervised};
+use crate::process::{Command, Supervised, stop_tree};
 use crate::store::InstanceDir;
 
 const SHOWN_LINES: usize = 20;
@@ -85,7 +85,10 @@ impl Core {
         };
         let passed =
             passed.and_then(|()| self.run_in(checked, &scratch, &checkout, command, progress));
-        let removed = self.remove_scratch(checked.record, checked.repository, &path);
+        // What it has left running would write into a directory that is gone.
+        let removed = stop_tree(None, &scratch.marker(), grace).map_err(Error::from);
+        let removed =
+            removed.and_then(|()| self.remove_scratch(checked.record, checked.repository, &path));
         if let Err(error) = removed {
             progress.note(&format!(
                 "the worktree of the check stays at {}: {}",
