@@ -24,8 +24,6 @@ pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::{Discovered, DiscoveryContext, DiscoveryCost};
 pub(crate) use file::{SealSpec, StopBy, Strategy, TranscriptFormat, Turnless, Verify};
 pub(crate) use install::version;
-#[cfg(test)]
-use launch::LaunchPlan;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};
 pub(crate) use transcripts::{

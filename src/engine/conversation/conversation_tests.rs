@@ -54,6 +54,7 @@ impl Camp {
             autoyes: false,
             autoyes_until: None,
             idle_timeout_s: None,
+            seal: None,
             session_ref: Some(REFERENCE.to_owned()),
             run: RunId::random(),
             place: None,
