@@ -30,7 +30,9 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         heading: "Leave agents alone",
-        commands: &["autoyes", "policy", "audit", "timeout", "daemon", "events"],
+        commands: &[
+            "autoyes", "policy", "seal", "audit", "timeout", "daemon", "events",
+        ],
     },
     Group {
         heading: "Keep things in order",

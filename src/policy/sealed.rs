@@ -16,10 +16,6 @@ pub(crate) enum Seal {
     #[default]
     None,
     /// Files, network and processes: all of them are closed.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "instances cannot be sealed yet")
-    )]
     Full,
 }
 

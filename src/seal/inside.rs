@@ -76,17 +76,18 @@ pub(crate) fn run_inside(stage: &str) -> ExitCode {
     }
 }
 
-pub(super) fn landlock_layers() -> Vec<SealLayer> {
-    super::landlock::layers()
-}
-
 /// Succeeds where the namespaces of a seal, and a `/proc` in them, can be had.
 fn probe() -> ExitCode {
     let entered = namespaces::enter(SealNetwork::None);
     let mounted = entered.is_ok_and(|()| {
         let biv = std::env::current_exe().unwrap_or_default();
         let again = Command::new(biv).args(["__seal", "probe-mounts"]);
-        again.output().is_ok_and(|output| output.success())
+        // Without a thread: none can be started between two pid namespaces.
+        let stdin = rustix::stdio::stdin().try_clone_to_owned();
+        let child = stdin
+            .ok()
+            .and_then(|stdin| again.spawn_on(stdin, false).ok());
+        child.is_some_and(|mut child| child.wait().is_ok_and(|status| status.success()))
     });
     ExitCode::from(u8::from(!mounted))
 }

@@ -17,7 +17,7 @@ use super::messages::{Environment, FromInside, Orders, ProxyAddress, ToInside};
 use super::mirror::Mirror;
 use super::plan::SealPlan;
 use super::proxy::{AllowedHost, OnDenied, Proxy, forward};
-use super::{SealError, inside};
+use super::{SealError, landlock};
 use crate::model::{SealLayer, SealNetwork, missing_layers};
 use crate::process::Command;
 
@@ -200,7 +200,7 @@ impl Built {
     /// Starts the program.
     pub(crate) fn start(self) -> Result<Running, SealError> {
         frame::send(&self.channel, &ToInside::Start, &[])?;
-        // With Landlock alone the process has become the program, and the channel is closed.
+        // With Landlock alone the process becomes the program, and the channel is closed.
         if let Ok((FromInside::Failed { message }, _)) = frame::receive(&self.channel) {
             end(self.child);
             return Err(SealError::Failed(message));
@@ -263,7 +263,7 @@ pub(super) fn code_of(status: ExitStatus) -> u8 {
 
 /// The layers that this machine has, found by building a seal around nothing.
 pub(crate) fn layers_of_machine(biv: &std::path::Path) -> Vec<SealLayer> {
-    let mut layers = inside::landlock_layers();
+    let mut layers = landlock::layers();
     let probe = Command::new(biv).args(["__seal", "probe"]);
     if probe.output().is_ok_and(|output| output.success()) {
         layers.extend([SealLayer::Mounts, SealLayer::Processes, SealLayer::Network]);

@@ -40,6 +40,7 @@ const INSTANCE: &[&str] = &[
     "exit_code",
     "activity_source",
     "stuck",
+    "seal",
 ];
 
 const PAUSE: &[&str] = &[

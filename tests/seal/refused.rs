@@ -33,12 +33,10 @@ fn site(kind: Kind) -> Site {
 /// Tries each line; those that succeed are the answer.
 #[track_caller]
 fn succeeded(site: &Site, attempts: &[(&str, String)]) -> Vec<String> {
-    let mut script = String::new();
-    for (name, attempt) in attempts {
-        script.push_str(&format!(
-            "if ( {attempt} ) >/dev/null 2>&1; then echo '{name}'; fi\n"
-        ));
-    }
+    let lines = attempts.iter().map(|(name, attempt)| {
+        format!("if ( {attempt} ) >/dev/null 2>&1; then echo '{name}'; fi\n")
+    });
+    let script: String = lines.collect();
     let answer = inside(&site.camp, &site.instance, &script).ok();
     answer.stdout.lines().map(str::to_owned).collect()
 }

@@ -60,7 +60,10 @@ fn entry_of(home: &Path, process: &Identity) -> Option<Registered> {
         Value::String(text) => text.parse().ok(),
         number => number.as_u64(),
     };
-    let same = entry.pid == process.pid && started == Some(process.started);
+    // A sealed agent has the pid of its launcher in a namespace of its own, and began later. As long as the
+    // launcher runs, no other process outside can have had that pid since.
+    let is_newer = started.is_some_and(|started| started > process.started) && process.is_alive();
+    let same = entry.pid == process.pid && (started == Some(process.started) || is_newer);
     let usable = uuid::Uuid::try_parse(&entry.session_id).is_ok();
     (same && usable).then_some(entry)
 }
@@ -89,7 +92,7 @@ mod tests {
         assert_eq!(known().as_deref(), Some(id));
         let (activity, said, _) = status(home.path(), &own).unwrap();
         assert_eq!((activity, said.as_str()), (Activity::Idle, "idle"));
-        write(own.started + 1);
+        write(own.started - 1);
         assert_eq!(known(), None, "an earlier process of this pid");
         assert_eq!(status(home.path(), &own), None);
     }

@@ -2,7 +2,7 @@
 
 use crate::agents::Provider;
 use crate::engine::autoyes::entries::{About, entry, outcome, past, was_left_to_a_person};
-use crate::engine::autoyes::policy::{off, rule_on, site};
+use crate::engine::autoyes::policy::{off, rule_on, seal_of, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::model::{EventKind, InstanceRecord, RestingState};
@@ -230,7 +230,8 @@ impl Core {
     /// The policy's decision about the screen; an acceptance is checked against the agent's own record.
     fn rule(&self, case: &DialogCase<'_>, policy: &Policy) -> Ruling {
         let (agent, worktree) = (&case.record.agent, &case.record.worktree.path);
-        let seen = rule_on(policy, agent, &case.open.dialog, worktree);
+        let seal = seal_of(case.record);
+        let seen = rule_on(policy, agent, &case.open.dialog, worktree, seal);
         if seen.decision != Decision::Accept {
             return seen;
         }
@@ -241,6 +242,7 @@ impl Core {
             Err(doubt) => return Ruling::manual(doubt),
         };
         let mut request = request(agent, &case.open.dialog);
+        request.seal = seal;
         request.readings = vec![command];
         let written = policy.decide(&request, &site(worktree));
         if written.decision == Decision::Accept {

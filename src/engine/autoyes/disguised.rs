@@ -8,7 +8,7 @@ use crate::detect::explain;
 use crate::engine::autoyes::corpus::{Ground, request, requests};
 use crate::engine::autoyes::policy::rule_on;
 use crate::policy::tests::draw;
-use crate::policy::{Decision, Policy};
+use crate::policy::{Decision, Policy, Seal};
 
 /// What stands before a command and changes nothing about it.
 const BEFORE: [&str; 14] = [
@@ -79,7 +79,7 @@ proptest! {
             let shown = draw(&[format!("claude/shell 200 {text}")]);
             let rules = catalog.require(&shown.agent).unwrap().rules();
             if let Some(dialog) = explain(rules, &shown.screen, None).dialog {
-                let shown = rule_on(&policy, "claude", &dialog, &ground.worktree);
+                let shown = rule_on(&policy, "claude", &dialog, &ground.worktree, Seal::None);
                 prop_assert_ne!(shown.decision, Decision::Accept, "shown: {} {:?}", text, shown);
             }
         }

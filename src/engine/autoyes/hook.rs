@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::engine::autoyes::entries::{About, PERSON_TYPES, entry, outcome, past};
-use crate::engine::autoyes::policy::{off, site};
+use crate::engine::autoyes::policy::{off, seal_of, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::typing::dialog::was_typed_at;
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
@@ -51,7 +51,7 @@ impl Core {
             readings: wanted.command.iter().cloned().collect(),
             paths: wanted.paths.clone(),
             complete: start.is_some(),
-            ..Request::default()
+            seal: seal_of(&record),
         };
         let mut place = site(&record.worktree.path);
         // In another working directory the same relative paths name other files.

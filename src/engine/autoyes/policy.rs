@@ -6,9 +6,10 @@ use crate::config::{Owner, Unreadable, is_writable_by_others, read_in_checkout, 
 use crate::detect::{Dialog, Key};
 use crate::engine::autoyes::disk::Disk;
 use crate::engine::base::{Core, Error};
+use crate::model::{InstanceRecord, SealNetwork, missing_layers};
 use crate::policy::{
     Decision, ExampleFailure, Layer, PartRuling, PathContext, Policy, PolicyFileError,
-    PolicySource, Request, Ruling, can_be_accepted, keys, request,
+    PolicySource, Request, Ruling, Seal, can_be_accepted, keys, request,
 };
 
 /// The user's rules, beside the configuration file.
@@ -82,7 +83,7 @@ impl Core {
                 });
             }
         };
-        let ruling = rule_on(&policy, agent, &dialog, worktree);
+        let ruling = rule_on(&policy, agent, &dialog, worktree, Seal::None);
         let keys = keys(&dialog, ruling.decision, policy.options.on_reject);
         let unseen = ruling.decision == Decision::Accept && keys.is_empty();
         Ok(PolicyCheck {
@@ -194,12 +195,37 @@ impl Core {
 }
 
 /// The decision of a policy about a dialog in this worktree.
-pub(super) fn rule_on(policy: &Policy, agent: &str, dialog: &Dialog, worktree: &Path) -> Ruling {
-    let ruling = policy.decide(&request(agent, dialog), &site(worktree));
+pub(super) fn rule_on(
+    policy: &Policy,
+    agent: &str,
+    dialog: &Dialog,
+    worktree: &Path,
+    seal: Seal,
+) -> Ruling {
+    let request = Request {
+        seal,
+        ..request(agent, dialog)
+    };
+    let ruling = policy.decide(&request, &site(worktree));
     if ruling.decision == Decision::Accept && !can_be_accepted(dialog) {
         return Ruling::manual("there is no choice that says yes just this once");
     }
     ruling
+}
+
+/// The seal of the running agent, as its launcher has built it. One that lacks a layer, or leaves the
+/// network open, counts as none.
+pub(super) fn seal_of(record: &InstanceRecord) -> Seal {
+    let layers = record.place.as_ref().and_then(|place| place.seal.as_ref());
+    match (&record.seal, layers) {
+        (Some(seal), Some(layers))
+            if seal.network != SealNetwork::All
+                && missing_layers(layers, seal.network).is_empty() =>
+        {
+            Seal::Full
+        }
+        _ => Seal::None,
+    }
 }
 
 pub(super) fn site(worktree: &Path) -> PathContext<'static> {

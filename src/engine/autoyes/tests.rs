@@ -7,7 +7,7 @@ use crate::agents::Catalog;
 use crate::detect::explain;
 use crate::engine::autoyes::policy::{rule_on, site};
 use crate::policy::tests::{Drawn, drawn};
-use crate::policy::{Decision, Policy, Request, keys};
+use crate::policy::{Decision, Policy, Request, Seal, keys};
 
 /// The screens below this folder, which is the expected answer.
 fn recorded(folder: &str) -> Vec<Drawn> {
@@ -49,7 +49,7 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
         let (decision, reason) = match &dialog {
             None => (Decision::Manual, "no dialog".to_owned()),
             Some(dialog) => {
-                let ruling = rule_on(&policy, agent, dialog, worktree.path());
+                let ruling = rule_on(&policy, agent, dialog, worktree.path(), Seal::None);
                 let keys = keys(dialog, ruling.decision, policy.options.on_reject);
                 if ruling.decision != Decision::Manual {
                     assert!(!keys.is_empty(), "{name}");

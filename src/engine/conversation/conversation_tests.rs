@@ -28,7 +28,6 @@ impl Camp {
         core.store.prepare().unwrap();
         let at = now();
         let record = InstanceRecord {
-            seal: None,
             format: InstanceRecord::FORMAT,
             rev: 0,
             id: InstanceId::random(),
@@ -55,6 +54,7 @@ impl Camp {
             autoyes: false,
             autoyes_until: None,
             idle_timeout_s: None,
+            seal: None,
             session_ref: Some(REFERENCE.to_owned()),
             run: RunId::random(),
             place: None,

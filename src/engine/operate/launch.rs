@@ -18,15 +18,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::base::error::{LAUNCH_PATIENCE, LaunchError};
 use crate::engine::base::socket;
-use crate::engine::operate::sealed_launch::{self, SealOrders};
+use crate::engine::operate::sealed_launch::{self, NO_SEAL, Program, SEALED, SealOrders};
 use crate::model::{InstanceId, SealLayer};
 use crate::process::{Command, adopt_orphans};
 use crate::tmux::release_this_pane;
-
-/// The answer of a launcher that has built a seal; its layers follow.
-pub(in crate::engine) const SEALED: &str = "sealed ";
-/// The answer of one that could not; the reason follows.
-pub(in crate::engine) const NO_SEAL: &str = "no seal: ";
 
 /// What the launcher is to become.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -210,7 +205,16 @@ fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
     std::env::set_current_dir(&orders.directory)
         .map_err(|error| format!("{}: {error}", orders.directory.display()))?;
     if let Some(seal) = &orders.seal {
-        return sealed_launch::run(&orders, seal, stream, &mut reader);
+        let program = Program {
+            argv: orders.argv.clone(),
+            environment: orders.environment.clone(),
+            directory: orders.directory.clone(),
+        };
+        return sealed_launch::run(program, seal, stream, &mut || {
+            await_go(&mut reader)?;
+            replay(&orders);
+            Ok(())
+        });
     }
     (&*stream)
         .write_all(b"ready\n")
@@ -231,7 +235,7 @@ fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
     Err(command.exec().to_string())
 }
 
-pub(in crate::engine) fn await_go(reader: &mut impl BufRead) -> Result<(), String> {
+fn await_go(reader: &mut impl BufRead) -> Result<(), String> {
     let mut word = String::new();
     match reader.read_line(&mut word) {
         Ok(_) if word == "go\n" => Ok(()),
@@ -242,7 +246,7 @@ pub(in crate::engine) fn await_go(reader: &mut impl BufRead) -> Result<(), Strin
 
 /// Prints the scrollback of the earlier session. The agent starts even if that fails, so errors are
 /// ignored.
-pub(in crate::engine) fn replay(orders: &LaunchOrders) {
+fn replay(orders: &LaunchOrders) {
     let mut screen = std::io::stdout().lock();
     if let Some(text) = orders
         .replay

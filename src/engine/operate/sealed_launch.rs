@@ -4,7 +4,7 @@
 //! survives restarts of the daemon, and a killed instance leaves no proxy behind.
 
 use std::collections::HashMap;
-use std::io::{BufRead, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +17,6 @@ use serde_json::json;
 use crate::config::Home;
 use crate::engine::base::{Core, socket};
 use crate::engine::hook::handle_hook;
-use crate::engine::operate::launch::{LaunchOrders, NO_SEAL, SEALED, await_go, replay};
 use crate::model::{EventKind, InstanceId};
 use crate::process::adopt_orphans;
 use crate::seal::{self, AllowedHost, Denied, REPORT_SOCKET, SealPlan, Sealed};
@@ -26,6 +25,18 @@ use crate::seal::{self, AllowedHost, Denied, REPORT_SOCKET, SealPlan, Sealed};
 const AGAIN: Duration = Duration::from_secs(60);
 /// The most bytes of one report.
 const LONGEST: u64 = 2 << 20;
+
+/// The answer of a launcher that has built a seal; its layers follow.
+pub(in crate::engine) const SEALED: &str = "sealed ";
+/// The answer of one that could not; the reason follows.
+pub(in crate::engine) const NO_SEAL: &str = "no seal: ";
+
+/// What is to run inside.
+pub(in crate::engine) struct Program {
+    pub argv: Vec<String>,
+    pub environment: seal::Environment,
+    pub directory: std::path::PathBuf,
+}
 
 /// The seal to be built, and where its refusals are reported.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -39,12 +50,12 @@ pub(in crate::engine) struct SealOrders {
 
 /// Builds the seal before it says ready, and starts the agent on "go".
 pub(in crate::engine) fn run(
-    orders: &LaunchOrders,
+    program: Program,
     asked: &SealOrders,
     mut stream: &UnixStream,
-    reader: &mut impl BufRead,
+    await_go: &mut dyn FnMut() -> Result<(), String>,
 ) -> Result<ExitCode, String> {
-    let mut environment = orders.environment.clone();
+    let mut environment = program.environment;
     if let Some(term) = std::env::var_os("TERM") {
         environment.retain(|(name, _)| name != b"TERM");
         environment.push((b"TERM".to_vec(), term.into_encoded_bytes()));
@@ -56,9 +67,9 @@ pub(in crate::engine) fn run(
     let reports = socket::bind(&socket).map_err(|error| no_seal(&error))?;
     let built = seal::build(&Sealed {
         plan: asked.plan.clone(),
-        argv: orders.argv.clone(),
+        argv: program.argv,
         environment,
-        directory: orders.directory.clone(),
+        directory: program.directory,
         hosts: asked.hosts.clone(),
         biv: asked.biv.clone(),
         on_denied: denials_of(asked),
@@ -68,8 +79,7 @@ pub(in crate::engine) fn run(
     stream
         .write_all(format!("{SEALED}{layers}\n").as_bytes())
         .map_err(|error| error.to_string())?;
-    await_go(reader)?;
-    replay(orders);
+    await_go()?;
     answer_hooks(reports, asked.home.clone(), asked.instance.clone());
     let running = built.start().map_err(|error| error.to_string())?;
     // Closed: the agent runs.

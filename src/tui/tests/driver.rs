@@ -214,11 +214,11 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         queue: None,
         run_id: RunId::parse(&id(letter)).unwrap(),
         asks: None,
-        seal: None,
         last_line: None,
         exit_code: None,
         activity_source: None,
         stuck: None,
+        seal: None,
     }
 }
 
