@@ -13,7 +13,9 @@ use crate::engine::autoyes::entries::{About, PERSON_TYPES, entry, outcome, past}
 use crate::engine::autoyes::policy::{off, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState};
-use crate::policy::{Decision, NoAnswer, OnReject, Request, Ruling, allowed, digest, redacted};
+use crate::policy::{
+    Decision, NoAnswer, OnReject, Request, Ruling, Seal, allowed, digest, redacted,
+};
 
 /// The request in the terms of the rules.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -51,7 +53,8 @@ impl Core {
             readings: wanted.command.iter().cloned().collect(),
             paths: wanted.paths.clone(),
             complete: start.is_some(),
-            ..Request::default()
+            // No instance can be sealed yet.
+            seal: Seal::None,
         };
         let mut place = site(&record.worktree.path);
         // In another working directory the same relative paths name other files.
