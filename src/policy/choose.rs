@@ -13,7 +13,7 @@ pub(crate) fn request<'d>(agent: &'d str, dialog: &'d Dialog) -> Request<'d> {
         readings: dialog.readings(),
         paths: dialog.paths.clone(),
         complete: dialog.complete && dialog.is_readable() && names_its_path(dialog),
-        seal: super::sealed::Seal::None,
+        seal: super::decide::Seal::None,
     }
 }
 

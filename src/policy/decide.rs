@@ -1,9 +1,8 @@
 //! The decision on one request.
 
-use super::file::{LayeredRule, NEVER, Policy};
+use super::file::{Layer, LayeredRule, NEVER, Policy};
 use super::paths::{PathClass, PathContext};
 use super::permit::{Judge, Permission};
-use super::sealed::Seal;
 use super::search::Search;
 use super::shell::{self, Simple};
 use super::text::unmasked;
@@ -24,6 +23,15 @@ impl Decision {
             Self::Manual => "manual",
         }
     }
+}
+
+/// How an agent is kept from its surroundings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Seal {
+    #[default]
+    None,
+    /// Files, network and processes: all of them are closed.
+    Full,
 }
 
 /// What an agent asks for, from a dialog or from a hook.
@@ -88,6 +96,47 @@ impl Policy {
                 self.decide_sealed(request, context, outside)
             }
         }
+    }
+
+    /// The decision inside a full seal, where the rules outside have not accepted the request.
+    fn decide_sealed(
+        &self,
+        request: &Request<'_>,
+        context: &PathContext<'_>,
+        outside: Ruling,
+    ) -> Ruling {
+        if !self.sealed.accept {
+            return outside;
+        }
+        let stays = |layered: &&LayeredRule| {
+            layered.layer != Layer::BuiltIn || self.sealed.reject.contains(&layered.rule.id)
+        };
+        let inside = Self {
+            reject: self.reject.iter().filter(stays).cloned().collect(),
+            manual: [&self.manual[..], &self.sealed.manual[..]].concat(),
+            accept: self.accept.clone(),
+            paths: self.paths.clone(),
+            outward: self.outward.clone(),
+            ..Self::default()
+        };
+        let ruling = inside.decide(
+            &Request {
+                seal: Seal::None,
+                ..request.clone()
+            },
+            context,
+        );
+        // A ruling without a rule is a doubt; what cannot be seen, or is for a person, stays one.
+        let known = request.complete && request.tool.is_some_and(|tool| !NEVER.contains(&tool));
+        if ruling.decision == Decision::Manual && ruling.rule.is_none() && known {
+            return Ruling {
+                decision: Decision::Accept,
+                rule: Some("sealed".to_owned()),
+                reason: "it cannot reach anything outside of its seal".to_owned(),
+                parts: ruling.parts,
+            };
+        }
+        ruling
     }
 
     /// The decision by the rules that hold outside of a seal.
@@ -209,7 +258,7 @@ impl Judge<'_> {
             context: self.context,
         };
         let is_spared = |command: &Simple| {
-            let words = words_of(command);
+            let words = command.texts();
             command.redirects.iter().all(|redirect| !redirect.writes)
                 && rejects.iter().any(|layered| layered.rule.spares(&words))
         };
@@ -297,7 +346,7 @@ impl Judge<'_> {
             .iter()
             .zip(permissions)
             .map(|(command, permission)| PartRuling {
-                command: words_of(command).join(" "),
+                command: command.texts().join(" "),
                 decision: match permission {
                     Ok(_) => Decision::Accept,
                     Err(_) => Decision::Manual,
@@ -310,14 +359,6 @@ impl Judge<'_> {
             })
             .collect()
     }
-}
-
-pub(super) fn words_of(command: &Simple) -> Vec<&str> {
-    command
-        .words
-        .iter()
-        .map(|word| word.text.as_str())
-        .collect()
 }
 
 /// Whether a path on a screen may have been shortened: `src/.../a.rs`. `[...slug].ts` is a name.
@@ -374,7 +415,7 @@ fn remaining(plain: &shell::Plain, spared: &[bool]) -> String {
 
 /// A command as text, with the files that it writes.
 fn spelt(command: &Simple) -> String {
-    let mut words: Vec<String> = words_of(command).into_iter().map(quoted).collect();
+    let mut words: Vec<String> = command.texts().into_iter().map(quoted).collect();
     for redirect in command
         .redirects
         .iter()

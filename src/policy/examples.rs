@@ -161,7 +161,7 @@ impl Policy {
             readings,
             paths,
             complete: true,
-            seal: super::sealed::Seal::None,
+            seal: super::decide::Seal::None,
         }
     }
 }

@@ -10,7 +10,6 @@ use serde::{Deserialize, Deserializer};
 
 use super::paths::PathLists;
 use super::rule::Rule;
-use super::sealed::{SealedRules, SealedTable};
 
 /// The built-in rules.
 pub(crate) const BUILT_IN: [(&str, &str); 4] = [
@@ -112,6 +111,39 @@ struct File {
 struct Targets {
     /// Those by which something leaves the machine.
     outward: Vec<String>,
+}
+
+/// The table `[sealed]` of a policy file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct SealedTable {
+    /// Whether the rules of the seal are used at all; otherwise all is as outside.
+    pub accept: Option<bool>,
+    /// The rules outside that reject inside as well.
+    pub reject: Vec<String>,
+    pub manual: Vec<Rule>,
+}
+
+/// The tables of all layers, merged.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SealedRules {
+    pub accept: bool,
+    pub reject: Vec<String>,
+    pub manual: Vec<LayeredRule>,
+}
+
+impl SealedRules {
+    /// A repository can switch the rules of the seal off, not on.
+    fn lay(&mut self, table: SealedTable, layer: Layer) {
+        match (table.accept, layer) {
+            (Some(true), Layer::Repository) | (None, _) => {}
+            (Some(accept), _) => self.accept = accept,
+        }
+        self.reject.extend(table.reject);
+        let rules = table.manual.into_iter();
+        self.manual
+            .extend(rules.map(|rule| LayeredRule { rule, layer }));
+    }
 }
 
 /// A mistake in a policy file.

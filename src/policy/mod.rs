@@ -18,7 +18,6 @@ mod permit;
 mod reach;
 mod redact;
 mod rule;
-mod sealed;
 mod search;
 mod shell;
 #[cfg(test)]
@@ -28,13 +27,12 @@ mod tree;
 mod walk;
 
 pub(crate) use choose::{can_be_accepted, fingerprint, keys, request};
-pub(crate) use decide::{Decision, PartRuling, Request, Ruling};
+pub(crate) use decide::{Decision, PartRuling, Request, Ruling, Seal};
 pub(crate) use examples::ExampleFailure;
 pub(crate) use file::{Layer, OnReject, Policy, PolicyFileError, PolicySource};
 pub(crate) use limits::{NoAnswer, PastDecision, allowed};
 pub(crate) use paths::{Entry, EntryKind, PathContext, PathResolver};
 pub(crate) use redact::redacted;
-pub(crate) use sealed::Seal;
 pub(crate) use text::is_hidden;
 
 /// A hash of a text, in hexadecimal.

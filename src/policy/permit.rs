@@ -63,7 +63,7 @@ impl Judge<'_> {
         let mut before = Before::default();
         let mut permissions = Vec::new();
         for (at, command) in commands.iter().enumerate() {
-            let words = super::decide::words_of(command);
+            let words = command.texts();
             let bases = walk.enter(command);
             let inert = possible && words.first().is_some_and(|word| word.starts_with('-'));
             let permission = if inert {
@@ -293,7 +293,7 @@ impl Judge<'_> {
         let Some(source) = asked.source else {
             return false;
         };
-        let words = super::decide::words_of(source);
+        let words = source.texts();
         self.mine(&self.policy.accept).iter().any(|layered| {
             let rule = &layered.rule;
             let Some(allowed) = rule.allows(&words).filter(|_| rule.lists) else {

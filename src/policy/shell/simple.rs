@@ -39,6 +39,13 @@ pub(crate) struct PlainRedirect {
     pub target: String,
 }
 
+impl Simple {
+    /// Its words, without their quotes.
+    pub(crate) fn texts(&self) -> Vec<&str> {
+        self.words.iter().map(|word| word.text.as_str()).collect()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct PlainWord {
     /// Without its quotes.
