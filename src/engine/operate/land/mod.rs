@@ -23,6 +23,7 @@ use crate::engine::operate::land::source::Source;
 use crate::engine::operate::options::KillOrder;
 use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::Prepared as KnownRepository;
 use crate::git::Repo;
 use crate::git::landing::Change;
 use crate::lifecycle::{Facts, Plan};
@@ -86,7 +87,13 @@ impl Core {
                 Plan::land()
             };
             let facts = facts_of(&prepared);
-            match self.operate(&lock, &dir, record, plan, facts, progress) {
+            let journal = self.begin_journal(&dir, plan, facts)?;
+            // So that the steps do not ask git for the repository again.
+            let known = KnownRepository {
+                repository: repository.clone(),
+                ahead: None,
+            };
+            match self.carry_out_prepared(&lock, &dir, journal, record, known, progress) {
                 Ok(record) => return Ok(self.landed(&record, prepared, &repository, false)),
                 Err(error) if was_moved(&error) => {
                     progress.note(&format!("{error}; trying again"));
