@@ -1,5 +1,7 @@
 //! Branch, worktree, session, agent.
 
+use std::path::PathBuf;
+
 use crate::support::{Camp, Instance, until};
 
 #[test]
@@ -85,6 +87,28 @@ fn several_are_started_by_one_command() {
     assert!(said.contains("started 3 of 4"), "{said}");
     assert!(said.contains("`try-3`"), "{said}");
     assert_eq!(camp.list().len(), 5);
+}
+
+/// It is found, and cannot be started: its interpreter is missing.
+#[test]
+fn a_program_that_cannot_be_started_leaves_nothing() {
+    use std::os::unix::fs::PermissionsExt;
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let program = camp.root().join("program");
+    std::fs::write(&program, "#!/nonexistent/interpreter\n").unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let answer = camp
+        .biv(["new", "broken", "-a", "shell", "--"])
+        .arg(&program)
+        .within(&repository.path)
+        .run()
+        .fails(1);
+    let said = answer.said();
+    assert!(said.contains("exit status 127"), "{said}");
+    assert_eq!(camp.list().len(), 0);
+    assert_eq!(repository.branches(), ["main"]);
+    assert_eq!(repository.worktrees(), Vec::<PathBuf>::new());
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! the environment reach neither the disk nor a process list. The launcher checks everything that
 //! can be checked before it reports ready, which is before the operation's line; "go" is behind it.
 
+use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -170,12 +171,21 @@ impl Waiting {
     }
 }
 
+/// As a shell ends where a command cannot be started.
+const CANNOT_START: u8 = 127;
+
 /// The launcher itself: the program of every pane until it becomes the agent.
 pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
     // Our directory is the one of the socket: the server runs there.
     if let Ok(stream) = UnixStream::connect(Path::new(socket)) {
-        match follow_orders(&stream) {
+        let begun = Cell::new(false);
+        match follow_orders(&stream, &begun) {
             Ok(status) => return status,
+            // From here on it counts as the agent: one that says why it cannot start, and ends.
+            Err(problem) if begun.get() => {
+                drop(writeln!(std::io::stderr(), "{problem}"));
+                return ExitCode::from(CANNOT_START);
+            }
             // If the other end is gone, the problem cannot be reported.
             Err(problem) => drop((&stream).write_all(format!("{problem}\n").as_bytes())),
         }
@@ -187,7 +197,7 @@ pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {
 }
 
 /// Returns only what a sealed agent has ended with: without a seal this process becomes the agent.
-fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
+fn follow_orders(stream: &UnixStream, begun: &Cell<bool>) -> Result<ExitCode, String> {
     let mut reader = BufReader::new(stream);
     let mut line = Vec::new();
     reader
@@ -212,6 +222,7 @@ fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
         };
         return sealed_launch::run(program, seal, stream, &mut || {
             await_go(&mut reader)?;
+            begun.set(true);
             replay(&orders);
             Ok(())
         });
@@ -220,6 +231,7 @@ fn follow_orders(stream: &UnixStream) -> Result<ExitCode, String> {
         .write_all(b"ready\n")
         .map_err(|error| error.to_string())?;
     await_go(&mut reader)?;
+    begun.set(true);
     replay(&orders);
     let mut command = Command::new(program)
         .args(orders.argv.iter().skip(1))
