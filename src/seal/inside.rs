@@ -137,15 +137,16 @@ fn inner(channel: &UnixStream) -> Result<ExitCode, Problem> {
         loopback::bring_up()?;
     }
     if network == SealNetwork::AllowList {
+        // Those with a number first: the proxy takes any port, and must not take one of theirs.
+        for port in &orders.plan.loopback_ports {
+            listeners.push(TcpListener::bind(("127.0.0.1", *port))?);
+        }
         let listener = TcpListener::bind("127.0.0.1:0")?;
         proxy = Some(ProxyAddress {
             port: listener.local_addr()?.port(),
             credentials: None,
         });
-        listeners.push(listener);
-        for port in &orders.plan.loopback_ports {
-            listeners.push(TcpListener::bind(("127.0.0.1", *port))?);
-        }
+        listeners.insert(0, listener);
     }
     namespaces::choose_next_pid(orders.pid);
     namespaces::drop_capabilities()?;

@@ -196,6 +196,13 @@ impl Stage {
         until("the answer is complete", || self.model.open_requests() == 0);
     }
 
+    /// The directory that the agent's program and all that it needs are in.
+    pub(crate) fn installed(&self) -> PathBuf {
+        let commands = commands(self.agent);
+        let root = commands.ancestors().find(|dir| dir.ends_with("agents"));
+        root.unwrap_or(&commands).to_owned()
+    }
+
     /// A file in the agent's home.
     pub(crate) fn home(&self, path: &str) -> PathBuf {
         self.camp.root().join("user").join(path)

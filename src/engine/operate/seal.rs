@@ -1,5 +1,6 @@
 //! From the settings, the provider's file and the repository to the plan of a seal.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
@@ -145,7 +146,11 @@ impl Core {
         let git = of_git(site, &mut grants)?;
         replacements.extend(git.replacement);
         let hosts = hosts(settings, spec, &variable)?;
-        let ports = hosts.iter().filter_map(AllowedHost::loopback_port);
+        // The same port can be named by the settings and by a variable of the agent.
+        let ports: BTreeSet<u16> = hosts
+            .iter()
+            .filter_map(AllowedHost::loopback_port)
+            .collect();
         let namespaces = !(cfg!(debug_assertions)
             && std::env::var_os(WITHOUT).is_some_and(|layer| layer == "namespaces"));
         let plan = SealPlan {
@@ -157,7 +162,7 @@ impl Core {
             root,
             temporary,
             network: site.network,
-            loopback_ports: ports.collect(),
+            loopback_ports: ports.into_iter().collect(),
             namespaces,
         };
         Ok((plan, hosts))
@@ -231,12 +236,22 @@ fn programs(site: Site<'_>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<
                 .map(Path::to_owned),
         );
         // The environment of a Python program is the directory above its programs.
-        let environment = real.parent().and_then(Path::parent);
-        found.extend(
-            environment
-                .filter(|directory| directory.join("pyvenv.cfg").exists())
-                .map(Path::to_owned),
-        );
+        let environment = real
+            .parent()
+            .and_then(Path::parent)
+            .filter(|directory| directory.join("pyvenv.cfg").exists());
+        if let Some(environment) = environment {
+            found.push(environment.to_owned());
+            // Its interpreter, with its library, may be anywhere (pyenv, uv).
+            let interpreter = environment.join("bin/python").canonicalize().ok();
+            found.extend(
+                interpreter
+                    .as_deref()
+                    .and_then(|python| python.parent()?.parent())
+                    .filter(|prefix| is_narrow(prefix))
+                    .map(Path::to_owned),
+            );
+        }
         found.push(program);
         found.push(real);
     }
