@@ -1,7 +1,7 @@
 //! Operations on a sealed instance keep its seal.
 
 use crate::support::{Camp, Instance, until};
-use crate::{Kind, start_sealed};
+use crate::{Kind, left_out, start_sealed};
 
 const FULL: [&str; 5] = [
     "landlock-files",
@@ -34,6 +34,9 @@ fn assert_sealed(camp: &Camp, instance: &Instance) {
 
 #[test]
 fn pause_resume_and_restart_keep_the_seal() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let camp = Camp::new();
     let repository = camp.repository("app");
     let instance = start_sealed(&camp, &repository, "fix");
@@ -67,6 +70,9 @@ fn pause_resume_and_restart_keep_the_seal() {
 
 #[test]
 fn with_landlock_alone_the_missing_layers_are_named() {
+    if left_out(Kind::LandlockAlone) {
+        return;
+    }
     let camp = Kind::LandlockAlone.camp();
     let repository = camp.repository("app");
     let instance = start_sealed(&camp, &repository, "fix");
@@ -91,6 +97,9 @@ fn with_landlock_alone_the_missing_layers_are_named() {
 
 #[test]
 fn the_exit_status_of_a_sealed_agent_is_its_own() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let camp = Camp::new();
     let repository = camp.repository("app");
     let arguments = ["new", "x", "--seal", "--json", "-a", "shell", "--"];
@@ -106,6 +115,9 @@ fn the_exit_status_of_a_sealed_agent_is_its_own() {
 /// The supervisor outside is the last that the user could end by hand: nothing outlives it.
 #[test]
 fn an_agent_does_not_outlive_the_process_outside() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     for kind in [Kind::Namespaces, Kind::LandlockAlone] {
         let camp = kind.camp();
         let repository = camp.repository("app");
@@ -144,6 +156,9 @@ fn until_launcher(instance: &Instance) -> Option<i32> {
 
 #[test]
 fn a_repository_may_ask_for_a_seal_and_a_shared_branch_is_refused() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let camp = Camp::new();
     let repository = camp.repository("app");
     repository.write(".bivouac.toml", "[seal]\ndefault = true\n");

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 
 use crate::support::{Camp, Instance, until};
-use crate::{inside, start_sealed};
+use crate::{Kind, inside, left_out, start_sealed};
 
 /// A server that answers every request with `hello`.
 fn server() -> u16 {
@@ -28,6 +28,9 @@ const FETCH: &str = "/usr/bin/python3 -c \"import sys, urllib.request; print(url
 
 #[test]
 fn a_named_port_of_this_machine_is_the_same_port_inside() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let port = server();
     let camp = Camp::new();
     crate::configure(&camp, &format!("[seal]\nhosts = [\"127.0.0.1:{port}\"]\n"));
@@ -42,6 +45,9 @@ fn a_named_port_of_this_machine_is_the_same_port_inside() {
 
 #[test]
 fn what_is_refused_is_told_by_the_trial() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let camp = Camp::new();
     let repository = camp.repository("app");
     let instance = start_sealed(&camp, &repository, "fix");
@@ -68,6 +74,9 @@ fn what_is_refused_is_told_by_the_trial() {
 
 #[test]
 fn what_an_agent_is_refused_is_in_the_audit_the_events_and_the_list() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
     let camp = Camp::new();
     let repository = camp.repository("app");
     let script =
