@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Bench, Camp, Row, timed};
+use crate::support::{Bench, Camp, Row, median, timed};
 
 /// An agent that draws its prompt at once, and waits.
 const PROMPTER: [&str; 3] = ["sh", "-c", "printf '> '; exec cat"];
@@ -11,6 +11,7 @@ const MADE_TOGETHER: usize = 48;
 
 pub(crate) fn rows(bench: &mut Bench) {
     creating(bench);
+    sealing(bench);
     resuming(bench);
     together(bench);
 }
@@ -31,6 +32,32 @@ fn creating(bench: &mut Bench) {
         &ours,
         &raw,
         1.5,
+    ));
+}
+
+/// What a seal adds to the start of an agent.
+fn sealing(bench: &mut Bench) {
+    let camp = Camp::new();
+    if !camp.biv(&["doctor"]).contains("seal: complete") {
+        return;
+    }
+    let repository = camp.repository(50);
+    new(&camp, &repository, "first");
+    let mut open = Vec::new();
+    let mut sealed = Vec::new();
+    for n in 0..15 {
+        open.push(timed(|| new(&camp, &repository, &format!("open{n}"))));
+        let title = format!("sealed{n}");
+        let mut words = vec!["new", &title, "--seal", "-a", "shell", "--"];
+        words.extend(PROMPTER);
+        sealed.push(timed(|| drop(camp.biv_in(&repository, &words))));
+    }
+    bench.row(Row::below(
+        "seal-start",
+        "`biv new --seal` until it returns, more than without",
+        median(&sealed) - median(&open),
+        20.0,
+        "ms",
     ));
 }
 

@@ -16,7 +16,11 @@ pub(super) struct Theme {
     pub accent: Style,
     pub busy: Style,
     pub ready: Style,
+    /// Nothing else looks like this.
     pub needs_you: Style,
+    pub interrupted: Style,
+    pub marked: Style,
+    pub autoyes: Style,
     pub paused: Style,
     pub failed: Style,
     pub added: Style,
@@ -52,6 +56,9 @@ impl Theme {
             busy: Style::new().fg(Color::Cyan),
             ready: Style::new().fg(Color::Green),
             needs_you: Style::new().fg(Color::Yellow).add_modifier(Modifier::BOLD),
+            interrupted: Style::new().fg(Color::LightRed),
+            marked: Style::new().fg(Color::Magenta),
+            autoyes: Style::new().fg(Color::LightBlue),
             paused: Style::new().fg(Color::Blue),
             failed: Style::new().fg(Color::Red),
             added: Style::new().fg(Color::Green),
@@ -65,6 +72,10 @@ impl Theme {
         Self {
             accent: Style::new().fg(Color::Blue),
             busy: Style::new().fg(Color::Blue),
+            marked: Style::new().fg(Color::LightRed),
+            autoyes: Style::new().fg(Color::Blue).add_modifier(Modifier::ITALIC),
+            paused: Style::new().fg(Color::Cyan),
+            interrupted: Style::new().fg(Color::Red),
             // Yellow on white is not readable.
             needs_you: Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD),
             selected: Style::new().fg(Color::Blue).add_modifier(Modifier::BOLD),
@@ -82,7 +93,10 @@ impl Theme {
             accent: style.add_modifier(Modifier::BOLD),
             busy: style,
             ready: style,
-            needs_you: style.add_modifier(Modifier::BOLD),
+            needs_you: style.add_modifier(Modifier::BOLD | Modifier::UNDERLINED),
+            interrupted: style.add_modifier(Modifier::BOLD),
+            marked: style.add_modifier(Modifier::UNDERLINED),
+            autoyes: style.add_modifier(Modifier::ITALIC),
             paused: style.add_modifier(Modifier::DIM),
             failed: style.add_modifier(Modifier::BOLD),
             added: style,
@@ -96,6 +110,27 @@ impl Theme {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_needs_the_user_looks_like_nothing_else() {
+        for theme in [Theme::dark(), Theme::light(), Theme::plain()] {
+            let others = [
+                theme.marked,
+                theme.autoyes,
+                theme.selected,
+                theme.busy,
+                theme.paused,
+                theme.interrupted,
+                theme.ready,
+                theme.failed,
+            ];
+            assert!(!others.contains(&theme.needs_you), "{theme:?}");
+            for style in [theme.marked, theme.autoyes, theme.paused] {
+                let same = others.iter().filter(|other| **other == style).count();
+                assert_eq!(same, 1, "{style:?} of {theme:?}");
+            }
+        }
+    }
 
     #[test]
     fn the_terminal_says_whether_it_is_light() {

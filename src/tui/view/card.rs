@@ -24,7 +24,7 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
         Line::from(vec![
             styled(
                 format!("⚡ interrupted {}", interrupted_for(state, view)),
-                theme.needs_you.add_modifier(Modifier::BOLD),
+                theme.interrupted.add_modifier(Modifier::BOLD),
             ),
             styled(" (its tmux server went away)", theme.dim),
         ])

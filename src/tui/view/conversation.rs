@@ -55,7 +55,7 @@ fn told(state: &State, entry: &ConversationEntry, width: usize, all: &mut Vec<Li
     let (who, style) = match entry.speaker {
         Speaker::User => ("you".to_owned(), theme.accent),
         Speaker::Assistant => ("agent".to_owned(), theme.strong),
-        Speaker::System if entry.is_summary() => ("summary".to_owned(), theme.needs_you),
+        Speaker::System if entry.is_summary() => ("summary".to_owned(), theme.accent),
         Speaker::System => ("note".to_owned(), theme.dim),
         Speaker::Tool => (entry.tool_line(), theme.dim),
     };

@@ -23,7 +23,7 @@ pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Pos
     } else {
         Line::from(styled(
             format!("{} marked ", state.marks.len()),
-            theme.needs_you,
+            theme.marked,
         ))
     };
     if state.filtering || !state.filter.is_empty() {
@@ -98,12 +98,12 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let (kind, words) = shown_state(state, view);
     let bar = match (selected, marked) {
         (true, _) => styled("▌", theme.accent),
-        (false, true) => styled("+", theme.needs_you),
+        (false, true) => styled("+", theme.marked),
         (false, false) => Span::raw(" "),
     };
     let title_style = match (selected, marked) {
         (true, _) => theme.selected,
-        (false, true) => theme.needs_you,
+        (false, true) => theme.marked,
         (false, false) => theme.text,
     };
     let words_width = words.width() + 1;
@@ -120,7 +120,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
             },
             style(state, kind),
         ),
-        styled(mark, theme.needs_you),
+        styled(mark, theme.marked),
         styled(cut(&view.title.to_string(), room), title_style),
     ]);
     let right = Line::from(styled(format!("{words} "), style(state, kind)));
@@ -153,7 +153,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     };
     let mut right = Vec::new();
     if view.autoyes {
-        right.push(styled("autoyes ", theme.needs_you));
+        right.push(styled("autoyes ", theme.autoyes));
     }
     if view.pause.is_some() && kind == StatusKind::Paused {
         right.push(styled(format!("{} ", reason(view)), theme.dim));

@@ -36,7 +36,7 @@ pub(super) fn style(state: &State, kind: StatusKind) -> Style {
         StatusKind::Ready => theme.ready,
         StatusKind::Running => theme.text,
         StatusKind::Paused => theme.paused,
-        StatusKind::Interrupted => theme.needs_you,
+        StatusKind::Interrupted => theme.interrupted,
         StatusKind::Failed => theme.failed,
         StatusKind::Completed => theme.dim,
     }
