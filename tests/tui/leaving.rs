@@ -104,7 +104,7 @@ fn any_size_is_a_screen() {
     for (columns, rows) in [(200, 50), (20, 4), (7, 2), (300, 100), (80, 24)] {
         terminal.resize(columns, rows);
         if columns > 60 {
-            terminal.wait_for("biv/sized");
+            terminal.wait_for("asks: edit");
             terminal.wait_for("q quit");
         }
     }

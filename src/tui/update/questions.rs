@@ -163,6 +163,7 @@ fn agents(state: &State) -> Vec<String> {
         .iter()
         .filter(|agent| agent.installed)
         .collect();
-    agents.sort_by_key(|agent| !agent.default);
+    // A prompt is a command to a shell: that one is never the first without being asked for.
+    agents.sort_by_key(|agent| (!agent.default, agent.name == "shell"));
     agents.into_iter().map(|agent| agent.name.clone()).collect()
 }
