@@ -101,6 +101,8 @@ pub(super) enum Command {
     #[command(name = "__seal", hide = true)]
     InsideSeal {
         stage: String,
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<std::ffi::OsString>,
     },
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]

@@ -79,7 +79,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
             ui::run(output)
         }
         Some(Command::Launch { socket }) => Ok(run_launcher(&socket)),
-        Some(Command::InsideSeal { stage }) => Ok(run_inside_seal(&stage)),
+        Some(Command::InsideSeal { stage, words }) => Ok(run_inside_seal(&stage, &words)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::Leash { parent, words }) => Ok(run_bound_to_parent(parent, &words)),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),

@@ -60,7 +60,7 @@ impl Running {
     }
 }
 
-pub(crate) fn run_inside(_: &str) -> ExitCode {
+pub(crate) fn run_inside(_: &str, _: &[std::ffi::OsString]) -> ExitCode {
     ExitCode::FAILURE
 }
 

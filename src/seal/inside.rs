@@ -2,10 +2,12 @@
 //!
 //! `outer` creates the namespaces and waits; `inner` is the first process of the pid namespace: it mounts,
 //! gives up its rights, starts the program, reaps orphans and ends with the program, which ends everything
-//! else in the namespace. `alone` restricts itself by Landlock and becomes the program. `probe` tells by
+//! else in the namespace. `program` stops itself and becomes the program when it is continued, which is after
+//! it has got the terminal. `alone` restricts itself by Landlock and becomes the program. `probe` tells by
 //! its exit status whether namespaces can be created.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -15,7 +17,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rustix::process::{
-    Pid, Signal, WaitOptions, kill_process_group, set_parent_process_death_signal, wait,
+    Pid, Signal, WaitOptions, WaitStatus, kill_process_group, set_parent_process_death_signal,
+    wait, waitpid,
 };
 use rustix::termios::{isatty, tcgetpgrp, tcsetpgrp};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
@@ -27,6 +30,9 @@ use super::supervisor::code_of;
 use super::{environment, frame, loopback, mounts, namespaces};
 use crate::model::{SealLayer, SealNetwork};
 use crate::process::{Command, adopt_orphans};
+
+/// As a shell ends where a command cannot be started.
+const CANNOT_START: u8 = 127;
 
 /// Why a seal was not built.
 enum Problem {
@@ -46,8 +52,9 @@ impl From<std::io::Error> for Problem {
     }
 }
 
-pub(crate) fn run_inside(stage: &str) -> ExitCode {
+pub(crate) fn run_inside(stage: &str, words: &[OsString]) -> ExitCode {
     match stage {
+        "program" => return become_program(words),
         "probe" => return probe(),
         "probe-mounts" => return probe_mounts(),
         _ => {}
@@ -170,11 +177,16 @@ fn inner(channel: &UnixStream) -> Result<ExitCode, Problem> {
     drop(listeners);
     await_start(channel)?;
     let terminal = stdin.try_clone()?;
-    let child = program(&orders, true, proxy.as_ref())?
+    let waits = isatty(&terminal);
+    let child = program(&orders, proxy.as_ref(), waits)?
         .spawn_on(stdin, true)
         .map_err(|error| error.to_string())?;
     let group = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
+    if let Some(group) = group.filter(|_| waits) {
+        // A program that reads before it is in the foreground gets an error.
+        if let Some(status) = ended_before_it_stopped(group) {
+            return Ok(status);
+        }
         give_terminal(&terminal, group);
     }
     drop(terminal);
@@ -206,7 +218,7 @@ fn alone(channel: &UnixStream) -> Result<ExitCode, Problem> {
     frame::send(channel, &FromInside::Ready { layers }, &[])?;
     await_start(channel)?;
     adopt_orphans();
-    let program = program(&orders, false, orders.proxy.as_ref())?;
+    let program = command(&orders, &words_of(&orders), false, orders.proxy.as_ref())?;
     Err(Problem::Other(program.exec_on(stdin).to_string()))
 }
 
@@ -234,12 +246,52 @@ fn await_start(channel: &UnixStream) -> Result<(), Problem> {
     }
 }
 
-fn program(
+/// The program with namespaces; one that waits stops itself first.
+fn program(orders: &Orders, proxy: Option<&ProxyAddress>, waits: bool) -> Result<Command, Problem> {
+    if !waits {
+        return command(orders, &words_of(orders), true, proxy);
+    }
+    let mut words = vec![orders.biv.clone().into_os_string()];
+    words.extend(["__seal", "program", "--"].map(OsString::from));
+    words.extend(words_of(orders));
+    command(orders, &words, true, proxy)
+}
+
+fn words_of(orders: &Orders) -> Vec<OsString> {
+    orders.argv.iter().map(OsString::from).collect()
+}
+
+/// Stops, and becomes the program when it is continued.
+fn become_program(words: &[OsString]) -> ExitCode {
+    // It is continued at once if it was stopped too late.
+    rustix::process::kill_process(rustix::process::getpid(), Signal::STOP).ok();
+    let Some((program, args)) = words.split_first() else {
+        return ExitCode::FAILURE;
+    };
+    let problem = Command::new(program).args(args).exec();
+    drop(writeln!(std::io::stderr(), "{problem}"));
+    ExitCode::from(CANNOT_START)
+}
+
+/// Waits until the program has stopped itself. The exit status if it has ended instead.
+fn ended_before_it_stopped(program: Pid) -> Option<ExitCode> {
+    loop {
+        match waitpid(Some(program), WaitOptions::UNTRACED) {
+            Ok(Some((_, status))) if status.stopped() => return None,
+            Ok(Some((_, status))) => return Some(ended(status)),
+            Ok(None) | Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return Some(ExitCode::FAILURE),
+        }
+    }
+}
+
+fn command(
     orders: &Orders,
+    words: &[OsString],
     namespaces: bool,
     proxy: Option<&ProxyAddress>,
 ) -> Result<Command, Problem> {
-    let (program, args) = orders.argv.split_first().ok_or("no command".to_owned())?;
+    let (program, args) = words.split_first().ok_or("no command".to_owned())?;
     let variables = environment::inside(&orders.environment, &orders.plan, namespaces, proxy);
     let mut command = Command::new(program)
         .args(args)
@@ -251,14 +303,14 @@ fn program(
     Ok(command)
 }
 
-/// Makes the program the foreground of the terminal, if we are that now.
+/// Makes the program the foreground of the terminal, if we are that now, and lets it go on.
 fn give_terminal(terminal: &OwnedFd, group: Pid) {
     // The group of `outer` has no number in this namespace, so that it reads as none.
     let is_foreground = isatty(terminal) && tcgetpgrp(terminal).is_err();
-    if is_foreground && tcsetpgrp(terminal, group).is_ok() {
-        // It may have been stopped because it read too early.
-        kill_process_group(group, Signal::CONT).ok();
+    if is_foreground {
+        tcsetpgrp(terminal, group).ok();
     }
+    kill_process_group(group, Signal::CONT).ok();
 }
 
 /// Ends everything when the process outside is gone.
@@ -273,16 +325,21 @@ fn listen(channel: UnixStream, group: Option<Pid>) {
     });
 }
 
+/// As a shell reports it.
+fn ended(status: WaitStatus) -> ExitCode {
+    let code = status
+        .exit_status()
+        .or_else(|| status.terminating_signal().map(|signal| 128 + signal));
+    let code = code.and_then(|code| u8::try_from(code).ok());
+    ExitCode::from(code.unwrap_or(1))
+}
+
 /// Waits for all children, also adopted ones, until the program has ended.
 fn reap(program: Option<Pid>) -> ExitCode {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == program => {
-                let code = status
-                    .exit_status()
-                    .or_else(|| status.terminating_signal().map(|signal| 128 + signal));
-                let code = code.and_then(|code| u8::try_from(code).ok());
-                return ExitCode::from(code.unwrap_or(1));
+                return ended(status);
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return ExitCode::FAILURE,

@@ -182,3 +182,22 @@ fn a_repository_may_ask_for_a_seal_and_a_shared_branch_is_refused() {
             .fails(1),
     );
 }
+
+/// A program that reads at once must not read before it has the terminal.
+#[test]
+fn a_program_that_reads_at_once_has_its_terminal() {
+    if left_out(Kind::Namespaces) {
+        return;
+    }
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    for number in 0..8 {
+        let title = format!("reads-{number}");
+        let answer = camp
+            .biv(["new", &title, "--seal", "-a", "shell", "--", "cat"])
+            .within(&repository.path)
+            .run();
+        drop(answer.ok());
+    }
+    assert_eq!(camp.list().len(), 8);
+}
