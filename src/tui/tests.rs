@@ -1,5 +1,6 @@
 //! Tests of the UI without a terminal: keys in, screen out.
 
+mod answering;
 mod driver;
 mod hostile;
 mod journeys;

@@ -3,20 +3,30 @@
 use crate::support::{Camp, Instance, Repository};
 
 /// An instance with one commit that adds a file.
-fn with_commit(camp: &Camp, repository: &Repository, title: &str, file: &str) -> Instance {
+pub(crate) fn with_commit(
+    camp: &Camp,
+    repository: &Repository,
+    title: &str,
+    file: &str,
+) -> Instance {
     let instance = camp.start(repository, title, &[]);
     instance.wait_idle(camp);
     commit(repository, &instance, file, &format!("{title}\n"));
     instance
 }
 
-fn commit(repository: &Repository, instance: &Instance, file: &str, text: &str) -> String {
+pub(crate) fn commit(
+    repository: &Repository,
+    instance: &Instance,
+    file: &str,
+    text: &str,
+) -> String {
     let checkout = repository.seen_from(&instance.worktree);
     checkout.write(file, text);
     checkout.commit(&format!("add {file}"))
 }
 
-fn main_of(repository: &Repository) -> String {
+pub(crate) fn main_of(repository: &Repository) -> String {
     repository.git(&["rev-parse", "main"])
 }
 

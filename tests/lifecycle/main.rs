@@ -16,6 +16,7 @@ mod interrupted;
 mod kill;
 mod land;
 mod land_cases;
+mod land_checks;
 mod land_fix;
 mod many;
 mod push;
