@@ -1,8 +1,7 @@
 //! `biv exec` and `biv open`
 
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitCode;
 
 use clap::Args;
 
@@ -58,13 +57,7 @@ pub(super) fn open(args: &OpenArgs, engine: &Engine, output: &Output) -> Command
 fn foreground(given: &str, command: &[OsString], engine: &Engine) -> CommandResult {
     // Ctrl+C is for the command; this process ends with it.
     let _interrupts = Interrupts::counted();
-    Ok(status(engine.run_in_worktree(given, command)?))
-}
-
-/// As a shell reports it.
-fn status(status: ExitStatus) -> ExitCode {
-    let code = status.code().or(status.signal().map(|signal| 128 + signal));
-    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
+    Ok(ExitCode::from(engine.run_in_worktree(given, command)?))
 }
 
 /// The user's own choice, else an editor with windows, else the one for terminals.

@@ -2,7 +2,6 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdout, ExitStatus, Stdio};
@@ -264,57 +263,6 @@ impl Command {
         let mut text = String::from_utf8_lossy(&self.run()?).into_owned();
         text.truncate(text.trim_end_matches('\n').len());
         Ok(text)
-    }
-
-    /// Runs the program on this process's own terminal until it ends, without a deadline.
-    pub(crate) fn in_foreground(&self) -> Result<ExitStatus, Failure> {
-        self.prepared()
-            .status()
-            .map_err(|source| self.not_started(source))
-    }
-
-    /// Starts the program so that it outlives this process. Its output goes to a file. The program
-    /// starts its own session.
-    pub(crate) fn spawn_detached(
-        &self,
-        words: std::fs::File,
-    ) -> Result<std::process::Child, Failure> {
-        let again = words
-            .try_clone()
-            .map_err(|source| self.not_started(source))?;
-        self.prepared()
-            .stdin(Stdio::null())
-            .stdout(words)
-            .stderr(again)
-            .spawn()
-            .map_err(|source| self.not_started(source))
-    }
-
-    /// Starts the program with this standard input and our output, in a process group of its own if
-    /// wanted. Without a deadline: the caller waits for it.
-    pub(crate) fn spawn_on(
-        &self,
-        stdin: OwnedFd,
-        own_group: bool,
-    ) -> Result<std::process::Child, Failure> {
-        let mut command = self.prepared();
-        command.stdin(stdin);
-        if own_group {
-            command.process_group(0);
-        }
-        command.spawn().map_err(|source| self.not_started(source))
-    }
-
-    /// As [`Self::exec`], with this standard input.
-    pub(crate) fn exec_on(&self, stdin: OwnedFd) -> Failure {
-        let source = self.prepared().stdin(stdin).exec();
-        self.not_started(source)
-    }
-
-    /// Replaces this process by the program; returns only on failure.
-    pub(crate) fn exec(&self) -> Failure {
-        let source = self.prepared().exec();
-        self.not_started(source)
     }
 
     /// The error for this output, for callers that check the status themselves.

@@ -5,12 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::SealError;
-use super::plan::SealPlan;
-use super::proxy::{AllowedHost, OnDenied};
+use super::sealed::Sealed;
 use crate::model::SealLayer;
-
-pub(crate) type Environment = Vec<(Vec<u8>, Vec<u8>)>;
-pub(crate) const VARIABLE: &str = "BIV_SEAL";
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Mirror {
@@ -23,16 +19,6 @@ impl Mirror {
     pub(crate) fn update(&self) -> std::io::Result<()> {
         Ok(())
     }
-}
-
-pub(crate) struct Sealed {
-    pub plan: SealPlan,
-    pub argv: Vec<String>,
-    pub environment: Environment,
-    pub directory: PathBuf,
-    pub hosts: Vec<AllowedHost>,
-    pub biv: PathBuf,
-    pub on_denied: OnDenied,
 }
 
 pub(crate) struct Built {

@@ -4,11 +4,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::messages::{Environment, ProxyAddress};
+use super::messages::ProxyAddress;
 use super::plan::{REPORT_SOCKET, SealPlan};
-
-/// Names the socket for `biv hook`; by it `biv` knows that it runs inside a seal.
-pub(crate) const VARIABLE: &str = "BIV_SEAL";
+use super::sealed::{Environment, VARIABLE};
 
 /// Sockets and places outside that do not exist inside.
 const OUTSIDE: [&str; 12] = [

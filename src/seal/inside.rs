@@ -12,7 +12,8 @@ use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
-use std::process::ExitCode;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -26,13 +27,9 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use super::landlock::{Ports, restrict};
 use super::messages::{FromInside, Orders, ProxyAddress, ToInside};
 use super::plan::Grant;
-use super::supervisor::code_of;
 use super::{environment, frame, loopback, mounts, namespaces};
 use crate::model::{SealLayer, SealNetwork};
-use crate::process::{Command, adopt_orphans};
-
-/// As a shell ends where a command cannot be started.
-const CANNOT_START: u8 = 127;
+use crate::process::{CANNOT_START, Command, adopt_orphans, shell_status};
 
 /// Why a seal was not built.
 enum Problem {
@@ -129,7 +126,7 @@ fn outer(channel: &UnixStream) -> Result<ExitCode, Problem> {
         .args(["__seal", "inner"])
         .spawn_on(stdin, false)
         .map_err(|error| error.to_string())?;
-    Ok(ExitCode::from(child.wait().map_or(1, code_of)))
+    Ok(ExitCode::from(child.wait().map_or(1, shell_status)))
 }
 
 /// The first process of the pid namespace.
@@ -278,7 +275,7 @@ fn ended_before_it_stopped(program: Pid) -> Option<ExitCode> {
     loop {
         match waitpid(Some(program), WaitOptions::UNTRACED) {
             Ok(Some((_, status))) if status.stopped() => return None,
-            Ok(Some((_, status))) => return Some(ended(status)),
+            Ok(Some((_, status))) => return Some(ended(&status)),
             Ok(None) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return Some(ExitCode::FAILURE),
         }
@@ -325,13 +322,8 @@ fn listen(channel: UnixStream, group: Option<Pid>) {
     });
 }
 
-/// As a shell reports it.
-fn ended(status: WaitStatus) -> ExitCode {
-    let code = status
-        .exit_status()
-        .or_else(|| status.terminating_signal().map(|signal| 128 + signal));
-    let code = code.and_then(|code| u8::try_from(code).ok());
-    ExitCode::from(code.unwrap_or(1))
+fn ended(status: &WaitStatus) -> ExitCode {
+    ExitCode::from(shell_status(ExitStatus::from_raw(status.as_raw())))
 }
 
 /// Waits for all children, also adopted ones, until the program has ended.
@@ -339,7 +331,7 @@ fn reap(program: Option<Pid>) -> ExitCode {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if Some(pid) == program => {
-                return ended(status);
+                return ended(&status);
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(_) => return ExitCode::FAILURE,

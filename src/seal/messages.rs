@@ -5,10 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::plan::SealPlan;
+use super::sealed::Environment;
 use crate::model::SealLayer;
-
-/// An environment; names and values as bytes, because they need not be text.
-pub(crate) type Environment = Vec<(Vec<u8>, Vec<u8>)>;
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum ToInside {

@@ -8,6 +8,7 @@ mod git;
 mod paths;
 mod plan;
 mod proxy;
+mod sealed;
 mod system;
 
 #[cfg(target_os = "linux")]
@@ -34,17 +35,13 @@ mod supervisor;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{
-    Environment, Mirror, Sealed, VARIABLE, build, layers_of_machine, run_inside,
-};
+pub(crate) use elsewhere::{Mirror, build, layers_of_machine, run_inside};
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::{
-    environment::VARIABLE,
     inside::run_inside,
-    messages::Environment,
     mirror::Mirror,
-    supervisor::{Sealed, build, layers_of_machine},
+    supervisor::{build, layers_of_machine},
 };
 pub(crate) use git::{
     KEEPER, OWN_BRANCH, SealedWorktree, TAKEN, own_directory, private_config, rules as git_rules,
@@ -52,6 +49,7 @@ pub(crate) use git::{
 pub(crate) use paths::{NamedPath, expand};
 pub(crate) use plan::{Grant, REPORT_SOCKET, Replacement, SealPlan, Where};
 pub(crate) use proxy::{AllowedHost, Denied, OnDenied};
+pub(crate) use sealed::{Environment, Sealed, VARIABLE};
 pub(crate) use system::grants as system_grants;
 
 /// How the directories of trials begin, below the directory of sockets.

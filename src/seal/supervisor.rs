@@ -3,8 +3,7 @@
 use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
-use std::process::{Child, ExitCode, ExitStatus};
+use std::process::{Child, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -13,24 +12,13 @@ use rustix::termios::{isatty, tcgetpgrp, tcsetpgrp};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::frame;
-use super::messages::{Environment, FromInside, Orders, ProxyAddress, ToInside};
+use super::messages::{FromInside, Orders, ProxyAddress, ToInside};
 use super::mirror::Mirror;
-use super::plan::SealPlan;
-use super::proxy::{AllowedHost, OnDenied, Proxy, forward};
+use super::proxy::{Proxy, forward};
+use super::sealed::Sealed;
 use super::{SealError, landlock};
 use crate::model::{SealLayer, SealNetwork, missing_layers};
-use crate::process::Command;
-
-/// A program and the seal around it.
-pub(crate) struct Sealed {
-    pub plan: SealPlan,
-    pub argv: Vec<String>,
-    pub environment: Environment,
-    pub directory: PathBuf,
-    pub hosts: Vec<AllowedHost>,
-    pub biv: PathBuf,
-    pub on_denied: OnDenied,
-}
+use crate::process::{Command, shell_status};
 
 /// A seal that is built, and waits for its program to start.
 pub(crate) struct Built {
@@ -227,7 +215,7 @@ impl Running {
         }
         self.pass_hangup_on();
         let status = self.child.wait();
-        ExitCode::from(status.map_or(1, code_of))
+        ExitCode::from(status.map_or(1, shell_status))
     }
 
     /// The kernel tells only the leader of the session that the terminal is gone.
@@ -250,15 +238,6 @@ impl Running {
             }
         });
     }
-}
-
-/// As a shell tells it.
-pub(super) fn code_of(status: ExitStatus) -> u8 {
-    use std::os::unix::process::ExitStatusExt;
-    let code = status
-        .code()
-        .or_else(|| status.signal().map(|signal| 128 + signal));
-    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
 }
 
 /// The layers that this machine has, found by building a seal around nothing.

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::ExitStatus;
 use std::time::Duration;
 
 use crate::detect::Verdict;
@@ -78,12 +77,9 @@ impl Engine {
     }
 
     /// Runs a command in the worktree of an instance, in this terminal and with the environment of its
-    /// agent. The idle timer leaves the instance alone meanwhile.
-    pub(crate) fn run_in_worktree(
-        &self,
-        given: &str,
-        command: &[OsString],
-    ) -> Result<ExitStatus, Error> {
+    /// agent. The idle timer leaves the instance alone meanwhile. Returns its exit status, as a shell
+    /// reports it.
+    pub(crate) fn run_in_worktree(&self, given: &str, command: &[OsString]) -> Result<u8, Error> {
         self.core.run_in_worktree(given, command)
     }
 

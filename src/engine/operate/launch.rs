@@ -21,7 +21,7 @@ use crate::engine::base::error::{LAUNCH_PATIENCE, LaunchError};
 use crate::engine::base::socket;
 use crate::engine::operate::sealed_launch::{self, NO_SEAL, Program, SEALED, SealOrders};
 use crate::model::{InstanceId, SealLayer};
-use crate::process::{Command, adopt_orphans};
+use crate::process::{CANNOT_START, Command, adopt_orphans};
 use crate::tmux::release_this_pane;
 
 /// What the launcher is to become.
@@ -170,9 +170,6 @@ impl Waiting {
         }
     }
 }
-
-/// As a shell ends where a command cannot be started.
-const CANNOT_START: u8 = 127;
 
 /// The launcher itself: the program of every pane until it becomes the agent.
 pub(crate) fn run_launcher(socket: &OsStr) -> ExitCode {

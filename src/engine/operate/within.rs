@@ -3,12 +3,11 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
-use std::process::ExitStatus;
 
 use crate::engine::base::{Core, Error, Scope};
 use crate::engine::operate::environment;
 use crate::model::InstanceRecord;
-use crate::process::Command;
+use crate::process::{Command, shell_status};
 
 impl Core {
     /// The worktree of an instance that has one in place.
@@ -17,12 +16,9 @@ impl Core {
     }
 
     /// Runs a command in the worktree of an instance, in this terminal and with the environment of its
-    /// agent. The idle timer leaves the instance alone meanwhile.
-    pub(crate) fn run_in_worktree(
-        &self,
-        given: &str,
-        command: &[OsString],
-    ) -> Result<ExitStatus, Error> {
+    /// agent. The idle timer leaves the instance alone meanwhile. Returns its exit status, as a shell
+    /// reports it.
+    pub(crate) fn run_in_worktree(&self, given: &str, command: &[OsString]) -> Result<u8, Error> {
         let found = self.settled(given, Scope::Living)?;
         let directory = worktree(&found.record)?;
         let _presence = found.dir.lock_presence("exec")?;
@@ -38,7 +34,7 @@ impl Core {
         if let Some(terminal) = std::env::var_os("TERM") {
             command = command.env("TERM", terminal);
         }
-        Ok(command.in_foreground()?)
+        Ok(shell_status(command.in_foreground()?))
     }
 }
 
