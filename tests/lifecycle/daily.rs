@@ -82,6 +82,9 @@ fn a_title_changes_and_everything_else_stays() {
 #[test]
 fn words_are_found_in_every_conversation_also_of_the_killed() {
     let camp = Camp::new();
+    std::fs::create_dir_all(camp.home().join("config")).unwrap();
+    let config = camp.home().join("config/config.toml");
+    std::fs::write(config, "[compact]\nkeep = 1\n").unwrap();
     let repository = camp.repository("app");
     let one = camp.start(&repository, "one", &["-p", "Remember the green milk"]);
     let two = camp.start(&repository, "two", &["-p", "Remember the blue tea"]);
@@ -90,7 +93,9 @@ fn words_are_found_in_every_conversation_also_of_the_killed() {
         drop(camp.biv(["send", &instance.id, "What next"]).run().ok());
         instance.wait_idle(&camp);
     }
-    drop(camp.biv(["compact", "one"]).run());
+    // What was said first is in an archive by then.
+    let compacted = camp.biv(["compact", "one", "--json"]).run().ok().json();
+    assert_eq!(compacted["compacted"], true, "{compacted}");
     drop(camp.biv(["kill", "-y", "one"]).run().ok());
     let found = camp.biv(["search", "MILK", "green", "--json"]).run().ok();
     let found = found.json();
