@@ -265,7 +265,8 @@ impl Server {
             .args(["-N", "kill-session", "-t", &format!("={name}"), ";"])
             // A hub that a killed process has left must not keep the server running.
             .args(["if-shell", "-F", "-t", &format!("={HUB}:")])
-            .arg("#{?session_attached,0,#{==:#{server_sessions},1}}")
+            // Sessions are counted by a loop: tmux 3.3 has no variable for their number.
+            .arg("#{?session_attached,0,#{==:#{S:x},x}}")
             .arg(format!("kill-session -t ={HUB}"));
         let lock = self.lock_sessions();
         let output = command.output().map_err(not_installed)?;

@@ -47,6 +47,20 @@ fn children_that_resist_end_with_their_agent() {
 }
 
 #[test]
+fn the_server_ends_with_its_last_instance_although_a_hub_was_left() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "last", &[]);
+    // What a killed UI leaves: the session of its control client, with nobody attached.
+    let hub = camp.tmux(&["new-session", "-d", "-s", "biv-hub", "cat"]);
+    assert!(hub.status.success(), "{hub:?}");
+    camp.kill(&instance);
+    until("the server has ended", || {
+        !camp.tmux(&["list-sessions"]).status.success()
+    });
+}
+
+#[test]
 fn a_command_with_nohup_and_setsid_children_ends_whole() {
     let camp = Camp::new();
     let repository = camp.repository("app");
