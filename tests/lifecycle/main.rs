@@ -22,6 +22,7 @@ mod many;
 mod push;
 mod send;
 mod setup;
+mod several;
 mod stores;
 mod trouble;
 
