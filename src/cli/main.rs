@@ -109,6 +109,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Open(args)) => exec::open(&args, &engine()?, output),
         Some(Command::Rename(args)) => rename::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
+        Some(Command::Shell(args)) => attach::shell(&args, &engine()?, output),
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),
         Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),

@@ -17,6 +17,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Import(args) if args.dry_run => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
+        Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, args.named().to_vec()),
         Command::Pause(args) if args.instances.group.all => (Verb::PauseAll, none),
         Command::Pause(args) => (Verb::Pause, args.instances.instances.clone()),

@@ -133,6 +133,8 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("open", "open other", false),
     ("rename", "rename other another", false),
     ("attach", "attach other", false),
+    ("shell", "shell other", false),
+    ("shell", "shell worker", false),
     ("send", "send other hello", false),
     ("send", "send worker other hi", false),
     ("send", "send --all hi", false),

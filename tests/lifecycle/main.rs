@@ -23,6 +23,7 @@ mod push;
 mod send;
 mod setup;
 mod several;
+mod shell;
 mod stores;
 mod trouble;
 
