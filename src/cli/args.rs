@@ -41,6 +41,7 @@ pub(super) enum Command {
     Rename(rename::RenameArgs),
     #[command(visible_alias = "a")]
     Attach(attach::AttachArgs),
+    Shell(attach::ShellArgs),
     Send(send::SendArgs),
     Answer(answer::AnswerArgs),
     Peek(peek::PeekArgs),

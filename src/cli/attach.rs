@@ -9,11 +9,18 @@ use super::daemon::ensure_if_asleep;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
-use crate::engine::Engine;
+use crate::engine::{Attached, Engine};
 
 /// Attach this terminal to an instance
 #[derive(Debug, Args)]
 pub(super) struct AttachArgs {
+    #[command(flatten)]
+    pub instance: InstanceArg,
+}
+
+/// Open a shell of your own in an instance's worktree
+#[derive(Debug, Args)]
+pub(super) struct ShellArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
 }
@@ -23,16 +30,45 @@ pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> Comman
     let mut progress = StepLine::new(output, &args.instance.instance);
     let attached = engine.attach(&args.instance.instance, &mut progress)?;
     drop(progress);
+    ended(
+        &args.instance.instance,
+        &attached,
+        "the agent",
+        engine,
+        output,
+    )
+}
+
+pub(super) fn shell(args: &ShellArgs, engine: &Engine, output: &Output) -> CommandResult {
+    ensure_if_asleep(&args.instance.instance, engine, output);
+    let mut progress = StepLine::new(output, &args.instance.instance);
+    let attached = engine.shell(&args.instance.instance, &mut progress)?;
+    drop(progress);
+    ended(
+        &args.instance.instance,
+        &attached,
+        "the shell",
+        engine,
+        output,
+    )
+}
+
+/// Says how it ended.
+fn ended(
+    given: &str,
+    attached: &Attached,
+    what: &str,
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
     if output.wants_json() {
-        return Ok(output.json(&engine.show(&args.instance.instance)?));
+        return Ok(output.json(&engine.show(given)?));
     }
-    output.say(&if attached.detached {
-        format!(
-            "Detached from `{}`; the agent keeps running.",
-            attached.title
-        )
-    } else {
-        format!("`{}` has ended.", attached.title)
+    let title = &attached.title;
+    output.say(&match (attached.detached, what) {
+        (true, _) => format!("Detached from `{title}`; {what} keeps running."),
+        (false, "the agent") => format!("`{title}` has ended."),
+        (false, _) => format!("The shell of `{title}` has ended."),
     });
     Ok(ExitCode::SUCCESS)
 }

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use super::bulk::end;
+use super::bulk::{All, end, selected};
 use super::context::CommandResult;
-use super::instance::InstanceArgs;
+use super::instance::SomeInstances;
 use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::report::Report;
@@ -18,7 +18,7 @@ use crate::model::InstanceId;
 #[derive(Debug, Args)]
 pub(super) struct KillArgs {
     #[command(flatten)]
-    pub instances: InstanceArgs,
+    pub instances: SomeInstances,
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
@@ -29,8 +29,9 @@ pub(super) struct KillArgs {
 
 pub(super) fn run(args: &KillArgs, engine: &Engine, output: &Output) -> CommandResult {
     // All are looked up first, so that a typing mistake in one kills nothing.
-    let meant = engine.find_each(&args.instances.instances)?;
-    if !args.yes {
+    let named = &args.instances.instances;
+    let meant = selected(engine, named, &args.instances.group, All::Living, output)?;
+    if !args.yes && !meant.is_empty() {
         let titles: Vec<String> = meant
             .iter()
             .map(|(_, title)| format!("`{title}`"))

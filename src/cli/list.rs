@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 
 use super::context::CommandResult;
+use super::instance::{is_in_state, state_names};
 use super::output::Output;
 use super::table::{table, terminal_width};
 use super::words;
@@ -15,8 +16,12 @@ use crate::model::{State, printable_line};
 /// List instances, newest activity first
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// Only those in this state
-    #[arg(long, value_parser = PossibleValuesParser::new(State::ALL.map(State::name)))]
+    /// Only those in this state, such as running, paused, killed, busy or ready
+    #[arg(
+        long,
+        value_parser = PossibleValuesParser::new(state_names()),
+        hide_possible_values = true
+    )]
     pub state: Option<String>,
     /// Only those of this repository
     #[arg(long, value_name = "DIR")]
@@ -28,7 +33,10 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
         .state
         .as_deref()
         .and_then(|name| State::ALL.into_iter().find(|state| state.name() == name));
-    let listing = engine.list(state, args.repo.as_deref())?;
+    let mut listing = engine.list(state, args.repo.as_deref())?;
+    if let Some(name) = &args.state {
+        listing.instances.retain(|view| is_in_state(view, name));
+    }
     for unreadable in &listing.unreadable {
         let title = unreadable.title.as_deref().map(printable_line);
         let title = title.map(|title| format!(" (`{title}`)"));
@@ -58,7 +66,7 @@ fn lines(listing: &Listing) -> String {
         .iter()
         .map(|view| {
             vec![
-                view.title.to_string(),
+                words::listed_title(view, &listing.instances),
                 words::shown_state(view, now) + words::seal_mark(view),
                 view.agent.clone(),
                 view.branch

@@ -9,6 +9,7 @@ use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
 use super::context::{CommandResult, engine as open, home};
 use super::output::Output;
+use super::prompt_words::flags_first;
 use super::report::Report;
 use super::rights::requested_verb;
 use super::{
@@ -29,8 +30,10 @@ pub(crate) fn run_command() -> ExitCode {
     }
     let shell = CompletingShell::of_environment();
     clap_complete::CompleteEnv::with_factory(move || complete(help::command(), shell)).complete();
-    let parsed = help::command()
-        .try_get_matches()
+    let command = help::command();
+    let words = flags_first(&command, std::env::args_os().collect());
+    let parsed = command
+        .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
@@ -106,6 +109,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Open(args)) => exec::open(&args, &engine()?, output),
         Some(Command::Rename(args)) => rename::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
+        Some(Command::Shell(args)) => attach::shell(&args, &engine()?, output),
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),
         Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),

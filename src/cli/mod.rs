@@ -42,6 +42,7 @@ mod peek;
 mod policy;
 mod progress;
 mod prompt;
+mod prompt_words;
 mod pull_request;
 mod push;
 mod queue;

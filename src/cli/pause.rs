@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use super::bulk::{end, ids};
+use super::bulk::{All, end, selected};
 use super::context::CommandResult;
 use super::instance::SomeInstances;
 use super::output::Output;
@@ -14,7 +14,7 @@ use super::report::Report;
 use super::words;
 use crate::config::{WorktreeOnPause, parse_duration};
 use crate::engine::{Bulk, Engine, PauseOptions, StateChange};
-use crate::model::PauseReason;
+use crate::model::{InstanceId, PauseReason};
 
 /// Stop an agent at a safe moment and save everything
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ pub(super) struct PauseArgs {
     #[arg(long, value_name = "REASON", default_value = "user", value_parser = ["user", "user_interrupt", "idle", "resource", "error"])]
     pub reason: String,
     /// Cancel a pause that waits for the turn to end
-    #[arg(long, conflicts_with_all = ["now", "wait", "all"])]
+    #[arg(long, conflicts_with_all = ["now", "wait", "all", "state"])]
     pub cancel: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
         return cancel(args, engine, output);
     }
     let options = options(args, engine)?;
-    if args.instances.all {
+    if args.instances.group.all {
         return super::camp::pause_all(&options, engine, output);
     }
     let bulk = match args.instances.instances.as_slice() {
@@ -55,7 +55,9 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
             Bulk::of(engine.pause(given, &options, &mut progress)?)
         }
         several => {
-            let ids = ids(engine, several)?;
+            let group = &args.instances.group;
+            let meant = selected(engine, several, group, All::Running, output)?;
+            let ids: Vec<InstanceId> = meant.into_iter().map(|(id, _)| id).collect();
             engine.pause_each(&ids, &options, &mut CountLine::new(output, "paused"))
         }
     };

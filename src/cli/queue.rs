@@ -3,59 +3,158 @@
 use std::fmt::Write;
 
 use clap::Args;
+use serde_json::json;
 
+use super::bulk::{All, end, selected};
 use super::context::CommandResult;
 use super::daemon::ensure;
-use super::instance::InstanceArg;
+use super::instance::Group;
 use super::output::Output;
 use super::prompt;
+use super::report::Report;
 use super::words::{DIM, RESET, shown_queue};
-use crate::engine::{Engine, QueueView};
-use crate::model::{QueueState, printable_line};
+use crate::engine::{Engine, Error, QueueView, Silent, Verb};
+use crate::model::{InstanceId, QueueState, printable_line};
 
 /// How many characters of a prompt are shown.
 const SHOWN: usize = 70;
 
 /// Queue prompts that are sent one turn after another
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "biv queue [OPTIONS] <INSTANCE>... [PROMPT]...\n       \
+                            biv queue [OPTIONS] --all|--state <STATE> [PROMPT]..."
+)]
 pub(super) struct QueueArgs {
+    /// Titles, ids or unique prefixes, then prompts to put at the end, or `-` to read one from standard
+    /// input. After the first, only words that are a whole title or id name an instance; the last never
+    /// does
+    #[arg(id = "instances", value_name = "INSTANCE", required_unless_present_any = ["all", "state"])]
+    pub words: Vec<String>,
     #[command(flatten)]
-    pub instance: InstanceArg,
-    /// Prompts to put at the end, or `-` to read one from standard input
-    #[arg(value_name = "PROMPT", allow_hyphen_values = true)]
-    pub prompts: Vec<String>,
+    pub group: Group,
     /// Remove waiting prompts, and let a stopped queue continue
     #[arg(long)]
     pub clear: bool,
 }
 
-pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let given = &args.instance.instance;
-    let mut view = None;
-    if args.clear {
-        view = Some(engine.clear_queue(given)?);
+impl QueueArgs {
+    /// Whether the queue is only shown.
+    pub(super) fn only_shows(&self) -> bool {
+        let named = usize::from(!self.group.is_given());
+        self.words.len() <= named && !self.clear
     }
-    if !args.prompts.is_empty() {
-        let prompts = args
-            .prompts
-            .iter()
-            .map(|prompt| prompt::given(prompt))
-            .collect::<Result<_, _>>()?;
-        view = Some(engine.enqueue(given, prompts)?);
-        // Only the daemon sends queued prompts.
+
+    /// The first instance; there may be more.
+    pub(super) fn first(&self) -> Vec<String> {
+        match self.group.is_given() {
+            true => Vec::new(),
+            false => self.words.iter().take(1).cloned().collect(),
+        }
+    }
+}
+
+pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let (named, prompts) = if args.group.is_given() {
+        (&[][..], args.words.as_slice())
+    } else {
+        args.words.split_at(named(&args.words, engine))
+    };
+    let prompts = prompts
+        .iter()
+        .map(|prompt| prompt::given(prompt))
+        .collect::<Result<Vec<String>, _>>()?;
+    if let [given] = named {
+        let view = changed(given, args.clear, &prompts, engine)?;
+        if !prompts.is_empty() {
+            // Only the daemon sends queued prompts.
+            ensure(engine, output);
+        }
+        mention_camp(&view, output);
+        return Ok(match args.only_shows() {
+            true => output.result(&view, || describe(&view)),
+            false => output.done(&view, || describe(&view)),
+        });
+    }
+    let meant = selected(engine, named, &args.group, All::Living, output)?;
+    let ids: Vec<InstanceId> = meant.into_iter().map(|(id, _)| id).collect();
+    if !args.only_shows() {
+        let targets: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        engine.require(Verb::Queue, &targets)?;
+    }
+    let bulk = engine.for_each(&ids, &mut Silent, |id, _| {
+        changed(id.as_str(), args.clear, &prompts, engine)
+    });
+    if !prompts.is_empty() && !bulk.done.is_empty() {
         ensure(engine, output);
     }
-    let view = match view {
-        Some(view) => view,
-        None => engine.queue(given)?,
+    if let Some(view) = bulk.done.first() {
+        mention_camp(view, output);
+    }
+    let done = if prompts.is_empty() {
+        "cleared the queues of"
+    } else {
+        "queued for"
     };
+    if args.only_shows() {
+        if let Some(report) = Report::of_bulk(&bulk, "shown") {
+            return Err(report);
+        }
+    } else {
+        end(&bulk, done, output)?;
+    }
+    let told = json!({ "queues": bulk.done });
+    let describe = || {
+        let each = bulk.done.iter().map(|view| match view.entries.is_empty() {
+            true => describe(view),
+            false => format!("{}  {}", view.title, describe(view).trim_end()),
+        });
+        each.collect::<Vec<String>>().join("\n")
+    };
+    Ok(match args.only_shows() {
+        true => output.result(&told, describe),
+        false => output.done(&told, String::new),
+    })
+}
+
+/// How many of the words name instances: the first, and each after it that is a whole title or id. The last
+/// of several is a prompt.
+fn named(words: &[String], engine: &Engine) -> usize {
+    let is_whole = |word: &&String| {
+        let found = engine.find_each(std::slice::from_ref(*word));
+        found.is_ok_and(|found| {
+            found
+                .iter()
+                .any(|(id, title)| id.as_str() == *word || title.as_str() == *word)
+        })
+    };
+    let between = words.get(1..words.len().saturating_sub(1)).unwrap_or(&[]);
+    1 + between.iter().take_while(is_whole).count()
+}
+
+fn changed(
+    given: &str,
+    clear: bool,
+    prompts: &[String],
+    engine: &Engine,
+) -> Result<QueueView, Error> {
+    let mut view = None;
+    if clear {
+        view = Some(engine.clear_queue(given)?);
+    }
+    if !prompts.is_empty() {
+        view = Some(engine.enqueue(given, prompts.to_vec())?);
+    }
+    match view {
+        Some(view) => Ok(view),
+        None => engine.queue(given),
+    }
+}
+
+fn mention_camp(view: &QueueView, output: &Output) {
     if let Some(camp) = view.camp {
         super::camp::mention(camp, output);
     }
-    if args.clear || !args.prompts.is_empty() {
-        return Ok(output.done(&view, || describe(&view)));
-    }
-    Ok(output.result(&view, || describe(&view)))
 }
 
 fn describe(view: &QueueView) -> String {

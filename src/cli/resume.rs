@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::bulk::{end, ids};
+use super::bulk::{All, end, selected};
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::instance::SomeInstances;
@@ -11,6 +11,7 @@ use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::words;
 use crate::engine::{Bulk, Engine, OnConflict, PromptOnResume, ResumeOptions, StateChange};
+use crate::model::InstanceId;
 
 /// Bring a paused instance back exactly as it was
 #[derive(Debug, Args)]
@@ -51,7 +52,7 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
             HowOnConflict::Markers => OnConflict::Markers,
         },
     };
-    if args.instances.all {
+    if args.instances.group.all {
         return super::camp::resume_all(&options, engine, output);
     }
     let bulk = match args.instances.instances.as_slice() {
@@ -60,7 +61,9 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
             Bulk::of(engine.resume(given, &options, &mut progress)?)
         }
         several => {
-            let ids = ids(engine, several)?;
+            let group = &args.instances.group;
+            let meant = selected(engine, several, group, All::Living, output)?;
+            let ids: Vec<InstanceId> = meant.into_iter().map(|(id, _)| id).collect();
             engine.resume_each(&ids, &options, &mut CountLine::new(output, "resumed"))
         }
     };

@@ -17,10 +17,11 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Import(args) if args.dry_run => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
-        Command::Send(args) => (Verb::Send, vec![args.instance.instance.clone()]),
-        Command::Pause(args) if args.instances.all => (Verb::PauseAll, none),
+        Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
+        Command::Send(args) => (Verb::Send, args.named().to_vec()),
+        Command::Pause(args) if args.instances.group.all => (Verb::PauseAll, none),
         Command::Pause(args) => (Verb::Pause, args.instances.instances.clone()),
-        Command::Resume(args) if args.instances.all => (Verb::ResumeAll, none),
+        Command::Resume(args) if args.instances.group.all => (Verb::ResumeAll, none),
         Command::Resume(args) => (Verb::Resume, args.instances.instances.clone()),
         Command::Restart(args) => (Verb::Restart, vec![args.instance.instance.clone()]),
         Command::Kill(args) => (Verb::Kill, args.instances.instances.clone()),
@@ -31,18 +32,18 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Push(args) => (Verb::Push, args.instances.instances.clone()),
         Command::Pr(args) => (Verb::Push, vec![args.instance.instance.clone()]),
         Command::Compact(args) => (Verb::Compact, vec![args.instance.instance.clone()]),
-        Command::Queue(args) if args.prompts.is_empty() && !args.clear => (Verb::Look, none),
-        Command::Queue(args) => (Verb::Queue, vec![args.instance.instance.clone()]),
-        Command::Timeout(args) if args.timeout.is_none() => (Verb::Look, none),
-        Command::Timeout(args) => (Verb::SetTimeout, vec![args.instance.instance.clone()]),
-        Command::Autoyes(args) => {
-            let instance = vec![args.instance.instance.clone()];
-            match args.switch {
-                None => (Verb::Look, none),
-                Some(Switch::On) => (Verb::AutoyesOn, instance),
-                Some(Switch::Off) => (Verb::AutoyesOff, instance),
-            }
-        }
+        Command::Queue(args) if args.only_shows() => (Verb::Look, none),
+        // It asks for the others itself, when it knows them.
+        Command::Queue(args) => (Verb::Queue, args.first()),
+        Command::Timeout(args) => match args.parts() {
+            (_, None) => (Verb::Look, none),
+            (named, Some(_)) => (Verb::SetTimeout, named.to_vec()),
+        },
+        Command::Autoyes(args) => match args.parts() {
+            (_, None) => (Verb::Look, none),
+            (named, Some(Switch::On)) => (Verb::AutoyesOn, named.to_vec()),
+            (named, Some(Switch::Off)) => (Verb::AutoyesOff, named.to_vec()),
+        },
         Command::Answer(args) if args.choice.is_none() => (Verb::Look, none),
         Command::Answer(args) => (Verb::Answer, vec![args.instance.instance.clone()]),
         Command::AnswerOnce(args) => (Verb::Answer, vec![args.instance.instance.clone()]),

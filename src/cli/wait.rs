@@ -4,15 +4,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 
+use super::bulk::{All, selected};
 use super::context::CommandResult;
-use super::instance::InstanceArg;
+use super::instance::SomeInstances;
 use super::output::Output;
 use super::report::Report;
 use super::words;
 use crate::config::parse_duration;
 use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{Engine, InstanceView};
-use crate::model::{Activity, State};
+use crate::model::{Activity, InstanceId, State};
 
 /// How long an agent must stay idle, because a prompt may just have been sent.
 const HOLD: Duration = Duration::from_millis(700);
@@ -20,14 +21,17 @@ const HOLD: Duration = Duration::from_millis(700);
 const PROBE: Duration = Duration::from_millis(200);
 const WATCHED_PROBE: Duration = Duration::from_secs(1);
 
-/// Wait until an agent is idle, needs you, or has exited
+/// Wait until agents are idle, need you, or have exited
 #[derive(Debug, Args)]
 pub(super) struct WaitArgs {
     #[command(flatten)]
-    pub instance: InstanceArg,
+    pub instances: SomeInstances,
     /// What to wait for
     #[arg(long = "for", value_enum)]
     pub wanted: Wanted,
+    /// Wait for one of several instances instead of all
+    #[arg(long)]
+    pub any: bool,
     /// How long to wait at most [default: as long as it takes]
     #[arg(long, value_name = "DURATION")]
     pub timeout: Option<String>,
@@ -43,6 +47,19 @@ pub(super) enum Wanted {
     Exited,
 }
 
+/// One instance that is waited for.
+struct Awaited {
+    id: InstanceId,
+    /// Since when it is as wanted.
+    held: Option<Instant>,
+    outcome: Option<Outcome>,
+}
+
+enum Outcome {
+    Reached(InstanceView),
+    Never(InstanceView),
+}
+
 pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandResult {
     let limit = match args.timeout.as_deref() {
         Some(text) => Some(parse_duration(text).ok_or_else(|| {
@@ -50,44 +67,58 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         })?),
         None => None,
     };
+    let group = &args.instances.group;
+    let ids = match args.instances.instances.as_slice() {
+        // Killed ones too: they have exited.
+        [given] => vec![engine.show(given)?.id],
+        several => {
+            let meant = selected(engine, several, group, All::Running, output)?;
+            meant.into_iter().map(|(id, _)| id).collect()
+        }
+    };
+    let alone = args.instances.instances.len() == 1;
+    let mut awaited: Vec<Awaited> = ids
+        .into_iter()
+        .map(|id| Awaited {
+            id,
+            held: None,
+            outcome: None,
+        })
+        .collect();
     let started = Instant::now();
     let mut bell = DaemonClient::connect(engine).and_then(|client| client.subscribe(true));
-    let mut held: Option<Instant> = None;
     loop {
-        let view = engine.show(&args.instance.instance)?;
-        match judge(args.wanted, &view) {
-            Judged::Reached => {
-                let since = *held.get_or_insert_with(Instant::now);
-                if args.wanted != Wanted::Idle || since.elapsed() >= HOLD {
-                    return Ok(output.result(&view, || {
-                        format!(
-                            "{}: {}",
-                            view.title,
-                            words::shown_state(&view, words::now())
-                        )
-                    }));
+        let over = limit.is_some_and(|limit| started.elapsed() >= limit);
+        let mut open: Vec<InstanceView> = Vec::new();
+        for one in awaited.iter_mut().filter(|one| one.outcome.is_none()) {
+            let view = engine.show(one.id.as_str())?;
+            match judge(args.wanted, &view) {
+                Judged::Reached => {
+                    let since = *one.held.get_or_insert_with(Instant::now);
+                    if args.wanted != Wanted::Idle || since.elapsed() >= HOLD {
+                        one.outcome = Some(Outcome::Reached(view));
+                        continue;
+                    }
+                }
+                Judged::NotYet => one.held = None,
+                Judged::Never => {
+                    one.outcome = Some(Outcome::Never(view));
+                    continue;
                 }
             }
-            Judged::NotYet => held = None,
-            Judged::Never => {
-                return Err(Report {
-                    exit: 4,
-                    ..Report::failed(
-                        "wrong_state",
-                        format!("`{}` is {}", view.title, view.state.name()),
-                        "`biv show` says more",
-                    )
-                });
-            }
+            open.push(view);
         }
-        if limit.is_some_and(|limit| started.elapsed() >= limit) {
-            return Err(Report::failed(
-                "timeout",
-                format!("`{}` is {} still", view.title, doing(&view)),
-                "wait longer with --timeout",
-            ));
+        let reached = awaited
+            .iter()
+            .filter(|one| matches!(one.outcome, Some(Outcome::Reached(_))))
+            .count();
+        if open.is_empty() || over || (args.any && reached > 0) {
+            return ended(args, alone, &awaited, &open, output);
         }
-        let pause = if held.is_some() || bell.is_none() {
+        let holding = awaited
+            .iter()
+            .any(|one| one.outcome.is_none() && one.held.is_some());
+        let pause = if holding || bell.is_none() {
             PROBE
         } else {
             WATCHED_PROBE
@@ -96,7 +127,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         let pause = pause.min(left.max(Duration::from_millis(1)));
         match &mut bell {
             // Any event: looking is cheap.
-            Some(bell_line) if held.is_none() => {
+            Some(bell_line) if !holding => {
                 if bell_line.next(pause) == SubscriptionEvent::End {
                     bell = None;
                 }
@@ -104,6 +135,65 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
             _ => std::thread::sleep(pause),
         }
     }
+}
+
+/// The result: those that are as wanted, and an error for those that are not.
+fn ended(
+    args: &WaitArgs,
+    alone: bool,
+    awaited: &[Awaited],
+    open: &[InstanceView],
+    output: &Output,
+) -> CommandResult {
+    let (mut reached, mut failures) = (Vec::new(), Vec::new());
+    let mut never = false;
+    for one in awaited {
+        match &one.outcome {
+            Some(Outcome::Reached(view)) => reached.push(view),
+            Some(Outcome::Never(view)) => {
+                never = true;
+                failures.push((&view.title, format!("it is {}", view.state.name())));
+            }
+            None => {
+                if let Some(view) = open.iter().find(|view| view.id == one.id) {
+                    failures.push((&view.title, format!("it is {} still", doing(view))));
+                }
+            }
+        }
+    }
+    if failures.is_empty() || (args.any && !reached.is_empty()) {
+        let line = |view: &&InstanceView| {
+            let state = words::shown_state(view, words::now());
+            format!("{}: {state}", view.title)
+        };
+        let value = match reached.as_slice() {
+            [one] if alone => serde_json::json!(one),
+            several => serde_json::json!({ "instances": several }),
+        };
+        return Ok(output.result(&value, || {
+            reached.iter().map(line).collect::<Vec<_>>().join("\n")
+        }));
+    }
+    let (code, exit, hint) = if never {
+        ("wrong_state", 4, "`biv show` says more")
+    } else {
+        ("timeout", 1, "wait longer with --timeout")
+    };
+    if let ([(title, reason)], true) = (failures.as_slice(), alone) {
+        let reason = reason.strip_prefix("it ").unwrap_or(reason);
+        let report = Report::failed(code, format!("`{title}` {reason}"), hint);
+        return Err(Report { exit, ..report });
+    }
+    let report = Report::some_failed("waited for", reached.len(), &failures);
+    Err(report.map_or_else(
+        || Report::failed(code, "nothing was waited for", hint),
+        |report| Report {
+            code,
+            exit,
+            hints: vec![hint.to_owned()],
+            ..report
+        },
+    ))
 }
 
 enum Judged {

@@ -7,7 +7,9 @@ use std::time::Duration;
 use super::report::word;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
-use crate::model::{Activity, DiffStat, QueueCounts, State, Timestamp, printable_line};
+use crate::model::{
+    Activity, DiffStat, QueueCounts, State, Timestamp, directory_name, printable_line,
+};
 
 const GREEN: &str = "\x1b[32m";
 const YELLOW: &str = "\x1b[33m";
@@ -172,6 +174,15 @@ pub(super) fn called(view: &InstanceView) -> String {
         word(title)
     } else {
         view.id.to_string()
+    }
+}
+
+/// The title in a list: `repository/title` where another one of the list has the same title.
+pub(super) fn listed_title(view: &InstanceView, all: &[InstanceView]) -> String {
+    let twin = |other: &&InstanceView| other.title == view.title && other.id != view.id;
+    match all.iter().find(twin) {
+        Some(_) => printable_line(&format!("{}/{}", directory_name(&view.repo), view.title)),
+        None => view.title.to_string(),
     }
 }
 

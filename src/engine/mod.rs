@@ -54,6 +54,7 @@ pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;
 pub(crate) use manual::open_manual;
+pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;
 pub(crate) use operate::create::{Adoption, NewInstance};

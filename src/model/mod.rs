@@ -30,5 +30,5 @@ pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, T
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
 pub(crate) use state::{RestingState, State};
-pub(crate) use text::{Title, TitleError, last_lines, slug, without_whitespace};
+pub(crate) use text::{Title, TitleError, directory_name, last_lines, slug, without_whitespace};
 pub(crate) use time::Timestamp;

@@ -36,6 +36,14 @@ impl Title {
     }
 }
 
+/// The last part of a path, as the name of a repository is shown.
+pub(crate) fn directory_name(path: &std::path::Path) -> String {
+    path.file_name()
+        .map(|name| name.to_string_lossy().trim_end_matches(".git").to_owned())
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| "repository".to_owned())
+}
+
 impl fmt::Display for Title {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::printable_line(&self.0))

@@ -35,7 +35,13 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::Ambiguous { candidates, .. } => {
             let list: Vec<String> = candidates
                 .iter()
-                .map(|(id, title)| format!("{title} ({id})"))
+                .map(|one| {
+                    let twins = candidates.iter().filter(|other| other.title == one.title);
+                    match twins.count() {
+                        1 => format!("{} ({})", one.title, one.id),
+                        _ => format!("{}/{} ({})", one.repository, one.title, one.id),
+                    }
+                })
                 .collect();
             format!("say which: {}", list.join(", "))
         }

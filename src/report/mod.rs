@@ -239,7 +239,11 @@ fn details(error: &Error) -> Option<serde_json::Value> {
         Error::Ambiguous { candidates, .. } => Some(json!({
             "candidates": candidates
                 .iter()
-                .map(|(id, title)| json!({ "id": id, "title": title }))
+                .map(|one| json!({
+                    "id": one.id,
+                    "title": one.title,
+                    "repository": one.repository,
+                }))
                 .collect::<Vec<_>>(),
         })),
         Error::AgentDied { code, last_words } => Some(json!({

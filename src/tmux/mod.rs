@@ -14,6 +14,7 @@ mod pane_pipe;
 mod screen;
 mod server;
 mod sessions_lock;
+mod shell;
 mod typing;
 mod version;
 

@@ -25,6 +25,8 @@ pub(crate) struct Pane {
     /// Lines that have scrolled off the screen.
     pub history: usize,
     pub title: String,
+    /// The user's own shell in an instance: see `shell`.
+    pub shell: bool,
 }
 
 /// How the program of a pane ended.
@@ -58,12 +60,16 @@ impl Pane {
     }
 }
 
+/// The window option that marks a shell. Its value is the name of the shell's program.
+pub(super) const SHELL_MARK: &str = "@biv_shell";
+
 /// Separates fields. No title or name contains it, because tmux escapes control characters in them.
 const FIELD: char = '\u{1f}';
 
 /// The format that [`parse_panes`] reads. The free text comes last.
 pub(super) fn format() -> String {
     [
+        &format!("#{{{SHELL_MARK}}}"),
         "#{@biv_id}",
         "#{session_name}",
         "#{pane_id}",
@@ -91,8 +97,9 @@ pub(super) fn parse_panes(text: &str) -> Result<Vec<Pane>, TmuxError> {
 
 fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
     let unreadable = || TmuxError::Answer(line.to_owned());
-    let fields: Vec<&str> = line.splitn(17, FIELD).collect();
+    let fields: Vec<&str> = line.splitn(18, FIELD).collect();
     let &[
+        shell,
         instance,
         session,
         id,
@@ -115,7 +122,8 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         return Err(unreadable());
     };
     Ok(Pane {
-        instance: InstanceId::parse(instance),
+        instance: InstanceId::parse(instance).filter(|_| shell.is_empty()),
+        shell: !shell.is_empty(),
         session: session.to_owned(),
         id: id.to_owned(),
         pid: pid.parse().map_err(|_| unreadable())?,
@@ -141,11 +149,14 @@ mod tests {
 
     #[test]
     fn a_line_of_panes_is_read_whatever_its_title_says() {
-        let line = "23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}4\u{1f}it's \u{1f} odd";
+        let line = "\u{1f}23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}4\u{1f}it's \u{1f} odd";
         let pane = parse_panes(line).unwrap().remove(0);
         assert_eq!(pane.title, "it's \u{1f} odd");
         assert_eq!(pane.death.unwrap().exit_code(), 42);
         assert!(pane.instance.is_some());
+        // A shell in its session is not its agent.
+        let pane = parse_panes(&format!("bash{line}")).unwrap().remove(0);
+        assert!(pane.shell && pane.instance.is_none());
         assert!(parse_panes("nonsense").is_err());
     }
 

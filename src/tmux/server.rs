@@ -291,15 +291,20 @@ impl Server {
         if within_ours {
             self.client().args(["-N", "switch-client", "-t", &target])
         } else {
-            self.client()
+            self.terminal_client()
                 .args(["-N", "attach-session", "-t", &target])
-                // tmux refuses to be nested if this variable is set.
-                .env_remove("TMUX")
-                .env(
-                    "TERM",
-                    std::env::var_os("TERM").unwrap_or_else(|| "xterm".into()),
-                )
         }
+    }
+
+    /// A call of tmux that takes over this terminal.
+    pub(super) fn terminal_client(&self) -> Command {
+        self.client()
+            // tmux refuses to be nested if this variable is set.
+            .env_remove("TMUX")
+            .env(
+                "TERM",
+                std::env::var_os("TERM").unwrap_or_else(|| "xterm".into()),
+            )
     }
 
     /// The terminals of attached clients, with the session of each.
@@ -440,7 +445,7 @@ impl Server {
 }
 
 /// An argument for tmux: an unescaped `;` at its end would end the command.
-fn literal(word: &std::ffi::OsStr) -> OsString {
+pub(super) fn literal(word: &std::ffi::OsStr) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
     match word.as_bytes().strip_suffix(b";") {
         Some(front) => OsString::from_vec([front, b"\\;"].concat()),

@@ -22,6 +22,8 @@ mod many;
 mod push;
 mod send;
 mod setup;
+mod several;
+mod shell;
 mod stores;
 mod trouble;
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::engine::base::land_error::LandError;
+use crate::engine::base::resolve::Candidate;
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
@@ -21,7 +22,7 @@ pub(crate) enum Error {
     #[error("`{given}` could be several instances")]
     Ambiguous {
         given: String,
-        candidates: Vec<(InstanceId, Title)>,
+        candidates: Vec<Candidate>,
     },
     #[error("cannot {verb} `{title}`: it is {}", state.name())]
     WrongState {

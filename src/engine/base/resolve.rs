@@ -37,9 +37,18 @@ pub(in crate::engine) struct Found {
 /// An instance that cannot be read, and why.
 pub(in crate::engine) type Unread = (InstanceId, StoreError);
 
+/// One of several instances that a name can mean.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Candidate {
+    pub id: InstanceId,
+    pub title: Title,
+    /// The name of its repository.
+    pub repository: String,
+}
+
 impl Core {
     /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
-    /// prefix.
+    /// prefix. `repository/title` tells equal titles apart.
     pub(in crate::engine) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
         // A whole id needs no look at the others.
         if let Some(id) = InstanceId::parse(given)
@@ -47,25 +56,34 @@ impl Core {
         {
             return Ok(found);
         }
-        let mut exact = Vec::new();
+        let (mut exact, mut qualified) = (Vec::new(), Vec::new());
         let mut prefixed = Vec::new();
         let (all, unreadable) = self.all(scope)?;
         for found in all {
             let (id, title) = (found.record.id.as_str(), found.record.title.as_str());
             if id == given || title == given {
                 exact.push(found);
+            } else if given.contains('/') && full_name(&found.record) == given {
+                qualified.push(found);
             } else if !given.is_empty() && (id.starts_with(given) || title.starts_with(given)) {
                 prefixed.push(found);
             }
         }
-        let mut matches = if exact.is_empty() { prefixed } else { exact };
+        let mut matches = [exact, qualified, prefixed]
+            .into_iter()
+            .find(|matches| !matches.is_empty())
+            .unwrap_or_default();
         match (matches.pop(), matches.is_empty()) {
             (Some(found), true) => Ok(found),
             (Some(last), false) => {
                 matches.push(last);
-                let mut candidates: Vec<(InstanceId, Title)> = matches
+                let mut candidates: Vec<Candidate> = matches
                     .into_iter()
-                    .map(|found| (found.record.id, found.record.title))
+                    .map(|found| Candidate {
+                        repository: repository_name(&found.record),
+                        id: found.record.id,
+                        title: found.record.title,
+                    })
                     .collect();
                 candidates.sort();
                 Err(Error::Ambiguous {
@@ -162,6 +180,16 @@ impl Core {
             .and_then(|repository| repository.branches())
             .unwrap_or_default()
     }
+}
+
+/// The name of the repository of an instance.
+pub(in crate::engine) fn repository_name(record: &InstanceRecord) -> String {
+    crate::model::directory_name(&record.repository.root)
+}
+
+/// `repository/title`.
+fn full_name(record: &InstanceRecord) -> String {
+    format!("{}/{}", repository_name(record), record.title.as_str())
 }
 
 /// The state of an instance, from its journal and its record.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::detect::Verdict;
-use crate::engine::operate::attach::Attached;
 use crate::engine::operate::push::Pushed;
 use crate::engine::operate::rename::Renamed;
 use crate::engine::*;
@@ -140,6 +139,15 @@ impl Engine {
         progress: &mut dyn Progress,
     ) -> Result<Attached, Error> {
         self.core.attach(given, progress)
+    }
+
+    /// Attaches this terminal to the user's shell in the worktree, which is started if there is none.
+    pub(crate) fn shell(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Attached, Error> {
+        self.core.shell(given, progress)
     }
 
     /// Looks again and again until the instance is as wanted; gives the last look either way.

@@ -4,6 +4,16 @@ use crate::engine::*;
 use crate::model::{InstanceId, PauseReason, Title};
 
 impl Engine {
+    /// Does the same for each of these, several at a time. A failure does not stop the others.
+    pub(crate) fn for_each<T: Send>(
+        &self,
+        ids: &[InstanceId],
+        progress: &mut dyn Progress,
+        act: impl Fn(&InstanceId, &mut dyn Progress) -> Result<T, Error> + Sync,
+    ) -> Bulk<T> {
+        self.core.for_each(ids, progress, act)
+    }
+
     pub(crate) fn pause(
         &self,
         given: &str,

@@ -181,7 +181,7 @@ impl Core {
             .panes()
             .unwrap_or_default()
             .into_iter()
-            .filter(|pane| !pane.session.starts_with(HUB))
+            .filter(|pane| !pane.session.starts_with(HUB) && !pane.shell)
             .filter(|pane| pane.instance.as_ref().is_none_or(|id| !known.contains(id)))
             .map(|pane| {
                 Finding::bad(

@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::options::ResumeOptions;
 use crate::model::Title;
+use crate::process::Command;
 
 /// How an attachment ended.
 #[derive(Debug, Clone)]
@@ -37,19 +38,24 @@ impl Core {
             });
         }
         let inside = std::env::var("TMUX").ok();
-        let status = server
-            .attach_command(&record.id, inside.as_deref())
-            .in_foreground()?;
-        let detached = server.pane_of(&record.id)?.is_some();
-        if detached && !status.success() {
-            return Err(Error::NotAttached {
-                title: record.title,
-                status,
-            });
-        }
-        Ok(Attached {
-            detached,
-            title: record.title,
+        let command = server.attach_command(&record.id, inside.as_deref());
+        attached(record.title, &command, || {
+            Ok(server.pane_of(&record.id)?.is_some())
         })
     }
+}
+
+/// Runs a client of tmux in this terminal until it ends. `is_there` says whether what it was attached to still
+/// exists.
+pub(in crate::engine) fn attached(
+    title: Title,
+    command: &Command,
+    is_there: impl Fn() -> Result<bool, Error>,
+) -> Result<Attached, Error> {
+    let status = command.in_foreground()?;
+    let detached = is_there()?;
+    if detached && !status.success() {
+        return Err(Error::NotAttached { title, status });
+    }
+    Ok(Attached { title, detached })
 }

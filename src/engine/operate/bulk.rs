@@ -157,6 +157,16 @@ impl Core {
         Bulk::of_results(asked, results, |asked| (None, title(asked)))
     }
 
+    /// Does the same for each of these, all at once: most of the time is spent waiting.
+    pub(crate) fn for_each<T: Send>(
+        &self,
+        ids: &[InstanceId],
+        progress: &mut dyn Progress,
+        act: impl Fn(&InstanceId, &mut dyn Progress) -> Result<T, Error> + Sync,
+    ) -> Bulk<T> {
+        self.each(ids, MOST_AWAITED, progress, act)
+    }
+
     pub(in crate::engine) fn each<T: Send>(
         &self,
         ids: &[InstanceId],

@@ -1,6 +1,6 @@
 //! A new instance: branch, worktree, session, agent, first prompt.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::agents::Provider;
 use crate::engine::base::progress::{Progress, Silent};
@@ -78,7 +78,9 @@ impl Core {
         let provider = self.choose_agent(&asked)?;
         let wanted = self.wanted_setup(&repository, asked.consent)?;
         let seal = self.wanted_seal(asked.seal, repository.root())?;
-        self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
+        let common = repository.common_dir();
+        let setup = wanted.as_ref();
+        self.begin(&asked, provider, common, setup, progress, |id, title| {
             let mut decided = self.decide(&asked, seal.clone(), &repository, id, title)?;
             if let Some(wanted) = &wanted {
                 decided.facts = decided.facts.with(fact::SETUP, wanted);
@@ -117,7 +119,8 @@ impl Core {
             .unwrap_or_else(|| self.settings().new.base.clone());
         let base_commit = found.repo.resolve(&base)?;
         let seal = self.wanted_seal(asked.instance.seal, found.repo.root())?;
-        self.begin(&asked.instance, provider, None, progress, |_, _| {
+        let common = found.repo.common_dir();
+        self.begin(&asked.instance, provider, common, None, progress, |_, _| {
             let branch = found.branch.clone().map(|name| Branch {
                 name,
                 made_by_us: false,
@@ -148,12 +151,14 @@ impl Core {
         &self,
         asked: &NewInstance,
         provider: &Provider,
+        common_dir: &Path,
         setup: Option<&setup::Wanted>,
         progress: &mut dyn Progress,
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<InstanceView, Error> {
+        let plan = Plan::create();
         let (dir, made) =
-            self.create_recorded(asked, provider, Plan::create(), progress, decide)?;
+            self.create_recorded(asked, provider, common_dir, plan, progress, decide)?;
         let record = match made {
             Ok(record) => record,
             Err(Error::PromptNotSent { source, .. })
@@ -193,13 +198,14 @@ impl Core {
         &self,
         asked: &NewInstance,
         provider: &Provider,
+        common_dir: &Path,
         plan: Plan,
         progress: &mut dyn Progress,
         decide: impl FnOnce(&InstanceId, &Title) -> Result<Decided, Error>,
     ) -> Result<(InstanceDir, Result<InstanceRecord, Error>), Error> {
         let id = InstanceId::random();
         let names = self.store.lock("names", NAMES_WAIT, "new")?;
-        let title = self.choose_title(asked.title.as_deref())?;
+        let title = self.choose_title(asked.title.as_deref(), common_dir)?;
         let decided = decide(&id, &title)?;
         if let Some(branch) = &decided.branch {
             self.require_branch_free(&decided.repository.common_dir, &branch.name)?;

@@ -62,7 +62,21 @@ impl LaunchSocket {
         instance: &InstanceId,
     ) -> Result<Self, LaunchError> {
         Self::remove(directory, instance);
-        let path = Self::path(directory, instance);
+        Self::at(Self::path(directory, instance))
+    }
+
+    /// The same for the shell of an instance.
+    pub(in crate::engine) fn for_shell(
+        directory: &Path,
+        instance: &InstanceId,
+    ) -> Result<Self, LaunchError> {
+        let path = directory.join(format!("launch-{instance}-shell.sock"));
+        // One that a killed process has left.
+        drop(std::fs::remove_file(&path));
+        Self::at(path)
+    }
+
+    fn at(path: PathBuf) -> Result<Self, LaunchError> {
         let broken = |source| LaunchError::Socket {
             path: path.clone(),
             source,

@@ -35,6 +35,7 @@ pub(in crate::engine) mod seal;
 pub(in crate::engine) mod seal_try;
 pub(in crate::engine) mod sealed_launch;
 pub(in crate::engine) mod setup;
+pub(in crate::engine) mod shell;
 pub(in crate::engine) mod show;
 pub(in crate::engine) mod steps;
 pub(in crate::engine) mod suspend;

@@ -15,9 +15,13 @@ use crate::store::LoadedInstance;
 pub(in crate::engine) const NAMES_WAIT: Duration = Duration::from_secs(60);
 
 impl Core {
-    /// The wanted title, or a short readable one. No two living instances share a title.
-    pub(in crate::engine) fn choose_title(&self, wanted: Option<&str>) -> Result<Title, Error> {
-        let taken = self.taken_titles()?;
+    /// The wanted title, or a short readable one. No two living instances of a repository share a title.
+    pub(in crate::engine) fn choose_title(
+        &self,
+        wanted: Option<&str>,
+        common_dir: &Path,
+    ) -> Result<Title, Error> {
+        let taken = self.taken_titles(wanted.map(|_| common_dir))?;
         let Some(wanted) = wanted else {
             return self.invent_title(&taken);
         };
@@ -28,18 +32,23 @@ impl Core {
         Ok(title)
     }
 
-    /// The titles of all instances that are not killed, also of those that are just being made.
-    fn taken_titles(&self) -> Result<Vec<Title>, Error> {
+    /// The titles of all instances that are not killed, also of those that are just being made; of one
+    /// repository where it is given.
+    fn taken_titles(&self, common_dir: Option<&Path>) -> Result<Vec<Title>, Error> {
+        let counts = |record: &InstanceRecord| {
+            common_dir.is_none_or(|wanted| record.repository.common_dir == wanted)
+        };
         let mut taken = Vec::new();
         for id in self.store.ids()? {
             match self.store.instance(&id).load() {
                 LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
-                    taken.push(record.title);
+                    taken.extend(counts(&record).then_some(record.title));
                 }
                 LoadedInstance::Unborn { journal } => {
                     let record = journal.facts.read(fact::RECORD)?;
-                    taken.extend(record.map(|record| record.title));
+                    taken.extend(record.filter(counts).map(|record| record.title));
                 }
+                // It may be of this repository.
                 LoadedInstance::Unreadable(_) => {
                     let title = self.store.instance(&id).readable_title();
                     taken.extend(title.and_then(|title| Title::new(&title).ok()));
@@ -51,8 +60,12 @@ impl Core {
     }
 
     /// The wanted title, or else the first free one of `title-2`, `title-3` and so on.
-    pub(in crate::engine) fn free_title(&self, wanted: &Title) -> Result<Title, Error> {
-        let taken = self.taken_titles()?;
+    pub(in crate::engine) fn free_title(
+        &self,
+        wanted: &Title,
+        common_dir: &Path,
+    ) -> Result<Title, Error> {
+        let taken = self.taken_titles(Some(common_dir))?;
         if !taken.contains(wanted) {
             return Ok(wanted.clone());
         }

@@ -23,7 +23,8 @@ impl Core {
         let formerly = record.title.clone();
         if formerly != title {
             let _names = self.store.lock("names", NAMES_WAIT, "rename")?;
-            record.title = self.choose_title(Some(title.as_str()))?;
+            let common_dir = &record.repository.common_dir;
+            record.title = self.choose_title(Some(title.as_str()), common_dir)?;
             record.updated_at = now();
             held.dir.save(&mut record)?;
         }

@@ -20,7 +20,7 @@ impl Core {
         if let Some(branch) = &record.branch {
             self.require_branch_free(&record.repository.common_dir, &branch.name)?;
         }
-        let title = self.free_title(&record.title)?;
+        let title = self.free_title(&record.title, &record.repository.common_dir)?;
         let before = std::mem::replace(&mut record.title, title);
         let formerly = Some(before).filter(|before| *before != record.title);
         let at = now();

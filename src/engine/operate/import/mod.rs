@@ -111,8 +111,12 @@ impl Core {
     ) -> Result<Option<InstanceView>, Error> {
         let (provider, agent_args) = self.agent_of(&session.program)?;
         let place = self.place_of(session)?;
+        let common_dir = match &place {
+            Place::InstanceStatus(path) => git::worktree_of(path)?.repo.common_dir().to_owned(),
+            Place::Missing(repository) => repository.common_dir().to_owned(),
+        };
         if dry_run {
-            self.choose_title(Some(&session.title))?;
+            self.choose_title(Some(&session.title), &common_dir)?;
             return Ok(None);
         }
         self.prepare()?;
@@ -129,8 +133,13 @@ impl Core {
             agent_args,
             consent: Consent::Refused,
         };
-        let (_, made) =
-            self.create_recorded(&asked, provider, Plan::import(), progress, |id, title| {
+        let (_, made) = self.create_recorded(
+            &asked,
+            provider,
+            &common_dir,
+            Plan::import(),
+            progress,
+            |id, title| {
                 let path = match &place {
                     Place::InstanceStatus(worktree) => worktree.clone(),
                     Place::Missing(repository) => self.choose_directory(repository, title, id),
@@ -164,7 +173,8 @@ impl Core {
                     repository: self.remember(&repository)?,
                     facts,
                 })
-            })?;
+            },
+        )?;
         Ok(Some(self.show(made?.id.as_str())?))
     }
 

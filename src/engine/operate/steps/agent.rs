@@ -139,12 +139,29 @@ impl Work<'_> {
     pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
         let grace = self.core.settings().pause.stop;
         look_at_tree(&mut self.tree, &self.record);
+        self.close_shell()?;
         self.ask_to_exit(grace)?;
         if let Some(tree) = self.tree.take() {
             tree.stop(grace)?;
         }
         self.name_foreign_processes();
         Ok(Facts::none())
+    }
+
+    /// Ends the user's shell as a closed terminal does: shells ignore SIGTERM. What it runs is named.
+    fn close_shell(&mut self) -> Result<(), Error> {
+        let server = self.core.server_of(&self.record);
+        let Some(shell) = server.shell_of(&self.record.id)? else {
+            return Ok(());
+        };
+        if let Some(program) = shell.running {
+            self.progress.note(&format!(
+                "warning: the shell of `{}` runs {}, which is ended with it",
+                self.record.title,
+                printable_line(&program)
+            ));
+        }
+        Ok(server.close_shell(&self.record.id)?)
     }
 
     /// A process in the worktree that may be the agent's, and may be the user's: it is named, and left
