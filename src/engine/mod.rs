@@ -27,6 +27,8 @@ mod watch;
 // The parts of a conversation, for showing it.
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
+// The changes of an instance, for showing them.
+pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile, PatchLine};
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
@@ -73,6 +75,7 @@ pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
 pub(crate) use talk::queue::{FeedResult, QueueView};
+pub(crate) use talk::review::{ReviewSent, ReviewView};
 pub(crate) use talk::send::Sent;
 pub(crate) use watch::notify::Notification;
 pub(crate) use watch::roster::{InstanceStatus, Roster};
