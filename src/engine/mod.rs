@@ -46,7 +46,9 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
-pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory, SealView};
+pub(crate) use base::view::{
+    AgentView, CampView, InstanceView, Listing, RunHistory, SealView, WorkKept,
+};
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;

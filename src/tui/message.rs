@@ -26,6 +26,8 @@ pub(super) enum Message {
         activity: Activity,
         last_line: Option<String>,
     },
+    /// Whether a daemon runs.
+    Daemon(bool),
     /// A signal requests the end of the UI.
     Signalled,
     /// A screen with the requested lines of history.

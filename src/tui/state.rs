@@ -33,6 +33,8 @@ pub(super) struct State {
     /// The camp is paused: no queue is sent.
     pub camp_paused: bool,
     pub start_context: Option<StartContext>,
+    /// Whether a daemon runs; None before the first look.
+    pub daemon: Option<bool>,
 
     pub selected: Option<InstanceId>,
     /// The row of the selection, for when the instance disappears.
@@ -238,6 +240,7 @@ impl State {
             unreadable: Vec::new(),
             camp_paused: false,
             start_context: None,
+            daemon: None,
             selected: None,
             position: 0,
             top: 0,

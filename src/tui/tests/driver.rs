@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 
 use crate::config::{Chord, Settings};
 use crate::engine::{
-    AgentView, ConversationEntry, InstanceView, Listing, PauseView, ScreenView, Speaker,
+    AgentView, ConversationEntry, InstanceView, Listing, PauseView, ScreenView, Speaker, WorkKept,
 };
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
@@ -219,6 +219,11 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         activity_source: None,
         stuck: None,
         seal: None,
+        kept: if running {
+            WorkKept::InPlace
+        } else {
+            WorkKept::PutAway
+        },
     }
 }
 

@@ -34,6 +34,7 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
                 view.last_line = last_line.or(view.last_line.take());
             }
         }
+        Message::Daemon(there) => state.daemon = Some(there),
         Message::Signalled => {
             state.quitting = true;
             requests.push(UiRequest::Quit);
