@@ -28,7 +28,7 @@ mod watch;
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 // The changes of an instance, for showing them.
-pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile, PatchLine};
+pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile};
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;

@@ -25,7 +25,9 @@ const GATHER: Duration = Duration::from_millis(40);
 const WORKING: Duration = Duration::from_secs(4);
 /// How soon everything is read without a report. The time doubles while nothing has changed.
 const FIRST_LOOK: Duration = Duration::from_secs(2);
-const LAST_LOOK: Duration = Duration::from_secs(30);
+const LAST_LOOK: Duration = Duration::from_secs(5);
+/// Looking without a report takes at most this part of the time.
+const SHARE: u32 = 100;
 /// How often the events of other processes are read.
 const EVENTS: Duration = Duration::from_millis(500);
 /// How often the visible screen is read without a report.
@@ -156,12 +158,14 @@ impl FeedContext {
         loop {
             let next = due.unwrap_or(last + idle).min(last + idle);
             if Instant::now() >= next && !self.is_resting() {
+                let started = Instant::now();
                 let changed = self.list_once(&mut known);
                 idle = if changed {
                     FIRST_LOOK
                 } else {
                     (idle * 2).min(LAST_LOOK)
                 };
+                idle = idle.max(started.elapsed() * SHARE);
                 last = Instant::now();
                 due = None;
             }

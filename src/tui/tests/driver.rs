@@ -1,6 +1,7 @@
 //! A test driver: presses keys, sends the messages of workers, and returns the screen.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -13,6 +14,7 @@ use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
     State as InstanceState, Timestamp, Title,
 };
+use crate::tui::diff::DiffPage;
 use crate::tui::input::{Event, Mouse, MouseKind};
 use crate::tui::keys::Keymap;
 use crate::tui::message::{Message, Page, StartContext, Task, TaskFailure, TaskOutcome, UiRequest};
@@ -89,7 +91,7 @@ impl Driver {
 
     pub(super) fn read(&mut self, id: &str, page: Page) {
         let id = InstanceId::parse(id).unwrap();
-        self.tell(Message::Read(id, Box::new(Ok(page))));
+        self.tell(Message::Read(id, Duration::ZERO, Box::new(Ok(page))));
     }
 
     /// Presses keys, written as in the configuration, one after the other.
@@ -174,6 +176,11 @@ impl Driver {
         let times = regex::Regex::new(r"(?m)(│ |^)\d\d:\d\d ").unwrap();
         times.replace_all(&text, "${1}hh:mm ").into_owned()
     }
+}
+
+/// A diff page, as the worker makes it.
+pub(super) fn patch_page(patch: &str) -> Page {
+    Page::Diff(Box::new(DiffPage::new(patch.to_owned(), Vec::new())))
 }
 
 /// Ids are ten letters; these are easy to tell apart.

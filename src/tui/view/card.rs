@@ -81,8 +81,8 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
     let kept = match view.kept {
         WorkKept::InPlace => "where it was",
         WorkKept::PutAway => "put away, whole",
-        WorkKept::SnapshotOnly => "removed by somebody; what was saved is still there",
-        WorkKept::Gone => "removed by somebody, and nothing was saved",
+        WorkKept::SnapshotOnly => "not on the disk; saved in git's objects",
+        WorkKept::Gone => "gone, and nothing was saved",
     };
     row("worktree", wrap(kept, room));
     if area.height >= 8 {
