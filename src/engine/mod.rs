@@ -27,6 +27,8 @@ mod watch;
 // The parts of a conversation, for showing it.
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
+// The changes of an instance, for showing them.
+pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile};
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
@@ -44,7 +46,9 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
-pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory, SealView};
+pub(crate) use base::view::{
+    AgentView, CampView, InstanceView, Listing, RunHistory, SealView, WorkKept,
+};
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;
@@ -74,6 +78,7 @@ pub(crate) use operate::setup::Consent;
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
 pub(crate) use talk::queue::{FeedResult, QueueView};
+pub(crate) use talk::review::{ReviewSent, ReviewView};
 pub(crate) use talk::send::Sent;
 pub(crate) use watch::notify::Notification;
 pub(crate) use watch::roster::{InstanceStatus, Roster};

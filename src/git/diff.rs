@@ -2,7 +2,7 @@
 //! user's index is neither written nor locked.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::call::{SLOW, bytes_to_path, fetching, fields};
 use super::disk::open_file;
@@ -21,6 +21,9 @@ pub(crate) enum DiffOutput {
     /// One line for each file, and a summary.
     Stat,
 }
+
+/// A moved file counts as one, in the counts as in the patch, whatever the user's configuration says.
+pub(crate) const RENAMES: &str = "--find-renames";
 
 /// Counts files and lines that differ between the base and what is on disk.
 pub(crate) fn diff_stat(
@@ -59,14 +62,23 @@ fn counted_live(
     base: Option<&str>,
 ) -> Result<(DiffStat, bool), GitError> {
     let base = base.unwrap_or_else(|| repo.empty_tree());
-    let listing = quiet(checkout.git().arg("diff"))
-        .args(["--numstat", "-z", "--no-renames", base, "--"])
-        .deadline(SLOW)
-        .run()?;
+    let numstat = || {
+        quiet(checkout.git().arg("diff"))
+            .args(["--numstat", "-z", RENAMES, base, "--"])
+            .deadline(SLOW)
+    };
+    let listing = numstat().run()?;
     let mut stat = counted(&listing);
     let (files, nested) = untracked(checkout)?;
     let any = !files.is_empty() || !nested.is_empty();
     stat.files += nested.len() as u64;
+    // An untracked file may be a tracked one that was moved: then the two count as one, as in the patch.
+    if !files.is_empty() && has_possible_deletion(&listing) {
+        let index = PrivateIndex::with(repo, checkout, files)?;
+        let mut stat = counted(&numstat().env("GIT_INDEX_FILE", &index.path).run()?);
+        stat.files += nested.len() as u64;
+        return Ok((stat, any));
+    }
     for path in files {
         stat.files += 1;
         stat.added += lines(&checkout.dir.join(bytes_to_path(&path)));
@@ -83,39 +95,54 @@ pub(crate) fn diff_text(
     color: bool,
 ) -> Result<Vec<u8>, GitError> {
     let checkout = Checkout::live(repo, worktree)?;
-    // A private index that knows the untracked files, so that git shows them as new.
-    let dir = repo.own_dir("tmp")?;
-    let scratch = tempfile::Builder::new()
-        .prefix("diff-")
-        .tempdir_in(&dir)
-        .map_err(GitError::writing(&dir))?;
-    let private = scratch.path().join("index");
-    match std::fs::copy(checkout.index_path(), &private) {
-        Ok(_) => {}
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(GitError::writing(&private)(error)),
-    }
     let (files, _) = untracked(&checkout)?;
-    if !files.is_empty() {
-        let mut entries = Vec::new();
-        for path in files {
-            entries.extend_from_slice(format!("100644 {} 0\t", repo.empty_blob()).as_bytes());
-            entries.extend_from_slice(&path);
-            entries.push(0);
-        }
-        checkout
-            .git()
-            .args(["update-index", "-z", "--add", "--index-info"])
-            .env("GIT_INDEX_FILE", &private)
-            .stdin(entries)
-            .run()?;
-    }
+    let index = PrivateIndex::with(repo, &checkout, files)?;
     let base = base.unwrap_or_else(|| repo.empty_tree());
     Ok(shown(fetching(checkout.git()).arg("diff"), output, color)
         .args([base, "--"])
-        .env("GIT_INDEX_FILE", &private)
+        .env("GIT_INDEX_FILE", &index.path)
         .deadline(SLOW)
         .run()?)
+}
+
+/// A copy of the index that knows the untracked files, so that git shows them as new.
+struct PrivateIndex {
+    path: PathBuf,
+    _scratch: tempfile::TempDir,
+}
+
+impl PrivateIndex {
+    fn with(repo: &Repo, checkout: &Checkout, files: Vec<Vec<u8>>) -> Result<Self, GitError> {
+        let dir = repo.own_dir("tmp")?;
+        let scratch = tempfile::Builder::new()
+            .prefix("diff-")
+            .tempdir_in(&dir)
+            .map_err(GitError::writing(&dir))?;
+        let path = scratch.path().join("index");
+        match std::fs::copy(checkout.index_path(), &path) {
+            Ok(_) => {}
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(GitError::writing(&path)(error)),
+        }
+        if !files.is_empty() {
+            let mut entries = Vec::new();
+            for path in files {
+                entries.extend_from_slice(format!("100644 {} 0\t", repo.empty_blob()).as_bytes());
+                entries.extend_from_slice(&path);
+                entries.push(0);
+            }
+            checkout
+                .git()
+                .args(["update-index", "-z", "--add", "--index-info"])
+                .env("GIT_INDEX_FILE", &path)
+                .stdin(entries)
+                .run()?;
+        }
+        Ok(Self {
+            path,
+            _scratch: scratch,
+        })
+    }
 }
 
 /// Runs none of the user's programs, whatever the configuration says.
@@ -138,13 +165,26 @@ pub(crate) fn shown(command: Command, output: DiffOutput, color: bool) -> Comman
             DiffOutput::Patch => "--patch",
             DiffOutput::Stat => "--stat",
         })
+        .arg(RENAMES)
         .args(["--src-prefix=a/", "--dst-prefix=b/"])
 }
 
-/// `added TAB removed TAB path NUL`; binary files have dashes.
+/// Whether a file of a listing has only lost lines, as a deleted one has.
+fn has_possible_deletion(listing: &[u8]) -> bool {
+    fields(listing).any(|record| record.starts_with(b"0\t") || record.starts_with(b"-\t"))
+}
+
+/// `added TAB removed TAB path NUL`; binary files have dashes. A renamed file has no path there: its two
+/// names are the next two fields.
 pub(crate) fn counted(listing: &[u8]) -> DiffStat {
     let mut stat = DiffStat::default();
-    for record in fields(listing) {
+    let mut records = fields(listing);
+    while let Some(record) = records.next() {
+        let path = record.splitn(3, |byte| *byte == b'\t').nth(2);
+        if path.is_some_and(<[u8]>::is_empty) {
+            records.next();
+            records.next();
+        }
         let mut words = record.splitn(3, |byte| *byte == b'\t');
         let mut number = || {
             words

@@ -17,6 +17,7 @@ mod identity;
 mod ignored;
 pub(crate) mod landing;
 mod listing;
+pub(crate) mod patch;
 mod push;
 mod repository;
 mod untracked;

@@ -11,6 +11,7 @@ mod instance;
 mod landing;
 mod printable;
 mod queue;
+mod review;
 mod run;
 mod seal;
 mod state;
@@ -27,6 +28,7 @@ pub(crate) use instance::{
 pub(crate) use landing::{Landing, Standing};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
+pub(crate) use review::{NewComment, Review, ReviewComment, ReviewSide, place, review_prompt};
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
 pub(crate) use state::{RestingState, State};

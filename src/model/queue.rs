@@ -217,6 +217,38 @@ impl Queue {
         Some(self.entries.remove(at).prompt)
     }
 
+    /// Removes a prompt that waits; returns whether it did.
+    pub(crate) fn drop_waiting(&mut self, number: u64) -> bool {
+        let before = self.entries.len();
+        self.entries
+            .retain(|entry| entry.number != number || entry.state != QueueState::Waiting);
+        self.entries.len() < before
+    }
+
+    /// Exchanges a prompt that waits with the waiting one before or after it. Prompts that were sent stay
+    /// before those that were queued.
+    pub(crate) fn move_waiting(&mut self, number: u64, forward: bool) {
+        let waiting: Vec<usize> = (0..self.entries.len())
+            .filter(|at| self.entries[*at].state == QueueState::Waiting)
+            .collect();
+        let Some(place) = waiting
+            .iter()
+            .position(|at| self.entries[*at].number == number)
+        else {
+            return;
+        };
+        let other = if forward {
+            place.checked_sub(1)
+        } else {
+            Some(place + 1)
+        };
+        if let Some(other) = other.and_then(|other| waiting.get(other))
+            && self.entries[*other].ahead == self.entries[waiting[place]].ahead
+        {
+            self.entries.swap(waiting[place], *other);
+        }
+    }
+
     /// The prompt has arrived at the agent.
     pub(crate) fn sent(&mut self, number: u64) {
         if let Some(entry) = self.entry(number) {
@@ -335,6 +367,32 @@ mod tests {
         assert_eq!(queue.remove_last_ahead().as_deref(), Some("second"));
         assert_eq!(queue.remove_last_ahead(), None, "b was queued");
         assert_eq!(queue.counts().waiting, 1);
+    }
+
+    #[test]
+    fn what_waits_is_moved_and_dropped_and_nothing_else() {
+        let mut queue = Queue::default();
+        let numbers: Vec<u64> = ["a", "b", "c", "d"]
+            .map(|prompt| queue.add(prompt.to_owned(), now()))
+            .to_vec();
+        let order = |queue: &Queue| -> String {
+            queue.entries.iter().map(|it| it.prompt.as_str()).collect()
+        };
+        queue.begin(now()).unwrap();
+        queue.move_waiting(numbers[1], true);
+        assert_eq!(order(&queue), "abcd", "not before the one under way");
+        queue.move_waiting(numbers[3], true);
+        assert_eq!(order(&queue), "abdc");
+        queue.move_waiting(numbers[1], false);
+        assert_eq!(order(&queue), "adbc");
+        queue.move_waiting(numbers[2], false);
+        assert_eq!(order(&queue), "adbc");
+        queue.put_ahead("x".to_owned(), now());
+        queue.move_waiting(numbers[3], true);
+        assert_eq!(order(&queue), "axdbc", "not before what was sent");
+        assert!(!queue.drop_waiting(numbers[0]));
+        assert!(queue.drop_waiting(numbers[1]));
+        assert_eq!(order(&queue), "axdc");
     }
 
     #[derive(Debug, Clone)]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{StoreError, replace_file};
-use crate::model::{InstanceRecord, Queue, RunRecord};
+use crate::model::{InstanceRecord, Queue, Review, RunRecord};
 
 /// The content of a stored file.
 pub(crate) trait Document: Serialize + DeserializeOwned {
@@ -31,6 +31,10 @@ impl Document for RunRecord {
 }
 
 impl Document for Queue {
+    const FORMAT: u32 = Self::FORMAT;
+}
+
+impl Document for Review {
     const FORMAT: u32 = Self::FORMAT;
 }
 

@@ -16,6 +16,7 @@ mod jsonl;
 mod lock;
 mod queue;
 mod replace;
+mod review;
 mod seal;
 mod switch;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::editor::Editor;
 use crate::engine::{Consent, NewInstance};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, NewComment};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Dialog {
@@ -12,6 +12,7 @@ pub(super) enum Dialog {
     Confirm(Confirm),
     New(Box<NewForm>),
     Send(SendForm),
+    Comment(Box<CommentForm>),
 }
 
 impl Dialog {
@@ -26,6 +27,10 @@ impl Dialog {
                 trouble: Some(why),
                 ..form
             }),
+            Self::Comment(form) => Self::Comment(Box::new(CommentForm {
+                trouble: Some(why),
+                ..*form
+            })),
             other => other,
         }
     }
@@ -57,6 +62,19 @@ pub(super) struct SendForm {
     pub to: Vec<InstanceId>,
     pub titles: String,
     pub prompt: Editor,
+    /// Why it was refused before.
+    pub trouble: Option<String>,
+}
+
+/// A comment on a line of the diff.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct CommentForm {
+    pub id: InstanceId,
+    /// The comment that gets another text; None: a new one.
+    pub number: Option<u64>,
+    /// Its place; its text is in the editor.
+    pub about: NewComment,
+    pub text: Editor,
     /// Why it was refused before.
     pub trouble: Option<String>,
 }

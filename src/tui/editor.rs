@@ -25,6 +25,15 @@ impl Editor {
         Self::default()
     }
 
+    /// Several lines, with the cursor behind this text.
+    pub(super) fn with_lines(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            cursor: text.len(),
+            one_line: false,
+        }
+    }
+
     pub(super) fn text(&self) -> &str {
         &self.text
     }

@@ -1,8 +1,8 @@
 //! Sends the list of instances and the screen of the selected one to the UI as they change.
 //!
 //! Nothing is read while nothing happens. Output of agents is reported by the daemon, or by the UI's own
-//! watcher where no daemon runs. Changes by other processes are in the events. In addition everything is
-//! read from time to time, for changes that are not reported (two UIs without a daemon).
+//! watcher where no daemon runs. Changes by other processes are in the events. In addition the visible
+//! screen is read about once a second, and everything else from time to time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,14 +25,20 @@ const GATHER: Duration = Duration::from_millis(40);
 const WORKING: Duration = Duration::from_secs(4);
 /// How soon everything is read without a report. The time doubles while nothing has changed.
 const FIRST_LOOK: Duration = Duration::from_secs(2);
-const LAST_LOOK: Duration = Duration::from_secs(30);
+const LAST_LOOK: Duration = Duration::from_secs(5);
+/// Looking without a report takes at most this part of the time.
+const SHARE: u32 = 100;
 /// How often the events of other processes are read.
-const EVENTS: Duration = Duration::from_secs(1);
+const EVENTS: Duration = Duration::from_millis(500);
+/// How often the visible screen is read without a report.
+const VISIBLE: Duration = Duration::from_millis(700);
+/// How often a list is read again because something was reported while it was read.
+const RETRIES: usize = 3;
 /// How often a changing screen is read, and how long after the last change it is read once more.
 const REDRAW: Duration = Duration::from_millis(60);
 const SETTLED: Duration = Duration::from_millis(200);
 /// How often a connection to the daemon is tried.
-const DAEMON: Duration = Duration::from_secs(3);
+const DAEMON: Duration = Duration::from_secs(1);
 
 pub(super) struct Feed {
     lists: Sender<ListRequest>,
@@ -56,6 +62,10 @@ enum ScreenRequest {
     /// The instance to watch, and how many lines of history.
     Watch(Option<InstanceId>, usize),
     Rang(InstanceId),
+    /// Something has changed; the screen may have too.
+    Again,
+    /// Whether a daemon reports what agents do.
+    Daemon(bool),
     End,
 }
 
@@ -148,12 +158,14 @@ impl FeedContext {
         loop {
             let next = due.unwrap_or(last + idle).min(last + idle);
             if Instant::now() >= next && !self.is_resting() {
+                let started = Instant::now();
                 let changed = self.list_once(&mut known);
                 idle = if changed {
                     FIRST_LOOK
                 } else {
                     (idle * 2).min(LAST_LOOK)
                 };
+                idle = idle.max(started.elapsed() * SHARE);
                 last = Instant::now();
                 due = None;
             }
@@ -176,15 +188,25 @@ impl FeedContext {
 
     /// Reads the list; returns whether it has changed.
     fn list_once(&self, known: &mut Option<Known>) -> bool {
-        match self.engine.list(None, None) {
+        let mut noticed = self.noticed.swap(false, Ordering::SeqCst);
+        let mut listing = self.engine.list(None, None);
+        // What was noticed meanwhile is newer than the list.
+        for _ in 0..RETRIES {
+            if !self.noticed.swap(false, Ordering::SeqCst) {
+                break;
+            }
+            noticed = true;
+            listing = self.engine.list(None, None);
+        }
+        match listing {
             Ok(listing) => {
-                let noticed = self.noticed.swap(false, Ordering::SeqCst);
                 let seen = (listing.instances.clone(), listing.camp);
                 if known.as_ref() == Some(&seen) && !noticed {
                     return false;
                 }
                 *known = Some(seen);
                 self.mailbox.send(Message::Listed(Box::new(Ok(listing))));
+                drop(self.screens.send(ScreenRequest::Again));
                 true
             }
             Err(error) => {
@@ -203,14 +225,16 @@ impl FeedContext {
         let mut last = Instant::now();
         let mut due: Option<Instant> = None;
         let mut settle: Option<Instant> = None;
-        let mut idle = FIRST_LOOK;
+        let mut idle = VISIBLE;
         loop {
             let now = Instant::now();
             let planned = [due, settle, Some(last + idle)].into_iter().flatten().min();
             if planned.is_some_and(|at| at <= now) && !self.is_resting() {
                 let changed = self.watch_once(watcher.as_ref(), &watched, &mut known);
-                idle = if changed {
-                    FIRST_LOOK
+                // What was saved changes only with the list.
+                let live = known.as_ref().is_some_and(|(_, seen)| seen.live);
+                idle = if changed || live {
+                    VISIBLE
                 } else {
                     (idle * 2).min(LAST_LOOK)
                 };
@@ -227,6 +251,15 @@ impl FeedContext {
                 }
                 Ok(ScreenRequest::Rang(id)) if watched.0.as_ref() == Some(&id) => {
                     due = due.or(Some((last + REDRAW).max(Instant::now())));
+                }
+                Ok(ScreenRequest::Again) => {
+                    due = due.or(Some((last + REDRAW).max(Instant::now())));
+                }
+                Ok(ScreenRequest::Daemon(there)) => {
+                    if let Some(watcher) = &watcher {
+                        watcher.set_alone(!there);
+                    }
+                    due = due.or(Some(Instant::now()));
                 }
                 Ok(ScreenRequest::Rang(_)) | Err(RecvTimeoutError::Timeout) => {}
                 Ok(ScreenRequest::End) | Err(RecvTimeoutError::Disconnected) => return,
@@ -284,6 +317,12 @@ impl FeedContext {
             match event {
                 WatchEvent::Output(id) => self.rang(id),
                 WatchEvent::Seen(seen) => {
+                    if seen.changed {
+                        drop(
+                            self.screens
+                                .send(ScreenRequest::Rang(seen.instance.clone())),
+                        );
+                    }
                     let before = doing.insert(seen.instance.clone(), seen.activity);
                     self.noticed(seen.instance, seen.activity, before, seen.last_line);
                 }
@@ -296,11 +335,15 @@ impl FeedContext {
 
     /// Where a daemon runs, it watches the agents and reports their output.
     fn listen_to_daemon(self) {
+        let mut known = None;
         loop {
             let client =
                 DaemonClient::connect(&self.engine).and_then(|client| client.subscribe(true));
+            if known != Some(client.is_some()) {
+                known = Some(client.is_some());
+                self.daemon_is(client.is_some());
+            }
             if let Some(mut subscription) = client {
-                self.request_list(ListRequest::Soon);
                 let mut doing = HashMap::new();
                 loop {
                     match subscription.next(LAST_LOOK) {
@@ -309,9 +352,19 @@ impl FeedContext {
                         SubscriptionEvent::End => break,
                     }
                 }
+                known = Some(false);
+                self.daemon_is(false);
             }
             std::thread::sleep(DAEMON);
         }
+    }
+
+    /// The daemon has come or gone: what it has reported last may be old.
+    fn daemon_is(&self, there: bool) {
+        drop(self.screens.send(ScreenRequest::Daemon(there)));
+        self.mailbox.send(Message::Daemon(there));
+        self.noticed.store(true, Ordering::SeqCst);
+        self.request_list(ListRequest::Soon);
     }
 
     fn told(&self, line: &str, doing: &mut HashMap<InstanceId, Activity>) {

@@ -1,12 +1,15 @@
 //! The messages to the UI and the requests that it makes. Both are data, so that `update` is a function.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use super::diff::DiffPage;
 use super::input::Event;
 use crate::engine::{
-    AgentView, ConversationEntry, DialogAnswer, Listing, NewInstance, RunHistory, ScreenView,
+    AgentView, ConversationEntry, DialogAnswer, Listing, NewInstance, ReviewView, RunHistory,
+    ScreenView,
 };
-use crate::model::{Activity, InstanceId, PauseReason, Timestamp, Title};
+use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp, Title};
 use crate::report::Report;
 
 /// A message to the UI.
@@ -26,6 +29,8 @@ pub(super) enum Message {
         activity: Activity,
         last_line: Option<String>,
     },
+    /// Whether a daemon runs.
+    Daemon(bool),
     /// A signal requests the end of the UI.
     Signalled,
     /// A screen with the requested lines of history.
@@ -34,7 +39,8 @@ pub(super) enum Message {
         above: usize,
         screen_view: Result<ScreenView, Report>,
     },
-    Read(InstanceId, Box<Result<Page, Report>>),
+    /// A page, and how long it took to read.
+    Read(InstanceId, Duration, Box<Result<Page, Report>>),
     /// The installed agents, and where the UI was started.
     Surveyed(Box<StartContext>),
     /// A background job has begun a step, or has a note.
@@ -61,7 +67,9 @@ pub(super) struct AttachResult {
 /// The content of a tab.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Page {
-    Diff(String),
+    Diff(Box<DiffPage>),
+    /// The same patch as before; the number of its comments may be another.
+    SameDiff(ReviewView),
     Conversation(Vec<ConversationEntry>),
     Runs(RunHistory),
 }
@@ -84,6 +92,8 @@ pub(super) enum TaskOutcome {
     Killed(InstanceId, String),
     /// Of several, those that were killed, and a report on the others.
     KilledEach(Vec<InstanceId>, Result<String, Report>),
+    /// The comments that a review has now, and what was done.
+    Reviewed(ReviewView, Option<String>),
     /// Whether a prompt could still be unsent.
     Unsent(bool),
     Quiet,
@@ -121,6 +131,8 @@ pub(super) enum UiRequest {
     },
     /// Reads the list again.
     List,
+    /// Counts the changes of an instance again, and reads the list.
+    Recount(InstanceId),
     Survey,
     Attach(InstanceId),
     Quit,
@@ -170,6 +182,18 @@ pub(super) enum Task {
         answer: DialogAnswer,
         dialog: String,
     },
+    /// Keeps a comment on a line of the changes.
+    Comment {
+        id: InstanceId,
+        comment: NewComment,
+    },
+    /// Gives a comment another text, or drops it.
+    ChangeComment {
+        id: InstanceId,
+        number: u64,
+        text: Option<String>,
+    },
+    SendReview(InstanceId),
     /// Cancels a prompt that is being sent.
     Unsend(InstanceId),
     Push(InstanceId),

@@ -15,7 +15,7 @@ use super::input::Input;
 use super::keys::Keymap;
 use super::mailbox::{Inbox, Mailbox, mailbox};
 use super::message::{AttachResult, Message, UiRequest};
-use super::state::State;
+use super::state::{State, Tab};
 use super::terminal::{Screen, restore};
 use super::theme::Theme;
 use super::update::update;
@@ -29,6 +29,8 @@ use crate::report::Report;
 const FRAME: Duration = Duration::from_millis(100);
 /// How often ages, which are shown in minutes, are drawn again.
 const AGING: Duration = Duration::from_secs(20);
+/// How often it is checked whether the content of a tab is to be read again.
+const READING: Duration = Duration::from_millis(500);
 /// An escape without a following byte for this long was the key itself.
 const ESCAPE: Duration = Duration::from_millis(25);
 /// The most keys that are handled before the screen is drawn again.
@@ -200,9 +202,14 @@ impl Ui {
         if self.state.is_animated() {
             return FRAME;
         }
+        let longest = if self.state.tab == Tab::Preview {
+            AGING
+        } else {
+            READING
+        };
         let ends = self.state.toasts.iter().filter_map(|toast| toast.until);
         let next = ends.min().map(|until| self.state.now.until(until) + FRAME);
-        next.unwrap_or(AGING).min(AGING)
+        next.unwrap_or(longest).min(longest)
     }
 
     /// Waits for a key, a message or a timer.
@@ -260,6 +267,10 @@ impl Ui {
                 UiRequest::Watch { id, above } => self.feed.watch(id, above),
                 UiRequest::Read { id, what } => self.workers.read(id, what),
                 UiRequest::List => self.feed.look(),
+                UiRequest::Recount(id) => {
+                    self.engine.recount(&id);
+                    self.feed.look();
+                }
                 UiRequest::Survey => self.workers.survey(),
                 UiRequest::Attach(id) => self.attach(&id, screen)?,
                 UiRequest::Quit => self.state.quitting = true,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::dialog::Dialog;
 use super::diff::DiffPage;
@@ -33,6 +34,8 @@ pub(super) struct State {
     /// The camp is paused: no queue is sent.
     pub camp_paused: bool,
     pub start_context: Option<StartContext>,
+    /// Whether a daemon runs; None before the first look.
+    pub daemon: Option<bool>,
 
     pub selected: Option<InstanceId>,
     /// The row of the selection, for when the instance disappears.
@@ -49,6 +52,15 @@ pub(super) struct State {
     pub page: Pages,
     /// Scrolled lines: up from the end in a preview and a conversation, down from the top elsewhere.
     pub scroll: usize,
+    /// Columns that the diff is scrolled sideways.
+    pub shift: usize,
+    pub wrap: bool,
+    /// None: side by side where there is room.
+    pub side_by_side: Option<bool>,
+    /// The row of the diff that a comment would be about; keys move it.
+    pub review: Option<usize>,
+    /// The line of a patch that the cursor goes to once its rows are known.
+    pub seek_line: Option<usize>,
 
     pub dialog: Option<Dialog>,
     /// Forms that were refused while another dialog was open.
@@ -70,6 +82,8 @@ pub(super) struct State {
     pub reading: Option<InstanceId>,
     /// The page that was read last, and when.
     pub read: Option<(Stamp, Timestamp)>,
+    /// How long that took.
+    pub read_took: Duration,
 }
 
 /// Identifies a version of a page: with another stamp the page may have changed.
@@ -142,6 +156,8 @@ pub(super) enum Verb {
     UndoKill,
     Send,
     Answer,
+    Comment,
+    SendReview,
     /// A prompt that is being sent is cancelled.
     Unsend,
     Push,
@@ -162,6 +178,8 @@ impl Verb {
             Self::UndoKill => "bringing back",
             Self::Send => "sending to",
             Self::Answer => "answering",
+            Self::Comment => "keeping a comment on",
+            Self::SendReview => "sending the comments to",
             Self::Unsend => "taking back the prompt to",
             Self::Push => "pushing",
             Self::Autoyes => "setting autoyes of",
@@ -182,6 +200,8 @@ impl Verb {
             | Self::UndoKill
             | Self::Send
             | Self::Answer
+            | Self::Comment
+            | Self::SendReview
             | Self::Unsend
             | Self::Push
             | Self::Autoyes
@@ -238,6 +258,7 @@ impl State {
             unreadable: Vec::new(),
             camp_paused: false,
             start_context: None,
+            daemon: None,
             selected: None,
             position: 0,
             top: 0,
@@ -248,6 +269,11 @@ impl State {
             tab: Tab::Preview,
             page: Pages::default(),
             scroll: 0,
+            shift: 0,
+            wrap: false,
+            side_by_side: None,
+            review: None,
+            seek_line: None,
             dialog: None,
             refused: Vec::new(),
             toasts: Vec::new(),
@@ -261,6 +287,7 @@ impl State {
             watched: None,
             reading: None,
             read: None,
+            read_took: Duration::ZERO,
         }
     }
 
@@ -396,6 +423,16 @@ pub(super) enum StatusKind {
     Interrupted,
     Failed,
     Completed,
+}
+
+impl StatusKind {
+    /// Nothing happens to it by itself.
+    pub(super) fn is_at_rest(self) -> bool {
+        matches!(
+            self,
+            Self::Paused | Self::Interrupted | Self::Failed | Self::Completed
+        )
+    }
 }
 
 pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> StatusKind {

@@ -4,4 +4,5 @@ mod answering;
 mod driver;
 mod hostile;
 mod journeys;
+mod reviewing;
 mod screens;

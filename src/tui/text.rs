@@ -3,23 +3,37 @@
 use ansi_to_tui::IntoText;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
 
 use crate::model::printable_line;
 
+/// What a terminal draws as one, with its offset and its columns.
+fn clusters(text: &str) -> impl Iterator<Item = (usize, &str, usize)> {
+    text.grapheme_indices(true)
+        .map(|(at, cluster)| (at, cluster, cluster.width()))
+}
+
+/// The columns that a text takes, as a terminal draws it.
+pub(super) fn columns(text: &str) -> usize {
+    if text.is_ascii() {
+        return text.len();
+    }
+    clusters(text).map(|(.., wide)| wide).sum()
+}
+
 /// The text cut to at most `width` columns, with `…` where it was cut.
 pub(super) fn cut(text: &str, width: usize) -> String {
-    if text.width() <= width {
+    if columns(text) <= width {
         return text.to_owned();
     }
     let mut kept = String::new();
     let mut used = 0;
-    for character in text.chars() {
-        let wide = character.width().unwrap_or(0);
+    for (_, cluster, wide) in clusters(text) {
         if used + wide + 1 > width {
             break;
         }
-        kept.push(character);
+        kept.push_str(cluster);
         used += wide;
     }
     if width > 0 {
@@ -36,27 +50,63 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
         let mut current = String::new();
         let mut used = 0;
         for word in line.split_inclusive(' ') {
-            let wide = word.trim_end().width();
-            if used > 0 && used + wide > width {
+            if used > 0 && used + columns(word.trim_end()) > width {
                 lines.push(std::mem::take(&mut current).trim_end().to_owned());
                 used = 0;
             }
-            for character in word.chars() {
-                let wide = character.width().unwrap_or(0);
+            for (_, cluster, wide) in clusters(word) {
                 if used + wide > width {
-                    if character == ' ' {
+                    if cluster == " " {
                         continue;
                     }
-                    lines.push(std::mem::take(&mut current));
+                    if used > 0 {
+                        lines.push(std::mem::take(&mut current));
+                    }
                     used = 0;
                 }
-                current.push(character);
+                current.push_str(cluster);
                 used += wide;
             }
         }
         lines.push(current.trim_end().to_owned());
     }
     lines
+}
+
+/// The offsets at which a text is broken into pieces of at most `width` columns, wherever that is.
+pub(super) fn hard_breaks(text: &str, width: usize) -> Vec<usize> {
+    let width = width.max(1);
+    if text.is_ascii() {
+        return (1..)
+            .map(|n| n * width)
+            .take_while(|at| *at < text.len())
+            .collect();
+    }
+    let mut breaks = Vec::new();
+    let mut used = 0;
+    for (at, _, wide) in clusters(text) {
+        if used + wide > width && at > 0 {
+            breaks.push(at);
+            used = 0;
+        }
+        used += wide;
+    }
+    breaks
+}
+
+/// The offset of a column; the end of the text where it has fewer.
+pub(super) fn offset_of(text: &str, column: usize) -> usize {
+    if text.is_ascii() {
+        return column.min(text.len());
+    }
+    let mut used = 0;
+    for (at, _, wide) in clusters(text) {
+        if used >= column {
+            return at;
+        }
+        used += wide;
+    }
+    text.len()
 }
 
 /// A captured screen as lines of at most `width` columns, with colours on request.
@@ -97,7 +147,7 @@ fn is_blank(line: &Line<'_>) -> bool {
 fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>) {
     let text: String = spans.iter().map(|span| span.content.as_ref()).collect();
     let trimmed = text.trim_end();
-    if trimmed.width() <= width || is_frame(trimmed) {
+    if columns(trimmed) <= width || is_frame(trimmed) {
         lines.push(limited(spans, width));
         return;
     }
@@ -108,17 +158,18 @@ fn fold(spans: Vec<Span<'static>>, width: usize, lines: &mut Vec<Line<'static>>)
     let mut at = 0;
     for span in spans {
         let mut piece = String::new();
-        for character in span.content.chars() {
+        for (_, cluster, _) in clusters(&span.content) {
             if at >= trimmed.len() {
                 break;
             }
-            if breaks.next_if_eq(&at).is_some() {
+            // Two spans can form one cluster: then a break lies before the second.
+            if breaks.next_if(|place| *place < at).is_some() || breaks.next_if_eq(&at).is_some() {
                 line.push(Span::styled(std::mem::take(&mut piece), span.style));
                 lines.push(Line::from(std::mem::take(&mut line)));
                 line.push(Span::raw(" ".repeat(indent)));
             }
-            piece.push(character);
-            at += character.len_utf8();
+            piece.push_str(cluster);
+            at += cluster.len();
         }
         line.push(Span::styled(piece, span.style));
     }
@@ -130,8 +181,7 @@ fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
     let mut breaks = Vec::new();
     let mut used = 0;
     let mut space = None;
-    for (at, character) in text.char_indices() {
-        let wide = character.width().unwrap_or(0);
+    for (at, cluster, wide) in clusters(text) {
         while used + wide > width {
             let last = breaks.last().copied().unwrap_or(0);
             let near = |space: &usize| *space > last && at - *space < 24;
@@ -140,10 +190,10 @@ fn breaks(text: &str, width: usize, indent: usize) -> Vec<usize> {
                 break;
             }
             breaks.push(place);
-            used = indent + text.get(place..at).map_or(0, UnicodeWidthStr::width);
+            used = indent + text.get(place..at).map_or(0, columns);
         }
         used += wide;
-        if character == ' ' {
+        if cluster == " " {
             space = Some(at + 1);
         }
     }
@@ -155,14 +205,13 @@ fn limited(spans: Vec<Span<'static>>, width: usize) -> Line<'static> {
     let mut kept = Vec::new();
     for span in spans {
         let mut piece = String::new();
-        for character in span.content.chars() {
-            let wide = character.width().unwrap_or(0);
+        for (_, cluster, wide) in clusters(&span.content) {
             if wide > left {
                 left = 0;
                 break;
             }
             left -= wide;
-            piece.push(character);
+            piece.push_str(cluster);
         }
         kept.push(Span::styled(piece, span.style));
         if left == 0 {
@@ -187,6 +236,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// What a terminal draws as one can be wider than a narrow place, and is never broken.
+    fn fits(text: &str, width: usize) -> bool {
+        let shown = text.graphemes(true).filter(|it| columns(it) > 0);
+        columns(text) <= width || shown.count() == 1
+    }
 
     fn plain(lines: &[Line<'_>]) -> Vec<String> {
         lines.iter().map(ToString::to_string).collect()
@@ -228,22 +283,60 @@ mod tests {
         assert_eq!(lines[0].spans[0].style, Style::new());
     }
 
+    #[test]
+    fn columns_are_those_of_clusters() {
+        // One family, one heart, one flag, an accent.
+        for (text, expected) in [
+            ("👨‍👩‍👧", 2),
+            ("❤️", 2),
+            ("🇩🇪", 2),
+            ("e\u{301}", 1),
+            (" * 日", 5),
+        ] {
+            assert_eq!(columns(text), expected, "{text}");
+        }
+        assert_eq!(wrap("👨‍👩‍👧👨‍👩‍👧x", 4), ["👨‍👩‍👧👨‍👩‍👧", "x"]);
+        assert_eq!(hard_breaks("日本語", 4), [6]);
+        assert_eq!(hard_breaks("abcdef", 4), [4]);
+        assert_eq!((offset_of("日本", 2), offset_of("日本", 1)), (3, 3));
+    }
+
     proptest! {
+        #[test]
+        fn pieces_of_a_text_are_the_text(text in "(\\PC|日|👨‍👩‍👧|\u{fe0f}|\u{301}| )*", width in 2_usize..9) {
+            let mut from = 0;
+            for end in hard_breaks(&text, width).into_iter().chain([text.len()]) {
+                prop_assert!(fits(&text[from..end], width));
+                from = end;
+            }
+            prop_assert_eq!(from, text.len());
+        }
+
+        #[test]
+        fn narrow_and_wide(text in "( |\\*|日|a|❤️|👨‍👩‍👧|─|\u{301})*", width in 1_usize..8) {
+            for line in screen(&text, width, false) {
+                let shown = line.to_string();
+                prop_assert!(fits(&shown, width), "{shown:?}");
+            }
+            for line in wrap(&text, width) {
+                prop_assert!(fits(&line, width), "{line:?}");
+            }
+        }
+
         #[test]
         fn nothing_is_wider_than_its_place(text in "(\\PC|\u{1b}\\[[0-9;]{0,9}m|\n|\t|\u{202e}|[\\x00-\\x1f])*", width in 1_usize..12) {
             for line in screen(&text, width, true) {
                 let shown = line.to_string();
-                // One character may be wider than one column.
-                prop_assert!(shown.width() <= width.max(2), "{shown:?}");
+                prop_assert!(fits(&shown, width), "{shown:?}");
                 prop_assert!(!shown.chars().any(char::is_control));
                 prop_assert!(!shown.contains('\u{202e}'), "turned");
             }
             // These only get printable text.
             let text = crate::model::printable(&text).replace('\t', " ");
             for line in wrap(&text, width) {
-                prop_assert!(line.width() <= width.max(2));
+                prop_assert!(fits(&line, width));
             }
-            prop_assert!(cut(&text.replace('\n', " "), width).width() <= width);
+            prop_assert!(columns(&cut(&text.replace('\n', " "), width)) <= width);
         }
     }
 }

@@ -27,6 +27,11 @@ pub(super) struct Theme {
     pub removed: Style,
     pub selected: Style,
     pub line: Style,
+    pub code_comment: Style,
+    pub code_text: Style,
+    pub code_number: Style,
+    pub code_keyword: Style,
+    pub code_type: Style,
 }
 
 impl Theme {
@@ -65,6 +70,11 @@ impl Theme {
             removed: Style::new().fg(Color::Red),
             selected: Style::new().fg(Color::Cyan).add_modifier(Modifier::BOLD),
             line: Style::new().fg(Color::DarkGray),
+            code_comment: Style::new().fg(Color::DarkGray),
+            code_text: Style::new().fg(Color::Cyan),
+            code_number: Style::new().fg(Color::LightMagenta),
+            code_keyword: Style::new().fg(Color::Magenta),
+            code_type: Style::new().fg(Color::LightBlue),
         }
     }
 
@@ -79,6 +89,9 @@ impl Theme {
             // Yellow on white is not readable.
             needs_you: Style::new().fg(Color::Magenta).add_modifier(Modifier::BOLD),
             selected: Style::new().fg(Color::Blue).add_modifier(Modifier::BOLD),
+            code_number: Style::new().fg(Color::LightRed),
+            code_keyword: Style::new().fg(Color::Magenta),
+            code_type: Style::new().fg(Color::Blue),
             ..Self::dark()
         }
     }
@@ -103,6 +116,11 @@ impl Theme {
             removed: style,
             selected: style.add_modifier(Modifier::REVERSED),
             line: style.add_modifier(Modifier::DIM),
+            code_comment: style.add_modifier(Modifier::DIM),
+            code_text: style,
+            code_number: style,
+            code_keyword: style,
+            code_type: style,
         }
     }
 }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
+use super::diff::DiffPage;
 use super::mailbox::Mailbox;
 use super::message::{Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome, Wait};
 use crate::daemon;
@@ -244,6 +246,32 @@ fn carry_out(
                 )
             })
         }
+        Task::Comment { id, comment } => {
+            let review = engine.comment(id.as_str(), vec![comment])?;
+            Ok(TaskOutcome::Reviewed(review, None))
+        }
+        Task::ChangeComment { id, number, text } => {
+            let review = engine.change_comment(id.as_str(), number, text)?;
+            Ok(TaskOutcome::Reviewed(review, None))
+        }
+        Task::SendReview(id) => {
+            let sent = engine.send_review(id.as_str(), progress)?;
+            let count = match sent.comments {
+                1 => "The comment".to_owned(),
+                count => format!("The {count} comments"),
+            };
+            let words = match sent.sent {
+                Sent::Typed => format!("{count} went to the agent."),
+                Sent::Queued => {
+                    feed_by_daemon(engine, progress);
+                    format!("{count} go to the agent when its turn is over.")
+                }
+            };
+            Ok(TaskOutcome::Reviewed(
+                engine.review(id.as_str())?,
+                Some(words),
+            ))
+        }
         Task::Unsend(id) => Ok(TaskOutcome::Unsent(engine.unsend(id.as_str())?.is_some())),
         Task::Push(id) => {
             let pushed = engine.push(id.as_str())?;
@@ -331,18 +359,35 @@ impl From<Error> for TaskFailure {
 
 /// Reads pages one at a time. Of the waiting requests only the last one of each kind is carried out.
 fn read_pages(engine: &Engine, mailbox: &Mailbox, wanted: &Receiver<(InstanceId, PageKind)>) {
+    let mut known: Option<(InstanceId, Vec<u8>)> = None;
     while let Ok(first) = wanted.recv() {
         let (id, what) = wanted.try_iter().last().unwrap_or(first);
-        let page = read_page(engine, &id, what).map_err(Report::from);
-        mailbox.send(Message::Read(id, Box::new(page)));
+        let started = Instant::now();
+        let page = read_page(engine, &id, what, &mut known).map_err(Report::from);
+        mailbox.send(Message::Read(id, started.elapsed(), Box::new(page)));
     }
 }
 
-fn read_page(engine: &Engine, id: &InstanceId, what: PageKind) -> Result<Page, Error> {
+/// `known` is the patch that was read last.
+fn read_page(
+    engine: &Engine,
+    id: &InstanceId,
+    what: PageKind,
+    known: &mut Option<(InstanceId, Vec<u8>)>,
+) -> Result<Page, Error> {
     Ok(match what {
         PageKind::Diff => {
             let patch = engine.diff(id.as_str(), crate::engine::DiffOutput::Patch, false)?;
-            Page::Diff(String::from_utf8_lossy(&patch).into_owned())
+            let review = engine.review(id.as_str())?;
+            if known
+                .as_ref()
+                .is_some_and(|(of, last)| of == id && *last == patch)
+            {
+                return Ok(Page::SameDiff(review));
+            }
+            let text = String::from_utf8_lossy(&patch).into_owned();
+            *known = Some((id.clone(), patch));
+            Page::Diff(Box::new(DiffPage::new(text, review.comments)))
         }
         PageKind::Conversation => {
             let mut log = engine.log(id.as_str(), LogFrom::Last(ENTRIES))?;

@@ -3,7 +3,7 @@
 use super::fact::SnapshotFact;
 use super::repository::Vault;
 use crate::git::call::{SLOW, fetching};
-use crate::git::diff::{counted, quiet, shown};
+use crate::git::diff::{RENAMES, counted, quiet, shown};
 use crate::git::{DiffOutput, GitError, Repo};
 use crate::model::DiffStat;
 
@@ -17,7 +17,7 @@ pub(crate) fn snapshot_diff_stat(
     let vault = Vault::find(repo)?;
     for (from, to) in snapshot_pairs(repo, fact, base) {
         let listing = quiet(vault.seen_by(repo.git()).arg("diff"))
-            .args(["--numstat", "-z", "--no-renames", &from, &to, "--"])
+            .args(["--numstat", "-z", RENAMES, &from, &to, "--"])
             .deadline(SLOW)
             .run()?;
         let part = counted(&listing);

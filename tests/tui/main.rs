@@ -4,6 +4,7 @@
 mod company;
 mod journeys;
 mod leaving;
+mod truth;
 mod undisturbed;
 
 #[path = "../support/mod.rs"]

@@ -56,6 +56,19 @@ pub(crate) struct InstanceView {
     pub stuck: Option<String>,
     /// None: the agent is not sealed.
     pub seal: Option<SealView>,
+    #[serde(skip)]
+    pub kept: WorkKept,
+}
+
+/// Where the files of an instance are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WorkKept {
+    InPlace,
+    /// Moved aside as they were.
+    PutAway,
+    /// The directory was removed by somebody; the saved work is there.
+    SnapshotOnly,
+    Gone,
 }
 
 /// The seal of an instance. Without a running agent, that of the last one.

@@ -112,6 +112,11 @@ impl Engine {
         self.core.with_changes(view)
     }
 
+    /// Makes the next look at an instance count its changes again.
+    pub(crate) fn recount(&self, id: &InstanceId) {
+        self.core.recount(id)
+    }
+
     /// The last lines of an agent's screen; of one that does not run, from what was saved.
     pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
         self.core.peek(given, lines, colours)

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::engine::autoyes::AutoyesAnswer;
 use crate::engine::*;
-use crate::model::{InstanceId, TurnEnd};
+use crate::model::{InstanceId, NewComment, TurnEnd};
 use crate::store::Audit;
 
 impl Engine {
@@ -54,6 +54,40 @@ impl Engine {
         self.core.answer(given, answer, bound, reason, progress)
     }
 
+    /// The comments on the changes of an instance that were not sent yet.
+    pub(crate) fn review(&self, given: &str) -> Result<ReviewView, Error> {
+        self.core.review(given)
+    }
+
+    /// Keeps comments on lines of the changes. A comment without a hunk gets the lines around it from the
+    /// changes as they are now.
+    pub(crate) fn comment(
+        &self,
+        given: &str,
+        comments: Vec<NewComment>,
+    ) -> Result<ReviewView, Error> {
+        self.core.comment(given, comments)
+    }
+
+    /// Gives a comment another text; without one, drops it.
+    pub(crate) fn change_comment(
+        &self,
+        given: &str,
+        number: u64,
+        text: Option<String>,
+    ) -> Result<ReviewView, Error> {
+        self.core.change_comment(given, number, text)
+    }
+
+    /// Sends all comments to the agent as one prompt. They are kept until it is delivered or queued.
+    pub(crate) fn send_review(
+        &self,
+        given: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<ReviewSent, Error> {
+        self.core.send_review(given, progress)
+    }
+
     pub(crate) fn queue(&self, given: &str) -> Result<QueueView, Error> {
         self.core.queue(given)
     }
@@ -66,6 +100,21 @@ impl Engine {
     /// Takes out everything but the prompt that is being worked on.
     pub(crate) fn clear_queue(&self, given: &str) -> Result<QueueView, Error> {
         self.core.clear_queue(given)
+    }
+
+    /// Takes one waiting prompt out of the queue.
+    pub(crate) fn drop_queued(&self, given: &str, number: u64) -> Result<QueueView, Error> {
+        self.core.drop_queued(given, number)
+    }
+
+    /// Moves a waiting prompt one place towards the front or the end.
+    pub(crate) fn move_queued(
+        &self,
+        given: &str,
+        number: u64,
+        forward: bool,
+    ) -> Result<QueueView, Error> {
+        self.core.move_queued(given, number, forward)
     }
 
     /// Types the next queued prompt to an agent that is at rest. An instance that the idle timer has

@@ -3,4 +3,5 @@
 pub(in crate::engine) mod answer;
 pub(in crate::engine) mod land_fix;
 pub(in crate::engine) mod queue;
+pub(in crate::engine) mod review;
 pub(in crate::engine) mod send;

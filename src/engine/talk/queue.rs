@@ -23,7 +23,7 @@ const READY: Duration = Duration::from_secs(5);
 const TYPING: Duration = Duration::from_secs(5);
 
 /// The queue of one instance, as it is shown.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct QueueView {
     pub instance: InstanceId,
     pub title: Title,
@@ -84,6 +84,30 @@ impl Core {
                 json!({ "dropped": dropped }),
             );
         }
+        self.queue_view(&found.dir, &found.record)
+    }
+
+    /// Takes one waiting prompt out of the queue.
+    pub(crate) fn drop_queued(&self, given: &str, number: u64) -> Result<QueueView, Error> {
+        let found = self.find(given, Scope::Living)?;
+        if found.dir.change_queue(|queue| queue.drop_waiting(number))? {
+            let data = json!({ "dropped": 1 });
+            self.emit(EventKind::QueueCleared, &found.record, data);
+        }
+        self.queue_view(&found.dir, &found.record)
+    }
+
+    /// Moves a waiting prompt one place towards the front or the end.
+    pub(crate) fn move_queued(
+        &self,
+        given: &str,
+        number: u64,
+        forward: bool,
+    ) -> Result<QueueView, Error> {
+        let found = self.find(given, Scope::Living)?;
+        found
+            .dir
+            .change_queue(|queue| queue.move_waiting(number, forward))?;
         self.queue_view(&found.dir, &found.record)
     }
 

@@ -15,6 +15,9 @@ use crate::vault::{self, SnapshotFact};
 /// Files that belong to an agent's last output may be written a moment after it.
 const SETTLE_TIME: i64 = 2;
 
+/// The way of counting. A count that was made in another way is made again.
+const COUNTING: u32 = 1;
+
 /// A count, and the evidence at the time when it was made.
 #[derive(Debug, Serialize, Deserialize)]
 struct Counted {
@@ -23,6 +26,8 @@ struct Counted {
     /// None where an older version has counted.
     #[serde(default)]
     dirty: Option<bool>,
+    #[serde(default)]
+    counting: u32,
 }
 
 /// Cheap signs that something may have changed: new output of the agent, or a new time of git's
@@ -39,6 +44,8 @@ struct Evidence {
 struct CountedSnapshot {
     commit: String,
     stat: DiffStat,
+    #[serde(default)]
+    counting: u32,
 }
 
 /// The difference of a saved worktree against its base, counted once.
@@ -51,7 +58,9 @@ pub(in crate::engine) fn count_saved(
     let known = std::fs::read(&path)
         .ok()
         .and_then(|text| serde_json::from_slice::<CountedSnapshot>(&text).ok());
-    if let Some(known) = known.filter(|known| known.commit == snapshot.commit) {
+    if let Some(known) =
+        known.filter(|known| known.counting == COUNTING && known.commit == snapshot.commit)
+    {
         return Some(known.stat);
     }
     let repository = Repo::discover(&record.repository.root).ok()?;
@@ -60,6 +69,7 @@ pub(in crate::engine) fn count_saved(
     let counted = CountedSnapshot {
         commit: snapshot.commit.clone(),
         stat,
+        counting: COUNTING,
     };
     if let Ok(text) = serde_json::to_vec(&counted) {
         // Only a cache: if it cannot be written, the next look counts again.
@@ -84,7 +94,8 @@ pub(in crate::engine) fn count(
     let known = std::fs::read(&path)
         .ok()
         .and_then(|text| serde_json::from_slice::<Counted>(&text).ok());
-    if let Some(known) = known.filter(|known| known.evidence == evidence)
+    if let Some(known) =
+        known.filter(|known| known.counting == COUNTING && known.evidence == evidence)
         && let Some(dirty) = known.dirty
     {
         return Some((known.stat, dirty));
@@ -97,12 +108,19 @@ pub(in crate::engine) fn count(
         evidence,
         stat,
         dirty: Some(dirty),
+        counting: COUNTING,
     };
     if settled && let Ok(text) = serde_json::to_vec(&counted) {
         // Only a cache: if it cannot be written, the next look counts again.
         drop(replace_file(&path, &text));
     }
     Some((stat, dirty))
+}
+
+/// Makes the next look count again: something was changed that leaves no cheap sign.
+pub(in crate::engine) fn forget(dir: &InstanceDir) {
+    // Usually the file does not exist.
+    drop(std::fs::remove_file(dir.path.join("diff.json")));
 }
 
 /// The index of a worktree, by the file that says where its git directory is.

@@ -6,14 +6,17 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
-use crate::engine::base::view::{AgentView, AskedView, InstanceView, PauseView, SealView};
+use crate::engine::base::view::{
+    AgentView, AskedView, InstanceView, PauseView, SealView, WorkKept,
+};
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::self_report::self_report;
 use crate::engine::watch::standing::standing;
 use crate::model::{
-    Activity, DiffStat, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp, printable_line,
+    Activity, DiffStat, InstanceId, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp,
+    printable_line,
 };
 use crate::policy::fingerprint;
 use crate::tmux::{Pane, Screenshot};
@@ -238,7 +241,13 @@ impl Core {
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
             seal: SealView::of(record, dir.denied()),
+            kept: kept(record),
         }
+    }
+
+    /// Makes the next look at an instance count its changes again.
+    pub(crate) fn recount(&self, id: &InstanceId) {
+        changes::forget(&self.store.instance(id));
     }
 
     /// What has changed, and whether some of it is in no commit.
@@ -253,6 +262,23 @@ impl Core {
         let dirty = snapshot.changed + snapshot.untracked > 0;
         let diff = changes::count_saved(&found.dir, record, &snapshot);
         (diff, Some(dirty))
+    }
+}
+
+/// Where the files of an instance are now, whatever was recorded when they were put there.
+fn kept(record: &InstanceRecord) -> WorkKept {
+    if record.worktree.path.is_dir() {
+        return WorkKept::InPlace;
+    }
+    match SavedWork::of(record) {
+        Ok(SavedWork {
+            parking: Some(place),
+            ..
+        }) if place.parked_worktree.is_dir() => WorkKept::PutAway,
+        Ok(SavedWork {
+            snapshot: Some(_), ..
+        }) => WorkKept::SnapshotOnly,
+        Ok(_) | Err(_) => WorkKept::Gone,
     }
 }
 

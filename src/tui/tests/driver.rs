@@ -1,18 +1,20 @@
 //! A test driver: presses keys, sends the messages of workers, and returns the screen.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::config::{Chord, Settings};
 use crate::engine::{
-    AgentView, ConversationEntry, InstanceView, Listing, PauseView, ScreenView, Speaker,
+    AgentView, ConversationEntry, InstanceView, Listing, PauseView, ScreenView, Speaker, WorkKept,
 };
 use crate::model::{
     Activity, DiffStat, InstanceId, PauseReason, RunId, RunRecord, RunState,
     State as InstanceState, Timestamp, Title,
 };
+use crate::tui::diff::DiffPage;
 use crate::tui::input::{Event, Mouse, MouseKind};
 use crate::tui::keys::Keymap;
 use crate::tui::message::{Message, Page, StartContext, Task, TaskFailure, TaskOutcome, UiRequest};
@@ -89,7 +91,7 @@ impl Driver {
 
     pub(super) fn read(&mut self, id: &str, page: Page) {
         let id = InstanceId::parse(id).unwrap();
-        self.tell(Message::Read(id, Box::new(Ok(page))));
+        self.tell(Message::Read(id, Duration::ZERO, Box::new(Ok(page))));
     }
 
     /// Presses keys, written as in the configuration, one after the other.
@@ -176,6 +178,11 @@ impl Driver {
     }
 }
 
+/// A diff page, as the worker makes it.
+pub(super) fn patch_page(patch: &str) -> Page {
+    Page::Diff(Box::new(DiffPage::new(patch.to_owned(), Vec::new())))
+}
+
 /// Ids are ten letters; these are easy to tell apart.
 pub(super) fn id(letter: char) -> String {
     std::iter::repeat_n(letter, 10).collect()
@@ -219,6 +226,11 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         activity_source: None,
         stuck: None,
         seal: None,
+        kept: if running {
+            WorkKept::InPlace
+        } else {
+            WorkKept::PutAway
+        },
     }
 }
 

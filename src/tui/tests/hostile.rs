@@ -42,7 +42,7 @@ fn hostile_text_is_harmless_wherever_it_stands() {
         assert_harmless(&driver);
         driver.press("tab");
         let patch = format!("diff --git a/{HOSTILE} b/{HOSTILE}\n@@ -0,0 +1,2 @@\n+{HOSTILE}\n");
-        driver.read(&id('b'), Page::Diff(patch));
+        driver.read(&id('b'), patch_page(&patch));
         assert_harmless(&driver);
         driver.press("tab");
         let said = entry(1, Speaker::Tool, HOSTILE)

@@ -366,10 +366,11 @@ fn what_is_shown_is_read_and_read_again_only_when_there_may_be_news() {
             .count(),
         1
     );
-    driver.read(&id('b'), crate::tui::message::Page::Diff(String::new()));
+    driver.read(&id('b'), patch_page(""));
     driver.requests.clear();
     driver.listed(camp());
     driver.press("shift+down");
+    // A moment later there is nothing to read.
     assert!(
         !driver
             .requests

@@ -131,7 +131,7 @@ fn creating() {
 fn diff() {
     let mut driver = camp_at(110, 22);
     driver.press("tab");
-    driver.read(&id('b'), Page::Diff(PATCH.to_owned()));
+    driver.read(&id('b'), patch_page(PATCH));
     insta::assert_snapshot!(driver.screen());
 }
 
@@ -139,7 +139,7 @@ fn diff() {
 fn diff_without_changes() {
     let mut driver = camp_at(100, 12);
     driver.press("tab");
-    driver.read(&id('b'), Page::Diff(String::new()));
+    driver.read(&id('b'), patch_page(""));
     insta::assert_snapshot!(driver.screen());
 }
 

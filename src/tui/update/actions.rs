@@ -1,10 +1,12 @@
 //! Carries out actions: what each action changes and requests.
 
-use super::looking::{file, mark, page_height, scroll, turn_scope, turn_tab};
+use super::looking::{
+    file, mark, page_height, scroll, scroll_sideways, turn_scope, turn_side, turn_tab, turn_wrap,
+};
 use super::questions::{
     ask, ask_pause_all, kill_question, open_form, open_send, push_question, restart_question,
 };
-use super::upkeep;
+use super::{reviewing, upkeep};
 use crate::engine::DialogAnswer;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
@@ -46,6 +48,11 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::PageDown => scroll(state, false, page_height(state)),
         Action::PreviousFile => file(state, false),
         Action::NextFile => file(state, true),
+        Action::Review => reviewing::begin(state),
+        Action::Wrap => turn_wrap(state),
+        Action::SideBySide => turn_side(state),
+        Action::ScrollLeft => scroll_sideways(state, false),
+        Action::ScrollRight => scroll_sideways(state, true),
         Action::Filter => state.filtering = true,
         Action::Repository => turn_scope(state),
         Action::Help => state.dialog = Some(Dialog::Help { scroll: 0 }),

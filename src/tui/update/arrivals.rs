@@ -1,6 +1,6 @@
 //! Handles messages from the workers.
 
-use crate::engine::{CampView, InstanceView, Listing};
+use crate::engine::{CampView, InstanceView, Listing, ReviewView};
 use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
@@ -34,6 +34,7 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
                 view.last_line = last_line.or(view.last_line.take());
             }
         }
+        Message::Daemon(there) => state.daemon = Some(there),
         Message::Signalled => {
             state.quitting = true;
             requests.push(UiRequest::Quit);
@@ -53,7 +54,10 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             }
             Err(report) => state.page.trouble = Some((id, Tab::Preview, report.message)),
         },
-        Message::Read(id, page) => take_page(state, id, *page),
+        Message::Read(id, took, page) => {
+            state.read_took = took;
+            take_page(state, id, *page, requests);
+        }
         Message::Surveyed(start_context) => state.start_context = Some(*start_context),
         Message::Progress { job, words, note } => progress(state, job, words, note),
         Message::Done { job, outcome } => {
@@ -99,18 +103,51 @@ fn take_listing(state: &mut State, listing: Listing) {
     state.marks.retain(|id| living.contains(&id));
 }
 
-fn take_page(state: &mut State, id: InstanceId, page: Result<Page, Report>) {
+fn take_page(
+    state: &mut State,
+    id: InstanceId,
+    page: Result<Page, Report>,
+    requests: &mut Vec<UiRequest>,
+) {
     state.reading = None;
     match page {
         Ok(page) => {
             state.page.trouble = None;
             match page {
-                Page::Diff(patch) => state.page.diff = Some((id, DiffPage::parse(&patch))),
+                Page::Diff(page) => {
+                    // The list counts again what this patch has changed.
+                    let before = state.page.diff.as_ref().filter(|(of, _)| *of == id);
+                    if before.is_some_and(|(_, before)| before.raw != page.raw) {
+                        requests.push(UiRequest::Recount(id.clone()));
+                    }
+                    keep_cursor(state, &id, &page);
+                    state.page.diff = Some((id, *page));
+                }
+                Page::SameDiff(review) => take_review(state, review),
                 Page::Conversation(entries) => state.page.conversation = Some((id, entries)),
                 Page::Runs(runs) => state.page.runs = Some((id, runs)),
             }
         }
         Err(report) => state.page.trouble = Some((id, state.tab, report.message)),
+    }
+}
+
+/// The cursor stays on its line if that is still there.
+fn keep_cursor(state: &mut State, id: &InstanceId, page: &DiffPage) {
+    let Some(row) = state.review else { return };
+    let place = match &state.page.diff {
+        Some((of, before)) if of == id => before.line_of(row).and_then(|at| before.place_of(at)),
+        Some(_) | None => None,
+    };
+    let line = place.and_then(|(file, number, side)| page.patch.find(&file, side, number?));
+    state.seek_line = line;
+}
+
+fn take_review(state: &mut State, review: ReviewView) {
+    if let Some((id, page)) = &mut state.page.diff
+        && *id == review.instance
+    {
+        page.replace_comments(review.comments);
     }
 }
 
@@ -199,6 +236,13 @@ fn said(state: &mut State, job: &Job, outcome: TaskOutcome) {
             state.toast_sticky(ToastKind::Good, "Paused. Ctrl+C again to quit.".to_owned());
         }
         TaskOutcome::Said(words) => state.toast(ToastKind::Good, words),
+        TaskOutcome::Reviewed(review, words) => {
+            take_review(state, review);
+            if let Some(words) = words {
+                state.review = None;
+                state.toast(ToastKind::Good, words);
+            }
+        }
         TaskOutcome::Created(id, words) => {
             state.toast(ToastKind::Good, words);
             // Selects the new instance, unless a dialog is open or something is being typed.

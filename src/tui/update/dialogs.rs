@@ -3,7 +3,8 @@
 use super::actions::{start, start_from};
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};
-use crate::tui::dialog::{Confirm, Dialog, NewForm, OnYes, SendForm};
+use crate::model::NewComment;
+use crate::tui::dialog::{CommentForm, Confirm, Dialog, NewForm, OnYes, SendForm};
 use crate::tui::message::{Task, UiRequest};
 use crate::tui::state::{State, ToastKind, Verb};
 
@@ -16,6 +17,7 @@ pub(super) fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) 
         Dialog::Confirm(confirm) => answer(state, confirm, key, requests),
         Dialog::New(form) => fill(state, form, key, requests),
         Dialog::Send(form) => write(state, form, key, requests),
+        Dialog::Comment(form) => remark(state, form, key, requests),
     };
 }
 
@@ -27,6 +29,7 @@ pub(super) fn paste(state: &mut State, text: &str) {
             }
         }
         Some(Dialog::Send(form)) => form.prompt.insert(text),
+        Some(Dialog::Comment(form)) => form.text.insert(text),
         Some(Dialog::Help { .. } | Dialog::Confirm(_)) => {}
         None if state.filtering => state.filter.insert(text),
         // Pasted text is not a sequence of keys.
@@ -175,6 +178,41 @@ fn fill(
         }
     }
     Some(Dialog::New(form))
+}
+
+fn remark(
+    state: &mut State,
+    mut form: Box<CommentForm>,
+    key: Key,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    if is_cancel(key) {
+        return None;
+    }
+    if key.code != KeyCode::Enter || key.alt {
+        form.text.press(key);
+        return Some(Dialog::Comment(form));
+    }
+    let text = form.text.text().trim().to_owned();
+    let id = form.id.clone();
+    let task = match (form.number, text.is_empty()) {
+        (None, true) => return Some(Dialog::Comment(form)),
+        (Some(number), empty) => Task::ChangeComment {
+            id: id.clone(),
+            number,
+            text: Some(text).filter(|_| !empty),
+        },
+        (None, false) => Task::Comment {
+            id: id.clone(),
+            comment: NewComment {
+                text,
+                ..form.about.clone()
+            },
+        },
+    };
+    let form = Some(Dialog::Comment(form));
+    start_from(state, requests, Verb::Comment, Some(&id), task, form);
+    None
 }
 
 fn write(

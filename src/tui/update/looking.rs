@@ -4,6 +4,10 @@ use super::upkeep;
 use crate::tui::layout::areas;
 use crate::tui::state::{State, Tab};
 
+/// Columns of one step sideways.
+const SIDEWAYS: usize = 16;
+const FARTHEST: usize = 4_000;
+
 pub(super) fn mark(state: &mut State) {
     let Some(id) = state.current().map(|view| view.id.clone()) else {
         return;
@@ -28,6 +32,7 @@ pub(super) fn select_tab(state: &mut State, tab: Tab) {
     if state.tab != tab {
         state.tab = tab;
         state.scroll = 0;
+        state.shift = 0;
     }
 }
 
@@ -54,23 +59,48 @@ pub(super) fn file(state: &mut State, forward: bool) {
     let Some((_, page)) = &state.page.diff else {
         return;
     };
-    let current = page.file_at(state.scroll).unwrap_or(0);
+    let at = state.review.unwrap_or(state.scroll);
+    let current = page.file_at(at).unwrap_or(0);
+    let row = |file: usize| {
+        page.patch
+            .files
+            .get(file)
+            .map(|file| page.row_of(file.line))
+    };
     let wanted = match forward {
-        true => (current + 1).min(page.files.len().saturating_sub(1)),
+        true => (current + 1).min(page.patch.files.len().saturating_sub(1)),
         // Within a file, back goes to its start.
-        false
-            if page
-                .files
-                .get(current)
-                .is_some_and(|file| file.line < state.scroll) =>
-        {
-            current
-        }
+        false if row(current).is_some_and(|row| row < at) => current,
         false => current.saturating_sub(1),
     };
-    if let Some(file) = page.files.get(wanted) {
-        state.scroll = file.line;
+    if let Some(row) = row(wanted) {
+        go_to_row(state, row);
     }
+}
+
+pub(super) fn go_to_row(state: &mut State, row: usize) {
+    state.scroll = row;
+    state.review = state.review.map(|_| row);
+}
+
+/// Scrolls the diff sideways; a wrapped one has nothing there.
+pub(super) fn scroll_sideways(state: &mut State, right: bool) {
+    state.wrap = false;
+    state.shift = match right {
+        true => state.shift.saturating_add(SIDEWAYS).min(FARTHEST),
+        false => state.shift.saturating_sub(SIDEWAYS),
+    };
+}
+
+pub(super) fn turn_wrap(state: &mut State) {
+    state.wrap = !state.wrap;
+    state.shift = 0;
+}
+
+/// Side by side or below each other, whatever the width would give.
+pub(super) fn turn_side(state: &mut State) {
+    let shape = state.page.diff.as_ref().and_then(|(_, page)| page.shape());
+    state.side_by_side = Some(!shape.is_some_and(|shape| shape.side_by_side));
 }
 
 /// Cycles through all repositories and each single one.

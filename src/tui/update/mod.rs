@@ -6,6 +6,7 @@ mod dialogs;
 mod looking;
 mod mouse;
 mod questions;
+mod reviewing;
 mod toasts;
 mod upkeep;
 
@@ -58,7 +59,12 @@ fn apart(state: &State, key: Key) -> Vec<Key> {
 
 fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     let was_interrupted = std::mem::take(&mut state.interrupted);
-    if key == Key::ctrl('c') && !matches!(state.dialog, Some(Dialog::New(_) | Dialog::Send(_))) {
+    if key == Key::ctrl('c')
+        && !matches!(
+            state.dialog,
+            Some(Dialog::New(_) | Dialog::Send(_) | Dialog::Comment(_))
+        )
+    {
         state.dialog = None;
         state.filtering = false;
         interrupt(state, was_interrupted, requests);
@@ -72,6 +78,9 @@ fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     }
     if state.filtering {
         filter_key(state, key);
+        return;
+    }
+    if state.pending.is_empty() && reviewing::press(state, key, requests) {
         return;
     }
     state.pending.push(key);

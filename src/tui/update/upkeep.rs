@@ -4,12 +4,19 @@
 use std::time::Duration;
 
 use crate::model::InstanceId;
+use crate::tui::diff::Shape;
 use crate::tui::layout::areas;
 use crate::tui::message::{PageKind, UiRequest};
 use crate::tui::state::{ListRow, State, StatusKind, Tab, ToastKind, kind};
 
-/// How often the diff and the conversation of a busy agent are read.
-const AGAIN: Duration = Duration::from_secs(2);
+/// How often the content of the visible tab is read, whatever was reported: an edit by the user is not.
+const AGAIN: Duration = Duration::from_secs(1);
+/// Reading takes at most this part of the time.
+const SHARE: u32 = 15;
+/// What was saved and what has ended do not change by themselves.
+const AT_REST: Duration = Duration::from_secs(10);
+/// From this width on, both versions of a line stand side by side.
+const SIDE_BY_SIDE: u16 = 140;
 
 pub(super) fn upkeep(state: &mut State, requests: &mut Vec<UiRequest>) {
     if state.dialog.is_none() && !state.refused.is_empty() {
@@ -17,6 +24,7 @@ pub(super) fn upkeep(state: &mut State, requests: &mut Vec<UiRequest>) {
     }
     keep_selection(state);
     keep_on_screen(state);
+    arrange(state);
     limit_scroll(state);
     watch(state, requests);
     read(state, requests);
@@ -112,7 +120,7 @@ fn limit_scroll(state: &mut State) {
             .diff
             .as_ref()
             .filter(|(of, _)| of == id)
-            .map_or(0, |(_, page)| page.lines.len().saturating_sub(1)),
+            .map_or(0, |(_, page)| page.rows.len().saturating_sub(1)),
         Tab::Runs => state
             .page
             .runs
@@ -121,6 +129,49 @@ fn limit_scroll(state: &mut State) {
     };
     let kept = crate::tui::view::scroll_limit(state).unwrap_or(end);
     state.scroll = state.scroll.min(kept);
+}
+
+/// Arranges the rows of the diff for the size of the screen, and keeps the cursor on it.
+fn arrange(state: &mut State) {
+    if state.tab != Tab::Diff {
+        state.review = None;
+        return;
+    }
+    let areas = areas(state.columns, state.rows, state.list_rows().len());
+    let shape = Shape {
+        width: usize::from(areas.page.width),
+        wrap: state.wrap,
+        side_by_side: state
+            .side_by_side
+            .unwrap_or(areas.page.width >= SIDE_BY_SIDE),
+    };
+    let Some((id, page)) = &mut state.page.diff else {
+        state.review = None;
+        return;
+    };
+    let first = page.line_of(state.scroll);
+    if page.arrange(shape)
+        && let Some(first) = first
+    {
+        state.scroll = page.row_of(first);
+    }
+    let current = state.selected.as_ref() == Some(id);
+    if !current || page.rows.is_empty() {
+        state.review = None;
+        return;
+    }
+    if let Some(line) = state.seek_line.take() {
+        state.review = state.review.map(|_| page.row_of(line));
+    }
+    if let Some(row) = &mut state.review {
+        *row = (*row).min(page.rows.len() - 1);
+        let (_, below) = crate::tui::view::diff_places(areas.page, page.patch.files.len());
+        let height = usize::from(below.height).max(1);
+        state.scroll = state
+            .scroll
+            .min(*row)
+            .max((*row + 1).saturating_sub(height));
+    }
 }
 
 /// Requests the screen of the selected instance with its history.
@@ -151,24 +202,17 @@ fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
         view.last_active_at.max(view.updated_at),
         view.state,
     );
-    if state.reading.is_some()
-        || state
-            .read
-            .as_ref()
-            .is_some_and(|(known, _)| *known == stamp)
-    {
+    if state.reading.is_some() {
         return;
     }
-    let same_page = state
-        .read
-        .as_ref()
-        .is_some_and(|(known, _)| known.0 == stamp.0 && known.1 == stamp.1);
-    let recent = state
-        .read
-        .as_ref()
-        .is_some_and(|(_, at)| at.until(state.now) < AGAIN);
-    if same_page && recent {
-        return;
+    if let Some((known, at)) = &state.read
+        && (&known.0, known.1) == (&stamp.0, stamp.1)
+    {
+        let resting = *known == stamp && kind(state.shown(view)).is_at_rest();
+        let least = if resting { AT_REST } else { AGAIN };
+        if at.until(state.now) < least.max(state.read_took * SHARE) {
+            return;
+        }
     }
     let id = view.id.clone();
     state.reading = Some(id.clone());

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::paint::styled;
 use super::words::{interrupted_for, paused_for, reason};
-use crate::engine::InstanceView;
+use crate::engine::{InstanceView, WorkKept};
 use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
 use crate::tui::state::State;
@@ -78,12 +78,13 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
         );
         row("changes", vec![words]);
     }
-    let kept = if view.worktree_present {
-        "where it was"
-    } else {
-        "put away, whole"
+    let kept = match view.kept {
+        WorkKept::InPlace => "where it was",
+        WorkKept::PutAway => "put away, whole",
+        WorkKept::SnapshotOnly => "not on the disk; saved in git's objects",
+        WorkKept::Gone => "gone, and nothing was saved",
     };
-    row("worktree", vec![kept.to_owned()]);
+    row("worktree", wrap(kept, room));
     if area.height >= 8 {
         let key = |action| state.keymap.hint(action).unwrap_or_default();
         lines.push(Line::from(vec![

@@ -1,25 +1,51 @@
-//! The diff tab: the files, and below them the lines.
+//! The diff tab: the files, and below them the rows of code.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
+use super::code::code;
 use super::paint::{lines, styled};
-use crate::engine::InstanceView;
-use crate::model::printable_line;
-use crate::tui::diff::{DiffFile, DiffLine, DiffPage, LineKind};
+use crate::engine::{FileChange, InstanceView, LineKind, PatchFile};
+use crate::model::{place, printable_line};
+use crate::tui::diff::{DiffPage, Row, Shape};
+use crate::tui::keys::Action;
 use crate::tui::state::State;
-use crate::tui::text::cut;
+use crate::tui::text::{columns, cut, wrap};
+
+/// The list of files, and the rows below it. The files get at most a third.
+pub(in crate::tui) fn diff_places(area: Rect, files: usize) -> (Rect, Rect) {
+    let wanted = u16::try_from(files + 1).unwrap_or(u16::MAX);
+    let top = wanted.min((area.height / 3).max(2)).min(area.height);
+    let above = Rect {
+        height: top,
+        ..area
+    };
+    let below = Rect {
+        y: area.y + top,
+        height: area.height - top,
+        ..area
+    };
+    (above, below)
+}
+
+/// The first file of the list that is shown.
+pub(in crate::tui) fn first_file(area: Rect, files: usize, current: usize) -> usize {
+    let rows = usize::from(area.height.saturating_sub(1)).max(1);
+    current
+        .saturating_sub(rows / 2)
+        .min(files.saturating_sub(rows))
+}
 
 pub(super) fn diff(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
     let theme = &state.theme;
     let page = state.page.diff.as_ref().filter(|(id, _)| *id == view.id);
-    let Some((_, page)) = page else {
+    let Some((page, shape)) = page.and_then(|(_, page)| Some((page, page.shape()?))) else {
         lines([Line::from(styled("…", theme.dim))], area, buffer);
         return;
     };
-    if page.files.is_empty() {
+    if page.patch.files.is_empty() && page.comments.is_empty() {
         let words = format!(
             "Nothing was changed against {}.",
             printable_line(&view.base)
@@ -27,66 +53,118 @@ pub(super) fn diff(state: &State, view: &InstanceView, area: Rect, buffer: &mut 
         lines([Line::from(styled(words, theme.dim))], area, buffer);
         return;
     }
-    // The files get at most a third, the lines get the rest.
-    let wanted = u16::try_from(page.files.len() + 1).unwrap_or(u16::MAX);
-    let top = wanted.min((area.height / 3).max(2)).min(area.height);
-    let current = page.file_at(state.scroll).unwrap_or(0);
-    files(
-        state,
-        page,
-        current,
-        Rect {
-            height: top,
-            ..area
-        },
-        buffer,
-    );
-    let below = Rect {
-        y: area.y + top,
-        height: area.height - top,
-        ..area
-    };
-    let shown = page
-        .lines
-        .iter()
-        .skip(state.scroll)
-        .take(usize::from(below.height))
-        .map(|line| shown(state, line, usize::from(below.width)));
-    lines(shown, below, buffer);
+    let (above, below) = diff_places(area, page.patch.files.len());
+    let at = state.review.unwrap_or(state.scroll);
+    let current = page.file_at(at).unwrap_or(0);
+    files(state, page, current, above, buffer);
+    let shown = page.rows.iter().enumerate().skip(state.scroll);
+    for ((at, row), y) in shown.zip(below.top()..below.bottom()) {
+        let place = Rect {
+            y,
+            height: 1,
+            ..below
+        };
+        draw_row(state, page, shape, *row, place, buffer);
+        if state.review == Some(at) {
+            buffer.set_style(place, Style::new().add_modifier(Modifier::REVERSED));
+        }
+    }
 }
 
 fn files(state: &State, page: &DiffPage, current: usize, area: Rect, buffer: &mut Buffer) {
-    let theme = &state.theme;
     let rows = usize::from(area.height.saturating_sub(1)).max(1);
-    let start = current
-        .saturating_sub(rows / 2)
-        .min(page.files.len().saturating_sub(rows));
-    let listed = page
-        .files
+    let all = &page.patch.files;
+    let listed = all
         .iter()
         .enumerate()
-        .skip(start)
+        .skip(first_file(area, all.len(), current))
         .take(rows)
-        .map(|(at, file)| file_line(state, file, at == current, usize::from(area.width)));
-    let added: usize = page.files.iter().map(|file| file.added).sum();
-    let removed: usize = page.files.iter().map(|file| file.removed).sum();
-    let count = match page.files.len() {
+        .map(|(at, file)| {
+            let comments = page.comments.iter().filter(|it| it.file == file.path);
+            file_line(
+                state,
+                file,
+                comments.count(),
+                at == current,
+                usize::from(area.width),
+            )
+        });
+    lines(listed.chain([totals(state, page, area)]), area, buffer);
+}
+
+/// How much was changed, and the keys of this tab.
+fn totals(state: &State, page: &DiffPage, area: Rect) -> Line<'static> {
+    let theme = &state.theme;
+    let (added, removed) = page.totals();
+    let count = match page.patch.files.len() {
         1 => "1 file".to_owned(),
         count => format!("{count} files"),
     };
-    let total = Line::from(vec![
+    let mut spans = vec![
         styled(format!("{count}  "), theme.dim),
         styled(format!("+{added}"), theme.added),
         styled(format!(" −{removed}"), theme.removed),
-        styled("   [ ] previous, next file", theme.dim),
-    ]);
-    lines(listed.chain([total]), area, buffer);
+    ];
+    if !page.comments.is_empty() {
+        let words = match page.comments.len() {
+            1 => "  1 comment".to_owned(),
+            count => format!("  {count} comments"),
+        };
+        spans.push(styled(words, theme.marked));
+    }
+    let key = |action| state.keymap.hint(action).unwrap_or_default();
+    let hints: &[(String, &str)] = &if state.review.is_some() {
+        let mut hints = vec![
+            ("enter".to_owned(), "comment"),
+            ("x".to_owned(), "drop"),
+            ("s".to_owned(), "send them"),
+            ("esc".to_owned(), "back"),
+        ];
+        if page.comments.is_empty() {
+            hints.drain(1..3);
+        }
+        hints
+    } else {
+        vec![
+            (key(Action::Review), "comment"),
+            (
+                format!("{} {}", key(Action::PreviousFile), key(Action::NextFile)),
+                "file",
+            ),
+            (key(Action::Wrap), "wrap"),
+            (key(Action::SideBySide), "side by side"),
+        ]
+    };
+    let used: usize = spans.iter().map(Span::width).sum();
+    let mut room = usize::from(area.width).saturating_sub(used + 3);
+    spans.push(Span::raw("   "));
+    for (key, what) in hints {
+        let wide = columns(key) + what.len() + 3;
+        if wide > room {
+            break;
+        }
+        room -= wide;
+        spans.push(styled(key.clone(), theme.accent));
+        spans.push(styled(format!(" {what}  "), theme.dim));
+    }
+    Line::from(spans)
 }
 
-fn file_line(state: &State, file: &DiffFile, current: bool, width: usize) -> Line<'static> {
+fn file_line(
+    state: &State,
+    file: &PatchFile,
+    comments: usize,
+    current: bool,
+    width: usize,
+) -> Line<'static> {
     let theme = &state.theme;
-    let counts = format!("+{} −{}", file.added, file.removed);
-    let room = width.saturating_sub(counts.len() + 4);
+    let counts = format!("  +{} −{}", file.added, file.removed);
+    let badges = badges(file);
+    let notes = match comments {
+        0 => String::new(),
+        count => format!("  ✎{count}"),
+    };
+    let room = width.saturating_sub(columns(&counts) + columns(&badges) + columns(&notes) + 2);
     let bar = if current {
         styled("▌", theme.accent)
     } else {
@@ -95,29 +173,141 @@ fn file_line(state: &State, file: &DiffFile, current: bool, width: usize) -> Lin
     let style = if current { theme.selected } else { theme.text };
     Line::from(vec![
         bar,
-        styled(cut(&printable_line(&file.path), room), style),
-        Span::raw("  "),
-        styled(format!("+{}", file.added), theme.added),
+        styled(cut(&named(file), room), style),
+        styled(badges, theme.paused),
+        styled(format!("  +{}", file.added), theme.added),
         styled(format!(" −{}", file.removed), theme.removed),
+        styled(notes, theme.marked),
     ])
 }
 
-fn shown(state: &State, line: &DiffLine, width: usize) -> Line<'static> {
-    let theme = &state.theme;
-    let text = printable_line(&line.text.replace('\t', "    "));
-    let text = cut(&text, width);
-    match line.kind {
-        LineKind::File => {
-            let rule = width.saturating_sub(text.chars().count() + 1);
-            Line::from(vec![
-                styled(text, theme.accent.add_modifier(Modifier::BOLD)),
-                styled(format!(" {}", "─".repeat(rule.min(400))), theme.line),
-            ])
-        }
-        LineKind::Note => Line::from(styled(text, theme.dim)),
-        LineKind::Hunk => Line::from(styled(text, theme.accent)),
-        LineKind::Added => Line::from(styled(text, theme.added)),
-        LineKind::Removed => Line::from(styled(text, theme.removed)),
-        LineKind::Context => Line::from(styled(text, theme.text)),
+/// The name, and what it was called before.
+fn named(file: &PatchFile) -> String {
+    let path = printable_line(&file.path);
+    match &file.before {
+        Some(before) => format!("{} → {path}", printable_line(before)),
+        None => path,
     }
+}
+
+/// What happened to a file besides its lines: ` [new]`, ` [renamed] [+x]`.
+fn badges(file: &PatchFile) -> String {
+    let change = match file.change {
+        FileChange::Modified => None,
+        FileChange::New => Some("new".to_owned()),
+        FileChange::Deleted => Some("deleted".to_owned()),
+        FileChange::Renamed => Some("renamed".to_owned()),
+        FileChange::Copied => Some("copied".to_owned()),
+    };
+    let mode =
+        file.modes.as_ref().map(
+            |(old, new)| match (old.ends_with("755"), new.ends_with("755")) {
+                (false, true) => "+x".to_owned(),
+                (true, false) => "-x".to_owned(),
+                _ => format!("mode {old} → {new}"),
+            },
+        );
+    let binary = file.binary.then(|| "binary".to_owned());
+    [change, mode, binary]
+        .into_iter()
+        .flatten()
+        .map(|badge| format!(" [{badge}]"))
+        .collect()
+}
+
+fn draw_row(
+    state: &State,
+    page: &DiffPage,
+    shape: Shape,
+    row: Row,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    match row {
+        Row::Comment { comment, part } => {
+            comment_row(state, page, shape, (comment, part), area, buffer)
+        }
+        Row::Pair { old, new, part } => {
+            let half = u16::try_from(shape.half()).unwrap_or(area.width);
+            let left = Rect {
+                width: half.min(area.width),
+                ..area
+            };
+            let right = Rect {
+                x: (area.x + half + 1).min(area.right()),
+                width: area.width.saturating_sub(half + 1),
+                ..area
+            };
+            if let Some(line) = old {
+                let line = code(state, page, shape, line, part, Some(true));
+                buffer.set_line(left.x, left.y, &line, left.width);
+            }
+            if area.width > half {
+                buffer.set_string(area.x + half, area.y, "│", state.theme.line);
+            }
+            if let Some(line) = new {
+                let line = code(state, page, shape, line, part, Some(false));
+                buffer.set_line(right.x, right.y, &line, right.width);
+            }
+        }
+        Row::Line { line, part } => {
+            let shown = match page.patch.lines.get(line).map(|line| line.kind) {
+                Some(LineKind::File) => heading(state, page, line, usize::from(area.width)),
+                Some(LineKind::Hunk) => spread(page, line, state.theme.accent),
+                Some(LineKind::Note) => spread(page, line, state.theme.dim),
+                _ => code(state, page, shape, line, part, None),
+            };
+            buffer.set_line(area.x, area.y, &shown, area.width);
+        }
+    }
+}
+
+fn spread(page: &DiffPage, line: usize, style: Style) -> Line<'static> {
+    let text = page.lines.get(line).map_or("", |line| line.text.as_str());
+    Line::from(styled(text, style))
+}
+
+/// The name of a file above its hunks.
+fn heading(state: &State, page: &DiffPage, line: usize, width: usize) -> Line<'static> {
+    let theme = &state.theme;
+    let file = page.patch.files.iter().find(|file| file.line == line);
+    let (name, badges) = file.map_or_else(Default::default, |file| (named(file), badges(file)));
+    let name = cut(&name, width.saturating_sub(columns(&badges) + 2));
+    let rule = width.saturating_sub(columns(&name) + columns(&badges) + 1);
+    Line::from(vec![
+        styled(name, theme.accent.add_modifier(Modifier::BOLD)),
+        styled(badges, theme.paused),
+        styled(format!(" {}", "─".repeat(rule.min(400))), theme.line),
+    ])
+}
+
+/// A comment: its place, then its text.
+fn comment_row(
+    state: &State,
+    page: &DiffPage,
+    shape: Shape,
+    (comment, part): (usize, usize),
+    area: Rect,
+    buffer: &mut Buffer,
+) {
+    let Some(comment) = page.comments.get(comment) else {
+        return;
+    };
+    let theme = &state.theme;
+    let text = match part {
+        0 => styled(
+            cut(&printable_line(&place(comment)), shape.comment()),
+            theme.dim,
+        ),
+        part => styled(
+            wrap(&crate::model::printable(&comment.text), shape.comment())
+                .into_iter()
+                .nth(part - 1)
+                .unwrap_or_default(),
+            theme.text,
+        ),
+    };
+    let mark = if part == 0 { "  ✎ ▏" } else { "    ▏" };
+    let line = Line::from(vec![styled(mark, theme.marked), text]);
+    buffer.set_line(area.x, area.y, &line, area.width);
 }

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::paint::{frame, hints, lines, styled};
 use super::words::repository_name;
 use crate::model::{printable, printable_line};
-use crate::tui::dialog::{Confirm, Field, NewForm, OnYes, SendForm};
+use crate::tui::dialog::{CommentForm, Confirm, Field, NewForm, OnYes, SendForm};
 use crate::tui::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
@@ -80,6 +80,59 @@ pub(super) fn send(
     let cursor = edit(&form.prompt, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
     foot(state, "send", inside, buffer);
+    cursor
+}
+
+/// The code that a comment is about, and its text below.
+pub(super) fn comment(
+    state: &State,
+    form: &CommentForm,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<Position> {
+    let theme = &state.theme;
+    let width = area.width.saturating_sub(4).clamp(1, 90);
+    let inner = usize::from(width).saturating_sub(4);
+    let code: Vec<Line<'_>> = form
+        .about
+        .hunk
+        .iter()
+        .map(|line| {
+            let style = match line.as_bytes().first() {
+                Some(b'+') => theme.added,
+                Some(b'-') => theme.removed,
+                _ => theme.dim,
+            };
+            let text = printable_line(&line.replace('\t', "    "));
+            Line::from(styled(cut(&text, inner), style))
+        })
+        .collect();
+    let (rows, _) = form.text.rows(inner);
+    let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).max(3);
+    // On a small screen the text has priority over the code.
+    let room = area.height.saturating_sub(wanted.saturating_add(5));
+    let above = u16::try_from(code.len()).unwrap_or(u16::MAX).min(room);
+    let height = wanted.saturating_add(above + u16::from(above > 0) + 4);
+    let title = match form.about.line {
+        Some(line) => format!("{}, line {line}", printable_line(&form.about.file)),
+        None => printable_line(&form.about.file),
+    };
+    let title = cut(&title, inner);
+    let inside = frame(theme, &title, (width, height), area, buffer);
+    lines(code.into_iter().take(usize::from(above)), inside, buffer);
+    let top = above + u16::from(above > 0);
+    let text = Rect {
+        y: inside.y + top.min(inside.height),
+        height: inside
+            .height
+            .saturating_sub(top + 2)
+            .max(1)
+            .min(inside.height),
+        ..inside
+    };
+    let cursor = edit(&form.text, text, buffer);
+    complaint(state, form.trouble.as_deref(), inside, buffer);
+    foot(state, "keep it", inside, buffer);
     cursor
 }
 

@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr;
 use super::paint::{ends, styled};
 use super::words::{icon, reason, repository_name, shown_state, spinner, style};
 use crate::engine::InstanceView;
-use crate::model::{DiffStat, printable_line};
+use crate::model::{DiffStat, State as InstanceState, printable_line};
 use crate::tui::state::{Job, ListRow, State, StatusKind};
 use crate::tui::text::cut;
 
@@ -18,13 +18,14 @@ pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Pos
     if area.height == 0 {
         return None;
     }
-    let right = if state.marks.is_empty() {
-        Line::default()
-    } else {
-        Line::from(styled(
-            format!("{} marked ", state.marks.len()),
-            theme.marked,
-        ))
+    let right = match (state.marks.len(), state.daemon) {
+        (0, Some(true)) => Line::from(vec![
+            styled("•", theme.ready),
+            styled(" daemon ", theme.dim),
+        ]),
+        (0, Some(false)) => Line::from(styled("no daemon ", theme.dim)),
+        (0, None) => Line::default(),
+        (count, _) => Line::from(styled(format!("{count} marked "), theme.marked)),
     };
     if state.filtering || !state.filter.is_empty() {
         let (rows, (row, column)) = state.filter.rows(usize::from(area.width).saturating_sub(6));
@@ -152,8 +153,13 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         theme.dim
     };
     let mut right = Vec::new();
-    if view.autoyes {
-        right.push(styled("autoyes ", theme.autoyes));
+    match (
+        view.autoyes && view.state == InstanceState::Running,
+        state.daemon,
+    ) {
+        (true, Some(false)) => right.push(styled("autoyes: no daemon ", theme.failed)),
+        (true, _) => right.push(styled("autoyes ", theme.autoyes)),
+        (false, _) => {}
     }
     if view.pause.is_some() && kind == StatusKind::Paused {
         right.push(styled(format!("{} ", reason(view)), theme.dim));

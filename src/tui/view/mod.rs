@@ -1,6 +1,7 @@
 //! The screen, from the state and nothing else.
 
 mod card;
+mod code;
 mod conversation;
 mod diff;
 mod forms;
@@ -22,6 +23,7 @@ use super::dialog::Dialog;
 use super::layout::areas;
 use super::state::{State, Tab};
 
+pub(super) use diff::{diff_places, first_file};
 pub(super) use tabs::tab_at;
 
 /// Draws everything; returns the cursor position while something is being typed.
@@ -46,6 +48,7 @@ pub(super) fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
         Some(Dialog::Confirm(confirm)) => forms::confirm(state, confirm, above_status, buffer),
         Some(Dialog::New(form)) => cursor = forms::new(state, form, above_status, buffer),
         Some(Dialog::Send(form)) => cursor = forms::send(state, form, above_status, buffer),
+        Some(Dialog::Comment(form)) => cursor = forms::comment(state, form, above_status, buffer),
         None => {}
     }
     toasts::toasts(state, above_status, buffer);

@@ -7,6 +7,7 @@
 //! something is learned in another way.
 
 mod alarm;
+mod leftovers;
 mod pane;
 mod poller;
 mod schedule;
@@ -91,6 +92,8 @@ enum WatchRequest {
         colours: bool,
         answer: Sender<Option<Screenshot>>,
     },
+    /// Whether nobody else reports the output of panes.
+    Alone(bool),
     /// The settings or the agents have changed.
     UseCore(Arc<Core>),
     End,
@@ -135,6 +138,12 @@ impl Watcher {
     /// Asks for another look, because something has happened to one instance or in general.
     pub(crate) fn look_again(&self, instance: Option<&InstanceId>) {
         self.request(WatchRequest::Look(instance.cloned()));
+    }
+
+    /// Says whether another watcher reports the output of panes whose pipe it has. If not, they are looked
+    /// at about once a second while they have output.
+    pub(crate) fn set_alone(&self, alone: bool) {
+        self.request(WatchRequest::Alone(alone));
     }
 
     /// Uses the settings and agents of this core from now on.

@@ -33,6 +33,8 @@ pub(super) struct Watched {
     pub repair: Option<Duration>,
     repair_after: Duration,
     announced: Option<Duration>,
+    /// The second of the last look that had no other reason than the time of the last output.
+    looked_at: i64,
     /// A hash of the screen at the last look.
     pub screen_hash: Option<u64>,
     pub looking: bool,
@@ -65,6 +67,7 @@ impl Watched {
             repair: Some(now),
             repair_after: FIRST_REPAIR,
             announced: None,
+            looked_at: 0,
             screen_hash: None,
             looking: false,
         }
@@ -102,6 +105,14 @@ impl Watched {
             output = PaneOutput::Announce;
         }
         output
+    }
+
+    /// Asks for a look if the pane had output since the last one, by tmux's time of it, which is in seconds.
+    pub(super) fn look_if_active(&mut self, active_at: i64, now: Duration) {
+        if active_at >= self.looked_at {
+            self.looked_at = crate::engine::base::now().seconds_since_epoch();
+            self.schedule.request(now);
+        }
     }
 
     /// Its output is ours from now on.

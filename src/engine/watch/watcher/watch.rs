@@ -2,9 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::ErrorKind;
-use std::os::unix::net::UnixDatagram;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
@@ -12,11 +9,12 @@ use std::time::{Duration, Instant};
 use crate::engine::base::{Core, Error, socket};
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::watcher::alarm::Alarm;
+use crate::engine::watch::watcher::leftovers::{client_file, sweep};
 use crate::engine::watch::watcher::pane::{PaneOutput, Watched};
 use crate::engine::watch::watcher::poller::{PolledFd, Poller};
 use crate::engine::watch::watcher::{PanePipes, Present, Seen, WatchEvent, WatchRequest};
 use crate::model::{InstanceId, printable_line};
-use crate::process::{Identity, Signal};
+use crate::process::Identity;
 use crate::tmux::{
     ControlClient, ControlEvent, Notification, Pane, PipeReceiver, Screenshot, Server,
     raise_file_limit,
@@ -26,6 +24,8 @@ use crate::tmux::{
 const SCAN: Duration = Duration::from_secs(30);
 /// The same on systems that do not report the end of a process.
 const SHORT_SCAN: Duration = Duration::from_secs(3);
+/// The same while nobody reports the output of panes whose pipe another watcher has.
+const ALONE_SCAN: Duration = Duration::from_millis(700);
 /// Sessions that come or go within this time need one listing.
 const GATHER: Duration = Duration::from_millis(20);
 /// A process has ended and tmux has not noticed yet: the panes are listed again after this long.
@@ -53,6 +53,8 @@ pub(super) struct Watch {
     core: Arc<Core>,
     server: Server,
     pipes: PanePipes,
+    /// Nobody reports the output of panes whose pipe another watcher has.
+    alone: bool,
     receiver: PipeReceiver,
     requests: Receiver<WatchRequest>,
     alarm: Alarm,
@@ -92,6 +94,7 @@ impl Watch {
             server: core.server(),
             core,
             pipes,
+            alone: pipes == PanePipes::OnlyFree,
             receiver,
             requests,
             alarm,
@@ -187,6 +190,10 @@ impl Watch {
                         pane.schedule.request(now);
                     }
                 }
+                WatchRequest::Alone(alone) => {
+                    self.alone = alone;
+                    self.scan = Some(now);
+                }
                 WatchRequest::Look(instance) => {
                     for pane in self.panes.values_mut() {
                         if Some(&pane.instance) == instance.as_ref() {
@@ -267,10 +274,11 @@ impl Watch {
         if self.scan.is_none_or(|due| due > now) {
             return;
         }
-        let usual = if cfg!(target_os = "linux") {
-            SCAN
-        } else {
-            SHORT_SCAN
+        let unheard = |pane: &Watched| pane.pipe.is_none() && !pane.ended;
+        let usual = match cfg!(target_os = "linux") {
+            _ if self.alone && self.panes.values().any(unheard) => ALONE_SCAN,
+            true => SCAN,
+            false => SHORT_SCAN,
         };
         self.scan = Some(now + usual);
         if self.client.is_none() && self.server.identity().is_some() {
@@ -328,6 +336,9 @@ impl Watch {
                     true => None,
                     false => watched.repair.or(Some(now)),
                 };
+            }
+            if self.alone && watched.pipe.is_none() {
+                watched.look_if_active(pane.active_at, now);
             }
             watched.clients = pane.clients;
             if pane.death.is_some() && !watched.dead {
@@ -430,40 +441,6 @@ impl Watch {
         // Fails only if the receiver is gone, which then ends the watcher too.
         drop(self.watch_events.send(event));
     }
-}
-
-/// Removes the sockets of watchers that were killed, which refuse a connection. One with the pid of
-/// this process is left from an earlier process.
-fn sweep(directory: &Path) {
-    let own = format!("pipes-{}.sock", std::process::id());
-    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(number) = name
-            .strip_prefix("pipes-")
-            .and_then(|name| name.strip_suffix(".sock")?.parse::<u32>().ok())
-        else {
-            continue;
-        };
-        let deserted = UnixDatagram::unbound()
-            .and_then(|socket| socket::connect_datagram(&socket, &entry.path()))
-            .is_err_and(|error| error.kind() == ErrorKind::ConnectionRefused);
-        if deserted || name == own {
-            // What cannot be removed is tried again by the next watcher.
-            drop(std::fs::remove_file(entry.path()));
-            let client_file = client_file(directory, number);
-            let client = std::fs::read(&client_file)
-                .ok()
-                .and_then(|text| serde_json::from_slice::<Identity>(&text).ok());
-            if let Some(client) = client {
-                client.signal(Signal::KILL);
-            }
-            drop(std::fs::remove_file(client_file));
-        }
-    }
-}
-
-fn client_file(directory: &Path, watcher: u32) -> PathBuf {
-    directory.join(format!("client-{watcher}.json"))
 }
 
 /// Evaluates a screenshot.
