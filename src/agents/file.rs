@@ -45,6 +45,8 @@ pub(crate) struct ProviderFile {
     /// Tried before `rules`: the user's rules in addition to the built-in ones.
     pub extra_rules: Vec<Rule>,
     pub rules: Vec<Rule>,
+    /// What goes on behind the prompt of an agent at rest.
+    pub background: Vec<Rule>,
     pub dialogs: Vec<DialogSpec>,
 }
 
@@ -306,6 +308,7 @@ impl ProviderFile {
             placeholders(&format!("env.{name}"), value)?;
         }
         Rules::check(&self.extra_rules, "extra_rules", &[])?;
+        Rules::check(&self.background, "background", &[])?;
         Rules::check(&self.rules, "rules", &self.dialogs)
     }
 

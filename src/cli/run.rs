@@ -163,9 +163,10 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
         output.json_line(view);
     } else {
         let state = match (view.state, view.activity) {
-            (State::Running, Some(Activity::Approval | Activity::Question | Activity::Blocked)) => {
-                "needs you"
-            }
+            (
+                State::Running,
+                Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu),
+            ) => "needs you",
             (State::Running, _) => "is done with its turn",
             (state, _) => state.name(),
         };

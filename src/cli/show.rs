@@ -33,6 +33,10 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         }
     };
     line("state", words::shown_state(view, now));
+    line(
+        "open",
+        view.says.as_deref().map(printable_line).unwrap_or_default(),
+    );
     if verbose {
         let rule = view.activity_source.as_deref().unwrap_or("unknown");
         line(
@@ -109,6 +113,17 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             "last action",
             pause
                 .last_action
+                .as_deref()
+                .map(printable_line)
+                .unwrap_or_default(),
+        );
+        for command in &pause.stopped {
+            line("was stopped", printable_line(command));
+        }
+        line(
+            "draft",
+            pause
+                .draft
                 .as_deref()
                 .map(printable_line)
                 .unwrap_or_default(),

@@ -64,7 +64,7 @@ impl Counts {
     fn kind(&mut self, state: State, activity: Option<Activity>) -> &mut usize {
         match (state, activity) {
             (State::Running, Some(Activity::Approval | Activity::Question)) => &mut self.needs_you,
-            (State::Running, Some(Activity::Blocked)) => &mut self.blocked,
+            (State::Running, Some(Activity::Blocked | Activity::Menu)) => &mut self.blocked,
             (State::Running, Some(Activity::Busy)) => &mut self.busy,
             (State::Running, Some(Activity::Idle)) => &mut self.ready,
             (State::Running, _) => &mut self.running,

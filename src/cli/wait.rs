@@ -215,7 +215,12 @@ fn judge(wanted: Wanted, view: &InstanceView) -> Judged {
             view.state == State::Running
                 && matches!(
                     view.activity,
-                    Some(Activity::Approval | Activity::Question | Activity::Blocked)
+                    Some(
+                        Activity::Approval
+                            | Activity::Question
+                            | Activity::Blocked
+                            | Activity::Menu
+                    )
                 )
         }
     };

@@ -23,7 +23,8 @@ pub(super) const RESET: &str = "\x1b[0m";
 pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
     let (color, text) = match (view.state, view.activity) {
         (State::Running, Some(Activity::Busy)) => (CYAN, "busy".to_owned()),
-        (State::Running, Some(Activity::Idle)) => (GREEN, "ready".to_owned()),
+        (State::Running, Some(Activity::Idle)) => (GREEN, ready(view)),
+        (State::Running, Some(Activity::Menu)) => (YELLOW, "in a menu".to_owned()),
         (State::Running, Some(Activity::Approval | Activity::Question)) => {
             (YELLOW, "needs you".to_owned())
         }
@@ -43,6 +44,14 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (state, _) => ("", state.name().to_owned()),
     };
     format!("{color}{text}{RESET}")
+}
+
+/// At rest, and what goes on behind the prompt: `ready · 1 shell`.
+fn ready(view: &InstanceView) -> String {
+    match &view.background {
+        Some(work) => format!("ready · {}", printable_line(work)),
+        None => "ready".to_owned(),
+    }
 }
 
 /// A mark for a sealed instance, and another one if its seal has refused something.

@@ -9,6 +9,7 @@ pub(crate) fn resume_prompt(
     summary: Option<&str>,
     last_action: Option<&str>,
     pending_tasks: &[String],
+    stopped: &[String],
 ) -> String {
     let mut parts = Vec::new();
     parts.extend(task.map(|task| format!("You were working on this task:\n{task}")));
@@ -21,6 +22,12 @@ pub(crate) fn resume_prompt(
     parts.extend(last_action.map(|action| format!("Your last action: {action}")));
     if !pending_tasks.is_empty() {
         parts.push(format!("Still to do:\n- {}", pending_tasks.join("\n- ")));
+    }
+    if !stopped.is_empty() {
+        parts.push(format!(
+            "What you had running in the background was stopped; start it again if you need it:\n- {}",
+            stopped.join("\n- ")
+        ));
     }
     parts.push("You were paused and are back now, in the same worktree. Continue.".to_owned());
     parts.join("\n\n")

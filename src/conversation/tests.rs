@@ -222,7 +222,7 @@ fn a_pause_is_told_in_a_few_lines() {
 #[test]
 fn a_prompt_to_resume_says_what_is_known_and_ends_in_continue() {
     insta::assert_snapshot!(
-        resume_prompt(Some("fix it"), Some("half done"), Some("ran `x`"), &["a".to_owned(), "b".to_owned()]),
+        resume_prompt(Some("fix it"), Some("half done"), Some("ran `x`"), &["a".to_owned(), "b".to_owned()], &["npm run dev".to_owned()]),
         @"
     You were working on this task:
     fix it
@@ -236,10 +236,13 @@ fn a_prompt_to_resume_says_what_is_known_and_ends_in_continue() {
     - a
     - b
 
+    What you had running in the background was stopped; start it again if you need it:
+    - npm run dev
+
     You were paused and are back now, in the same worktree. Continue.
     "
     );
-    assert!(resume_prompt(None, None, None, &[]).starts_with("You were paused"));
+    assert!(resume_prompt(None, None, None, &[], &[]).starts_with("You were paused"));
 }
 
 fn any_entry() -> impl Strategy<Value = ConversationEntry> {

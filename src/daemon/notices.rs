@@ -43,7 +43,7 @@ impl Notices {
         watched: bool,
     ) -> Option<Notice> {
         match activity {
-            Activity::Busy | Activity::Idle | Activity::Exited => {
+            Activity::Busy | Activity::Idle | Activity::Menu | Activity::Exited => {
                 self.notified = false;
                 None
             }

@@ -229,6 +229,8 @@ impl InstanceScheduler {
             self.unsaved.get_or_insert(now);
         }
         self.clock = match (seen.activity, previous) {
+            // A server or a build that the agent has started would end with it.
+            _ if seen.background => None,
             (Activity::Idle, Some(Activity::Idle)) if !seen.changed => self.clock.or(Some(now)),
             (Activity::Idle, _) => Some(now),
             _ => None,

@@ -32,11 +32,24 @@ pub(crate) fn combine(seen: Verdict, word: Option<&SelfReport>, silent: Duration
     let fresh = word.age <= FRESH;
     match (seen.activity, word.activity) {
         // A dialog in place of the input box is current and needs an answer.
-        (Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited, _) => seen,
+        (
+            Activity::Approval
+            | Activity::Question
+            | Activity::Blocked
+            | Activity::Menu
+            | Activity::Exited,
+            _,
+        ) => seen,
         (Activity::Busy, Activity::Busy) | (Activity::Idle, Activity::Idle) => told(seen, word),
         // A dialog that is reported and not on the screen was answered, or is about to be drawn.
         (Activity::Busy, _) => seen,
         (Activity::Idle, _) if fresh => told(seen, word),
+        // A dialog that is held back while the user types. The agent's own file is always current.
+        (Activity::Idle, Activity::Approval | Activity::Question)
+            if word.source == VerdictSource::Registry =>
+        {
+            told(seen, word)
+        }
         // Only the title proves that an agent is idle: several look idle while text streams in.
         (Activity::Idle, Activity::Busy) if seen.source != VerdictSource::Title => {
             if silent >= SILENT {
@@ -87,6 +100,8 @@ mod tests {
             rule: Some("rule".to_owned()),
             source,
             dialog: None,
+            says: None,
+            background: None,
         }
     }
 

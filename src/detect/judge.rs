@@ -14,6 +14,8 @@ use crate::model::Activity;
 pub(crate) struct Rules {
     rules: Vec<Rule>,
     dialogs: Vec<DialogSpec>,
+    /// Work that goes on while the agent is at its prompt; the first group names it.
+    background: Vec<Rule>,
 }
 
 /// The verdict on a screen, in the form that `biv detect --json` prints.
@@ -26,6 +28,12 @@ pub(crate) struct Verdict {
     pub source: VerdictSource,
     /// None also where a dialog is open that could not be read. Such a dialog is never answered.
     pub dialog: Option<Dialog>,
+    /// What is open, and what Enter would do there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub says: Option<String>,
+    /// What goes on behind the prompt of an agent at rest: "1 shell".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub background: Option<String>,
 }
 
 impl Verdict {
@@ -36,6 +44,8 @@ impl Verdict {
             rule: None,
             source: VerdictSource::Screen,
             dialog: None,
+            says: None,
+            background: None,
         }
     }
 }
@@ -65,8 +75,12 @@ impl VerdictSource {
 }
 
 impl Rules {
-    pub(crate) fn new(rules: Vec<Rule>, dialogs: Vec<DialogSpec>) -> Self {
-        Self { rules, dialogs }
+    pub(crate) fn new(rules: Vec<Rule>, dialogs: Vec<DialogSpec>, background: Vec<Rule>) -> Self {
+        Self {
+            rules,
+            dialogs,
+            background,
+        }
     }
 
     /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
@@ -101,6 +115,12 @@ impl Rules {
                 VerdictSource::Screen
             },
             dialog: dialog.and_then(|spec| spec.read(screen)),
+            says: rule.says.clone(),
+            background: self
+                .background
+                .iter()
+                .filter(|rule| rule.fits(version))
+                .find_map(|rule| rule.find(screen, title)),
         }
     }
 

@@ -53,7 +53,7 @@ impl Pattern {
 
     /// Checks that it is a valid regular expression.
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
-        match Regex::new(&self.0.source) {
+        match compiled(&self.0.source) {
             Ok(_) => Ok(()),
             Err(error) => Err(Fault {
                 key: key.to_owned(),
@@ -65,7 +65,7 @@ impl Pattern {
     fn regex(&self) -> Option<&Regex> {
         self.0
             .compiled
-            .get_or_init(|| Regex::new(&self.0.source).ok())
+            .get_or_init(|| compiled(&self.0.source).ok())
             .as_ref()
     }
 }
@@ -79,9 +79,54 @@ impl From<String> for Pattern {
     }
 }
 
+/// A space means any white space: agents draw no-break spaces where one expects a space.
+fn compiled(source: &str) -> Result<Regex, regex::Error> {
+    // Where that changes what the expression means (`[ -~]`, verbose mode), it stays as it was written.
+    let verbose = source.starts_with("(?") && source.contains('x');
+    match Regex::new(&with_any_white_space(source)) {
+        Ok(regex) if !verbose => Ok(regex),
+        _ => Regex::new(source),
+    }
+}
+
+fn with_any_white_space(source: &str) -> String {
+    let mut escaped = false;
+    let mut pattern = String::with_capacity(source.len());
+    for letter in source.chars() {
+        match letter {
+            ' ' if !escaped => pattern.push_str(r"\s"),
+            _ => pattern.push(letter),
+        }
+        escaped = letter == '\\' && !escaped;
+    }
+    pattern
+}
+
 /// The last line of the message. The lines before it show the expression with a caret below it.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     let last = text.lines().last().unwrap_or_default();
     last.trim().trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_space_is_any_white_space() {
+        for (pattern, text) in [
+            ("^ +⎿ +Not logged in", " ⎿ \u{a0}Not\u{a0}logged in"),
+            (r"^a\ b c$", "a b\u{a0}c"),
+            ("^[ x]+$", "x \u{a0}"),
+            ("^[ -~]+$", "plain text"),
+            ("^a {2,}b", "a\u{a0} b"),
+        ] {
+            assert!(Pattern::new(pattern).is_match(text), "{pattern}");
+            Pattern::new(pattern).check("key").unwrap();
+        }
+        assert!(!Pattern::new("^[ -~]+$").is_match("\u{a0}"));
+        // A no-break space that is asked for is not just any.
+        assert!(!Pattern::new(r"^❯\x{a0}").is_match("❯ x"));
+    }
 }

@@ -41,6 +41,8 @@ pub(crate) struct Rule {
     pub version: Option<VersionRange>,
     /// The dialog that is then on the screen, by its name in the provider file.
     pub dialog: Option<String>,
+    /// What is open, and what Enter would do there, in the words for the user.
+    pub says: Option<String>,
 }
 
 impl Rule {
@@ -63,6 +65,18 @@ impl Rule {
         (self.any.is_empty() || self.any.iter().any(seen))
             && self.all.iter().all(seen)
             && !self.not.iter().any(seen)
+    }
+
+    /// The first group that one of the `any` patterns finds, where the rule holds.
+    pub(super) fn find(&self, screen: &Screen, title: Option<&str>) -> Option<String> {
+        if !self.holds(screen, title) {
+            return None;
+        }
+        let rows = self.window(screen)?;
+        self.any.iter().find_map(|pattern| {
+            let found = rows.iter().find_map(|row| pattern.capture(row.text()))?;
+            Some(found.to_owned())
+        })
     }
 
     /// Whether it looks at more than the title.

@@ -119,9 +119,10 @@ impl Settle {
             Activity::Busy => None,
             Activity::Exited => Some(RestKind::Exited),
             Activity::Idle => (still || quiet).then_some(RestKind::Idle),
-            waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
-                (still || quiet).then_some(RestKind::Waiting(waiting))
-            }
+            waiting @ (Activity::Approval
+            | Activity::Question
+            | Activity::Blocked
+            | Activity::Menu) => (still || quiet).then_some(RestKind::Waiting(waiting)),
             Activity::Unknown => match self.quiet {
                 Quiet::Ignored => None,
                 Quiet::Counts | Quiet::After(_) => quiet.then_some(RestKind::Quiet),
@@ -154,6 +155,8 @@ mod tests {
             rule: None,
             source: VerdictSource::Screen,
             dialog: None,
+            says: None,
+            background: None,
         }
     }
 

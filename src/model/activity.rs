@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Activity {
-    /// A turn is under way, or background work is.
+    /// A turn is under way.
     Busy,
-    /// At its input prompt, nothing under way.
+    /// At its input prompt. Work that it has started may go on in the background.
     Idle,
     /// A yes/no or permission dialog is open.
     Approval,
@@ -15,6 +15,8 @@ pub(crate) enum Activity {
     Question,
     /// Login, trust, usage limit: something that only the user can resolve.
     Blocked,
+    /// A menu of the agent itself (its models, its settings) that the user has opened covers the prompt.
+    Menu,
     /// Its process has ended.
     Exited,
     Unknown,
@@ -28,6 +30,7 @@ impl Activity {
             Self::Approval => "approval",
             Self::Question => "question",
             Self::Blocked => "blocked",
+            Self::Menu => "menu",
             Self::Exited => "exited",
             Self::Unknown => "unknown",
         }

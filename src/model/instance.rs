@@ -149,6 +149,12 @@ pub(crate) struct Pause {
     pub pending_tasks: Vec<String>,
     pub summary: Option<String>,
     pub forced: bool,
+    /// What went on behind the prompt and was stopped: commands that the agent had started.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<String>,
+    /// What the user had typed and not sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! is named by [`Identity`] (pid *and* start time *and* boot), so a recycled pid is never signalled.
 
 mod command;
+mod commands;
 mod coprocess;
 pub(crate) mod crash;
 mod foreground;
@@ -18,6 +19,7 @@ mod tree;
 mod waiting;
 
 pub(crate) use command::{Command, Failure, Output};
+pub(crate) use commands::commands_below;
 pub(crate) use coprocess::Coprocess;
 pub(crate) use identity::{Identity, Signal, boot_id};
 pub(crate) use lineage::{Lineage, adopt_orphans, lineage};

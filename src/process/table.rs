@@ -61,6 +61,20 @@ mod system {
             .then(|| stat.get(open + 1..close).unwrap_or_default().to_owned())
     }
 
+    /// The program and its arguments.
+    pub(crate) fn command_line(pid: i32) -> Option<Vec<String>> {
+        let words = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+        let words = words.strip_suffix(b"\0").unwrap_or(&words);
+        let words: Vec<String> = words
+            .split(|byte| *byte == 0)
+            .map(|word| String::from_utf8_lossy(word).into_owned())
+            .collect();
+        words
+            .first()
+            .is_some_and(|word| !word.is_empty())
+            .then_some(words)
+    }
+
     /// The resident memory of a process, in bytes.
     pub(crate) fn memory(pid: i32) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -129,6 +143,13 @@ mod system {
         kilobytes.trim().parse::<u64>().unwrap_or(0) * 1024
     }
 
+    /// `ps` does not tell where an argument ends: the first word is the program.
+    pub(crate) fn command_line(pid: i32) -> Option<Vec<String>> {
+        let line = text(Command::new("ps").args(["-ww", "-o", "command=", "-p", &pid.to_string()]));
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        (!words.is_empty()).then_some(words)
+    }
+
     /// `ps` does not show the working directory of a process.
     pub(crate) fn detached_in(_: i32, _: &std::path::Path) -> Option<String> {
         None
@@ -166,7 +187,7 @@ mod system {
     }
 }
 
-pub(super) use system::{boot_id, detached_in, has_variable, memory, rows};
+pub(super) use system::{boot_id, command_line, detached_in, has_variable, memory, rows};
 
 pub(super) fn start_time(pid: i32) -> Option<u64> {
     system::row(pid).map(|row| row.started)

@@ -18,7 +18,19 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             None => return hints(source),
         },
         Error::TakenBack { source, .. } => return hints(source),
-        Error::PromptNotSent { title, source } => {
+        Error::PromptNotSent {
+            title,
+            source,
+            queued: true,
+        } => {
+            let mut hints = hints(source);
+            hints.push(format!(
+                "the prompt waits in its queue and is sent as soon as it is ready: `biv queue {}`",
+                word(title)
+            ));
+            return hints;
+        }
+        Error::PromptNotSent { title, source, .. } => {
             let mut hints = hints(source);
             hints.push(format!(
                 "then send it again with `biv send {} …`",

@@ -441,7 +441,7 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
         (InstanceState::Running, Some(Activity::Idle)) => StatusKind::Ready,
         (
             InstanceState::Running,
-            Some(Activity::Approval | Activity::Question | Activity::Blocked),
+            Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu),
         ) => StatusKind::NeedsYou,
         (InstanceState::Running, _) => StatusKind::Running,
         (InstanceState::Paused, _) => StatusKind::Paused,

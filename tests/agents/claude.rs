@@ -169,3 +169,44 @@ fn blocked(stage: &Stage, shown: &str) {
     stage.wait(&instance, "blocked");
     assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
 }
+
+/// A server that it has started: it takes prompts, waits for nobody, and a pause names what it stops.
+#[test]
+fn background_work_is_not_a_turn() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("serves", "model:background sleep 3001");
+    stage.model.request_with("model:background");
+    stage.see(&instance, "1 shell");
+    stage.wait(&instance, "idle");
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["background"], "1 shell", "{shown:#}");
+    let listed = stage.camp.biv(["list"]).run().ok().stdout;
+    assert!(listed.contains("ready · 1 shell"), "{listed}");
+    drop(
+        stage
+            .camp
+            .biv(["wait", &instance.id, "--for", "idle"])
+            .run()
+            .ok(),
+    );
+    let sent = stage
+        .camp
+        .biv(["send", "--json", &instance.id, "and the tests"]);
+    assert_eq!(sent.run().ok().json()["sent"], true);
+    stage.model.request_with("and the tests");
+    stage.wait(&instance, "idle");
+    let paused = stage.camp.biv(["pause", "--now", &instance.id]).run().ok();
+    assert!(paused.stderr.contains("sleep 3001"), "{}", paused.stderr);
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["pause"]["forced"], false, "{shown:#}");
+    assert_eq!(
+        shown["pause"]["stopped"],
+        serde_json::json!(["sleep 3001"]),
+        "{shown:#}"
+    );
+    assert_eq!(instance.processes().len(), 0);
+    stage.resume(&instance);
+    stage.turn(&instance, "go on");
+    let asked = stage.model.request_with("go on");
+    asked.remembers("user", "and the tests");
+}

@@ -19,6 +19,9 @@ const INSTANCE: &[&str] = &[
     "tmux_session",
     "state",
     "activity",
+    // What goes on behind the prompt, and what is open in place of it.
+    "background",
+    "says",
     "autoyes",
     "idle_timeout_s",
     "session_ref",
@@ -51,6 +54,8 @@ const PAUSE: &[&str] = &[
     "last_action",
     "pending_tasks",
     "forced",
+    "stopped",
+    "draft",
     "left_on_disk",
 ];
 

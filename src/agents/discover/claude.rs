@@ -45,7 +45,8 @@ pub(super) fn status(home: &Path, process: &Identity) -> Option<(Activity, Strin
     let status = entry.status?;
     let activity = match (status.as_str(), entry.waiting_for.as_deref()) {
         ("busy", _) => Activity::Busy,
-        ("idle", _) => Activity::Idle,
+        // `shell`: at its prompt, while a shell runs in the background.
+        ("idle" | "shell", _) => Activity::Idle,
         ("waiting", Some("input needed")) => Activity::Question,
         ("waiting", Some("permission prompt")) => Activity::Approval,
         _ => return None,

@@ -36,6 +36,7 @@ fn at(seconds: u64) -> Duration {
 struct Scene {
     scheduler: InstanceScheduler,
     screen_hash: u64,
+    background: bool,
 }
 
 impl Scene {
@@ -43,6 +44,7 @@ impl Scene {
         Self {
             scheduler: InstanceScheduler::new(status, at(0), false),
             screen_hash: 0,
+            background: false,
         }
     }
 
@@ -61,6 +63,7 @@ impl Scene {
         let seen = Seen {
             instance: self.scheduler.status.id.clone(),
             activity,
+            background: self.background,
             changed,
             screen_hash: self.screen_hash,
             last_line: Some("a line".to_owned()),
@@ -94,6 +97,18 @@ fn one_that_was_idle_for_its_timeout_is_suspended() {
     assert_eq!(scene.scheduler.due(at(150)), Some(at(700)));
     assert_eq!(scene.job(700), SUSPEND);
     assert_eq!(scene.job(701), None, "one job at a time");
+}
+
+#[test]
+fn work_in_the_background_keeps_the_timer_from_pausing() {
+    let mut scene = Scene::new(status());
+    scene.background = true;
+    scene.shows(100, Activity::Idle);
+    assert_eq!(scene.job(5000), None);
+    scene.background = false;
+    scene.shows(6000, Activity::Idle);
+    assert_eq!(scene.job(6599), None);
+    assert_eq!(scene.job(6600), SUSPEND);
 }
 
 #[test]

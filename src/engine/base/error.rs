@@ -62,11 +62,18 @@ pub(crate) enum Error {
     AgentDied { code: i32, last_words: String },
     #[error("the agent was not ready for a prompt within {seconds} seconds")]
     NotReady { seconds: u64 },
-    #[error("`{title}` waits for you: {} is open", dialog(*activity))]
-    NeedsPerson { title: Title, activity: Activity },
-    #[error("`{title}` is running, but its prompt was not sent")]
+    #[error("`{title}` waits for you: {}", open(*activity, says.as_deref()))]
+    NeedsPerson {
+        title: Title,
+        activity: Activity,
+        /// What is open, and what Enter would do there.
+        says: Option<String>,
+    },
+    #[error("`{title}` is running, but its prompt was not sent{}", if *queued { " yet" } else { "" })]
     PromptNotSent {
         title: Title,
+        /// It waits in the queue.
+        queued: bool,
         #[source]
         source: Box<Self>,
     },
@@ -271,13 +278,15 @@ fn misplaced(recorded: &std::path::Path, found: Option<&std::path::Path>) -> Str
     }
 }
 
-fn dialog(activity: Activity) -> &'static str {
-    match activity {
+fn open(activity: Activity, says: Option<&str>) -> String {
+    let kind = match activity {
         Activity::Approval => "an approval dialog",
         Activity::Question => "a question",
         Activity::Blocked => "something that only you can settle",
+        Activity::Menu => "a menu of the agent",
         Activity::Busy | Activity::Idle | Activity::Exited | Activity::Unknown => "a dialog",
-    }
+    };
+    says.map_or_else(|| format!("{kind} is open"), str::to_owned)
 }
 
 impl Error {

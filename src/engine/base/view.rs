@@ -28,6 +28,10 @@ pub(crate) struct InstanceView {
     pub tmux_session: Option<String>,
     pub state: State,
     pub activity: Option<Activity>,
+    /// What goes on behind the prompt of an agent at rest: `1 shell`.
+    pub background: Option<String>,
+    /// What is open in place of the prompt, and what Enter would do there.
+    pub says: Option<String>,
     pub autoyes: bool,
     pub idle_timeout_s: Option<u64>,
     pub session_ref: Option<String>,
@@ -115,6 +119,10 @@ pub(crate) struct PauseView {
     pub last_action: Option<String>,
     pub pending_tasks: Vec<String>,
     pub forced: bool,
+    /// Commands that the agent had started in the background, and that the pause has stopped.
+    pub stopped: Vec<String>,
+    /// What was typed and not sent.
+    pub draft: Option<String>,
     /// What could not be deleted when the disk was to be freed.
     pub left_on_disk: Vec<Left>,
 }

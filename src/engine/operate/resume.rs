@@ -143,5 +143,6 @@ fn where_it_was(record: &InstanceRecord) -> String {
         pause.and_then(|pause| pause.summary.as_deref()),
         pause.and_then(|pause| pause.last_action.as_deref()),
         pause.map_or(&[], |pause| &pause.pending_tasks),
+        pause.map_or(&[], |pause| &pause.stopped),
     )
 }

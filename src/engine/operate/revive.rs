@@ -46,6 +46,8 @@ impl Core {
                 pending_tasks: work_state.pending_tasks,
                 summary: work_state.summary,
                 forced: false,
+                stopped: Vec::new(),
+                draft: None,
             })
         });
         dir.save(record)?;

@@ -48,7 +48,9 @@ impl Core {
             return Ok(Suspended::NotNow);
         };
         let shot = crate::engine::watch::look::look(&server, &pane.id)?;
-        if self.verdict(&record, shot.as_ref(), Some(&pane)).activity != Activity::Idle {
+        let verdict = self.verdict(&record, shot.as_ref(), Some(&pane));
+        // What the agent has started in the background would end with it.
+        if verdict.activity != Activity::Idle || verdict.background.is_some() {
             return Ok(Suspended::NotNow);
         }
         // A draft of the user would be lost with the agent.

@@ -79,7 +79,7 @@ impl Core {
 fn waits_for_user(view: &InstanceView) -> bool {
     matches!(
         view.activity,
-        Some(Activity::Approval | Activity::Question | Activity::Blocked)
+        Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu)
     )
 }
 

@@ -265,7 +265,11 @@ impl Delivery<'_> {
 fn needs_user(activity: Activity) -> bool {
     matches!(
         activity,
-        Activity::Approval | Activity::Question | Activity::Blocked | Activity::Exited
+        Activity::Approval
+            | Activity::Question
+            | Activity::Blocked
+            | Activity::Menu
+            | Activity::Exited
     )
 }
 

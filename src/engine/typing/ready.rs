@@ -38,6 +38,7 @@ pub(in crate::engine) fn await_ready(
         look::Found::AtRest(RestKind::Waiting(activity)) => Err(Error::NeedsPerson {
             title: title.clone(),
             activity,
+            says: agent.says()?,
         }),
         look::Found::StillMoving(_) => Err(Error::NotReady {
             seconds: patience.starting.as_secs(),

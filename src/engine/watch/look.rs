@@ -118,7 +118,10 @@ impl Watched<'_> {
             let verdict = self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
             match verdict.activity {
                 Activity::Idle => return Ok(Found::AtRest(RestKind::Idle)),
-                waiting @ (Activity::Approval | Activity::Question | Activity::Blocked) => {
+                waiting @ (Activity::Approval
+                | Activity::Question
+                | Activity::Blocked
+                | Activity::Menu) => {
                     return Ok(Found::AtRest(RestKind::Waiting(waiting)));
                 }
                 Activity::Exited => return Ok(Found::AtRest(RestKind::Exited)),
@@ -151,6 +154,21 @@ impl Watched<'_> {
         let seen = self.provider.judge(screen, Some(title));
         let report = self_report(self.provider, self.dir, self.host, self.leader);
         combine(seen, report.as_ref(), silent)
+    }
+
+    /// What is open in place of the prompt, and what Enter would do there.
+    pub(in crate::engine) fn says(&self) -> Result<Option<String>, Error> {
+        let judged = |shot: Screenshot| self.provider.judge(&screen_of(&shot), Some(&shot.title));
+        Ok(self.look()?.map(judged).and_then(|verdict| verdict.says))
+    }
+
+    /// What goes on behind the prompt: `1 shell`.
+    pub(in crate::engine) fn background(&self) -> Result<Option<String>, Error> {
+        let judged = |shot: Screenshot| self.provider.judge(&screen_of(&shot), Some(&shot.title));
+        Ok(self
+            .look()?
+            .map(judged)
+            .and_then(|verdict| verdict.background))
     }
 
     pub(in crate::engine) fn look(&self) -> Result<Option<Screenshot>, Error> {

@@ -198,6 +198,11 @@ impl Core {
             tmux_session: pane.map(|pane| pane.session.clone()),
             state,
             activity,
+            background: verdict
+                .as_ref()
+                .filter(|verdict| verdict.activity == Activity::Idle)
+                .and_then(|verdict| verdict.background.clone()),
+            says: verdict.as_ref().and_then(|verdict| verdict.says.clone()),
             autoyes: self.is_autoyes(record),
             idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
@@ -218,6 +223,8 @@ impl Core {
                 last_action: pause.last_action.clone(),
                 pending_tasks: pause.pending_tasks.clone(),
                 forced: pause.forced,
+                stopped: pause.stopped.clone(),
+                draft: pause.draft.clone(),
                 left_on_disk: crate::engine::base::saved::SavedWork::of(record)
                     .map(|vault| vault.left)
                     .unwrap_or_default(),

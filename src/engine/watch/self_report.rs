@@ -3,6 +3,7 @@
 use crate::agents::{Host, Provider};
 use crate::detect::{SelfReport, VerdictSource};
 use crate::engine::base::now;
+use crate::model::Activity;
 use crate::process::Identity;
 use crate::store::InstanceDir;
 
@@ -16,10 +17,7 @@ pub(in crate::engine) fn self_report(
     let now = now();
     let report = provider.has_hooks().then(|| dir.hook_report()).flatten();
     let hook = report.and_then(|report| {
-        // Background work goes on after the turn; the screen then says more than the hook.
-        let activity = provider
-            .activity_of_event(&report.event, report.detail.as_deref())
-            .filter(|_| !report.background)?;
+        let activity = provider.activity_of_event(&report.event, report.detail.as_deref())?;
         Some(SelfReport {
             activity,
             source: VerdictSource::Hook,
@@ -36,6 +34,12 @@ pub(in crate::engine) fn self_report(
             age: at.until(now),
         });
     match (hook, registered) {
+        // A hook tells of a dialog once; the file says whether it still waits.
+        (_, Some(registered))
+            if matches!(registered.activity, Activity::Approval | Activity::Question) =>
+        {
+            Some(registered)
+        }
         (Some(hook), Some(registered)) if registered.age < hook.age => Some(registered),
         (Some(hook), _) => Some(hook),
         (None, registered) => registered,

@@ -204,6 +204,8 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         tmux_session: None,
         state,
         activity: running.then_some(Activity::Idle),
+        background: None,
+        says: None,
         autoyes: false,
         idle_timeout_s: None,
         session_ref: None,
@@ -258,6 +260,8 @@ pub(super) fn paused(letter: char, title: &str, tasks: &[&str]) -> InstanceView 
         last_action: Some("wrote src/login.rs".to_owned()),
         pending_tasks: tasks.iter().map(|task| (*task).to_owned()).collect(),
         forced: false,
+        stopped: Vec::new(),
+        draft: None,
         left_on_disk: Vec::new(),
     });
     changed(view, 12, 3)

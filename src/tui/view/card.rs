@@ -66,6 +66,16 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
             shown.push(format!("and {} more", tasks.len() - SHOWN_TASKS));
         }
         row("to do", shown);
+        if !pause.stopped.is_empty() {
+            let mut text = wrap(&printable_line(&pause.stopped.join("; ")), room);
+            text.truncate(3);
+            row("was stopped", text);
+        }
+        if let Some(draft) = &pause.draft {
+            let mut text = wrap(&printable_line(draft), room);
+            text.truncate(3);
+            row("draft", text);
+        }
         if pause.forced {
             row("note", wrap("stopped in the middle of its turn", room));
         }

@@ -61,6 +61,11 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
     let shown = state.shown(view);
     let words = match shown {
         (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
+        (InstanceState::Running, Some(Activity::Menu)) => "in a menu".to_owned(),
+        (InstanceState::Running, Some(Activity::Idle)) => match &view.background {
+            Some(work) => format!("ready · {}", crate::model::printable_line(work)),
+            None => "ready".to_owned(),
+        },
         (InstanceState::Paused, _) => format!("⏸ PAUSED {}", paused_for(state, view)),
         (InstanceState::Interrupted, _) => {
             format!("⚡ interrupted {}", interrupted_for(state, view))

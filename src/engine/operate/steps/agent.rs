@@ -108,8 +108,18 @@ impl Work<'_> {
                 | Error::DraftInTheWay
                 | Error::NotSubmitted),
             ) => {
+                // Nothing was typed: the agent gets it when the user has settled what is open.
+                let queued = matches!(
+                    error,
+                    Error::NeedsPerson { .. } | Error::NotReady { .. } | Error::DraftInTheWay
+                );
+                if queued {
+                    self.dir
+                        .change_queue(|queue| queue.put_ahead(prompt.clone(), now()))?;
+                }
                 self.refusal = Some(Error::PromptNotSent {
                     title: self.record.title.clone(),
+                    queued,
                     source: Box::new(error),
                 });
                 Ok(Facts::none())

@@ -91,4 +91,10 @@ pub(in crate::engine) struct Quiesced {
     pub forced: bool,
     /// The dialog that was dismissed.
     pub asked: Option<String>,
+    /// What went on in the background and was stopped.
+    #[serde(default)]
+    pub stopped: Vec<String>,
+    /// What stood in the input box.
+    #[serde(default)]
+    pub draft: Option<String>,
 }

@@ -1,19 +1,28 @@
 //! Brings a working agent to rest before it is stopped. Here a pause decides to force.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::detect::{Key, Quiet, RestKind};
-use crate::engine::base::{Error, now};
+use crate::engine::base::{Error, Progress, now};
 use crate::engine::operate::options::CANCEL;
 use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
 use crate::engine::watch::look::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
+use crate::process::{Identity, commands_below};
+use crate::store::InstanceDir;
 use crate::tmux::{Pane, Server};
 
 /// Seconds without output after which nothing is about to be drawn. tmux counts whole seconds.
 const LONG_ENOUGH: i64 = 2;
+
+/// A prompt that was drawn this long ago stands still if it is one.
+const JUST_DRAWN: Duration = Duration::from_secs(1);
+/// Between two looks at work in the background.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+/// How much of a command is named.
+const LONGEST_COMMAND: usize = 200;
 
 /// Longer than a program waits for the rest of an escape sequence.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
@@ -40,22 +49,38 @@ impl Work<'_> {
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
+        let began = Instant::now();
         let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
-            None => self.wait(&agent, options.wait)?,
+            None => wait(&self.dir, &agent, options.wait)?,
         };
+        // What looks idle may just have been drawn: an interrupt would go to an empty prompt.
+        if safe.is_none() && looks_idle(&agent)? {
+            safe = wait(&self.dir, &agent, Some(JUST_DRAWN))?;
+        }
+        if safe == Some(RestKind::Idle) {
+            let left = options
+                .wait
+                .map(|wait| wait.saturating_sub(began.elapsed()));
+            (safe, quiesced.stopped) = await_background(&self.dir, self.progress, &agent, left)?;
+        }
         if safe.is_none() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
             press(&server, &pane.id, provider.interrupt_keys())?;
             let grace = self.core.settings().pause.grace;
-            safe = self.wait(&agent, Some(grace))?;
+            safe = wait(&self.dir, &agent, Some(grace))?;
+            if safe == Some(RestKind::Idle) {
+                let over = Some(Duration::ZERO);
+                (safe, quiesced.stopped) =
+                    await_background(&self.dir, self.progress, &agent, over)?;
+            }
         }
         if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
             press(&server, &pane.id, provider.cancel_keys())?;
             let grace = self.core.settings().pause.grace;
-            safe = self.wait(&agent, Some(grace))?;
+            safe = wait(&self.dir, &agent, Some(grace))?;
         }
         if safe.is_none() {
             quiesced.forced = true;
@@ -64,33 +89,31 @@ impl Work<'_> {
         }
         Ok(Facts::none().with(fact::QUIESCED, &quiesced))
     }
+}
 
-    /// Waits until the agent is at rest; None when the time is over. The pause can be cancelled meanwhile.
-    fn wait(
-        &self,
-        agent: &Watched<'_>,
-        limit: Option<Duration>,
-    ) -> Result<Option<RestKind>, Error> {
-        let cancel = self.dir.path.join(CANCEL);
-        let mut cancelled = false;
-        let quiet = match agent.provider.readiness().quiet() {
-            // An agent with rules shows when it is at rest; a silent one may still be thinking.
-            Quiet::Ignored => Quiet::Counts,
-            other => other,
-        };
-        let found = agent.until_rest(quiet, |elapsed, _| {
-            cancelled = cancel.exists();
-            !cancelled && limit.is_none_or(|limit| elapsed < limit)
-        })?;
-        if cancelled {
-            return Err(Error::Cancelled);
-        }
-        Ok(match found {
-            Found::AtRest(rest) => Some(rest),
-            Found::Gone => Some(RestKind::Exited),
-            Found::StillMoving(_) => None,
-        })
+/// The commands that run behind the prompt, else how many there are.
+fn named(work: &str, leader: Option<&Identity>) -> Vec<String> {
+    let commands = leader.map(commands_below).unwrap_or_default();
+    if commands.is_empty() {
+        return vec![printable_line(work)];
     }
+    let shown = |command: &String| cut(&printable_line(command), LONGEST_COMMAND);
+    commands.iter().map(shown).collect()
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or(text)),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether the agent shows its prompt, by all that is known of it.
+fn looks_idle(agent: &Watched<'_>) -> Result<bool, Error> {
+    Ok(agent.look()?.is_some_and(|shot| {
+        let verdict = agent.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
+        verdict.activity == Activity::Idle
+    }))
 }
 
 /// An agent that has said nothing for a while has been at rest for as long: one look is enough.
@@ -107,7 +130,7 @@ fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<RestKind>,
     };
     Ok(match verdict.activity {
         Activity::Idle => Some(RestKind::Idle),
-        Activity::Approval | Activity::Question | Activity::Blocked => {
+        Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu => {
             Some(RestKind::Waiting(verdict.activity))
         }
         Activity::Unknown if silent > window => Some(RestKind::Quiet),
@@ -140,4 +163,72 @@ fn asked(agent: &Watched<'_>) -> Result<Option<String>, Error> {
             .unwrap_or_default();
         printable_line(&format!("asked for permission: {about}"))
     }))
+}
+
+/// Waits for what the agent has started behind its prompt, which would end with it. Names what still
+/// runs when the time is over.
+fn await_background(
+    dir: &InstanceDir,
+    progress: &mut dyn Progress,
+    agent: &Watched<'_>,
+    limit: Option<Duration>,
+) -> Result<(Option<RestKind>, Vec<String>), Error> {
+    let began = Instant::now();
+    let left = || limit.map(|limit| limit.saturating_sub(began.elapsed()));
+    let mut told = false;
+    while let Some(work) = agent.background()? {
+        if left().is_some_and(|left| left.is_zero()) {
+            let stopped = named(&work, agent.leader);
+            progress.note(&format!(
+                "stopping what runs in the background: {}",
+                stopped.join("; ")
+            ));
+            return Ok((Some(RestKind::Idle), stopped));
+        }
+        if !told {
+            progress.note(&format!("waiting for what runs in the background: {work}"));
+            told = true;
+        }
+        if dir.path.join(CANCEL).exists() {
+            return Err(Error::Cancelled);
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+        // The end of such work may begin another turn.
+        if !looks_idle(agent)? {
+            let Some(rest) = wait(dir, agent, left())? else {
+                return Ok((None, Vec::new()));
+            };
+            if rest != RestKind::Idle {
+                return Ok((Some(rest), Vec::new()));
+            }
+        }
+    }
+    Ok((Some(RestKind::Idle), Vec::new()))
+}
+
+/// Waits until the agent is at rest; None when the time is over. The pause can be cancelled meanwhile.
+fn wait(
+    dir: &InstanceDir,
+    agent: &Watched<'_>,
+    limit: Option<Duration>,
+) -> Result<Option<RestKind>, Error> {
+    let cancel = dir.path.join(CANCEL);
+    let mut cancelled = false;
+    let quiet = match agent.provider.readiness().quiet() {
+        // An agent with rules shows when it is at rest; a silent one may still be thinking.
+        Quiet::Ignored => Quiet::Counts,
+        other => other,
+    };
+    let found = agent.until_rest(quiet, |elapsed, _| {
+        cancelled = cancel.exists();
+        !cancelled && limit.is_none_or(|limit| elapsed < limit)
+    })?;
+    if cancelled {
+        return Err(Error::Cancelled);
+    }
+    Ok(match found {
+        Found::AtRest(rest) => Some(rest),
+        Found::Gone => Some(RestKind::Exited),
+        Found::StillMoving(_) => None,
+    })
 }

@@ -72,6 +72,8 @@ impl Work<'_> {
             pending_tasks: Vec::new(),
             summary: None,
             forced: false,
+            stopped: Vec::new(),
+            draft: None,
         });
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
@@ -125,6 +127,8 @@ impl Work<'_> {
             pending_tasks: work_state.pending_tasks,
             summary: work_state.summary,
             forced: quiesced.forced,
+            stopped: quiesced.stopped,
+            draft: quiesced.draft,
         });
         self.put_away(snapshot, facts)?;
         self.record.state = RestingState::Paused;
@@ -330,6 +334,8 @@ impl Work<'_> {
                 pending_tasks: work_state.pending_tasks,
                 summary: work_state.summary,
                 forced: order.is_some_and(|order| order.busy),
+                stopped: Vec::new(),
+                draft: None,
             });
             self.put_away(Some(snapshot), facts)?;
         }

@@ -68,6 +68,8 @@ pub(crate) struct Present {
 pub(crate) struct Seen {
     pub instance: InstanceId,
     pub activity: Activity,
+    /// Work goes on behind the prompt.
+    pub background: bool,
     /// The screen has changed since the look before.
     pub changed: bool,
     /// A hash of the screen: the same dialog has the same hash.

@@ -453,6 +453,7 @@ fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screensho
     Some(Seen {
         instance: instance.clone(),
         activity: verdict.activity,
+        background: verdict.background.is_some(),
         changed: before != Some(screen_hash),
         screen_hash,
         last_line: screen_of(shot)
