@@ -49,6 +49,7 @@ mod rename;
 mod repo;
 mod restart;
 mod resume;
+mod review;
 mod rights;
 mod run;
 mod runs;

@@ -18,6 +18,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Import(_) => (Verb::Import, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, vec![args.instance.instance.clone()]),
+        Command::Review(args) => (Verb::Send, vec![args.instance.instance.clone()]),
         Command::Pause(args) if args.instances.all => (Verb::PauseAll, none),
         Command::Pause(args) => (Verb::Pause, args.instances.instances.clone()),
         Command::Resume(args) if args.instances.all => (Verb::ResumeAll, none),

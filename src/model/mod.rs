@@ -10,6 +10,7 @@ mod ids;
 mod instance;
 mod landing;
 mod printable;
+mod pull_request;
 mod queue;
 mod run;
 mod seal;
@@ -26,6 +27,9 @@ pub(crate) use instance::{
 };
 pub(crate) use landing::{Landing, Standing};
 pub(crate) use printable::{printable, printable_line};
+pub(crate) use pull_request::{
+    ChecksState, PullRequestRecord, PullRequestStanding, PullRequestState, ReviewState,
+};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use run::{RunRecord, RunState};
 pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
