@@ -6,8 +6,8 @@ use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
-    peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs, seal,
-    search, send, show, status, timeout, undo_kill, wait,
+    peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs,
+    seal, search, send, show, status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -44,6 +44,7 @@ pub(super) enum Command {
     Shell(attach::ShellArgs),
     Send(send::SendArgs),
     Answer(answer::AnswerArgs),
+    Review(review::ReviewArgs),
     Peek(peek::PeekArgs),
     Diff(diff::DiffArgs),
     Pause(pause::PauseArgs),

@@ -73,13 +73,15 @@ fn lines(listing: &Listing) -> String {
                     .as_deref()
                     .map(printable_line)
                     .unwrap_or_default(),
-                format!(
-                    "{} {}",
+                [
                     words::shown_diff(view.diff),
-                    words::shown_standing(view)
-                )
-                .trim()
-                .to_owned(),
+                    words::shown_standing(view),
+                    words::shown_pull_request(view),
+                ]
+                .into_iter()
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join(" "),
                 words::ago(view.last_active_at, now),
                 match &view.asks {
                     Some(asks) => format!("asks: {}", asks.text),

@@ -15,8 +15,8 @@ use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
-    path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs,
-    seal, search, send, show, status, timeout, ui, undo_kill, wait,
+    path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review,
+    run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -111,6 +111,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),
         Some(Command::Shell(args)) => attach::shell(&args, &engine()?, output),
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
+        Some(Command::Review(args)) => review::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),
         Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),
         Some(Command::Diff(args)) => diff::run(&args, &engine()?, output),

@@ -50,6 +50,7 @@ mod rename;
 mod repo;
 mod restart;
 mod resume;
+mod review;
 mod rights;
 mod run;
 mod runs;

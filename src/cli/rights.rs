@@ -19,6 +19,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, args.named().to_vec()),
+        Command::Review(args) => (Verb::Send, vec![args.instance.instance.clone()]),
         Command::Pause(args) if args.instances.group.all => (Verb::PauseAll, none),
         Command::Pause(args) => (Verb::Pause, args.instances.instances.clone()),
         Command::Resume(args) if args.instances.group.all => (Verb::ResumeAll, none),

@@ -8,7 +8,7 @@ use super::context::CommandResult;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
-use crate::engine::{Engine, InstanceView, SealView};
+use crate::engine::{Engine, InstanceView, PullRequestInfo, SealView};
 use crate::model::printable_line;
 
 /// Show everything about one instance
@@ -19,6 +19,7 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, engine: &Engine, output: &Output) -> CommandResult {
+    engine.refresh_pull_request(&args.instance.instance);
     let view = engine.show(&args.instance.instance)?;
     Ok(output.result(&view, || describe(&view, output.is_verbose())))
 }
@@ -83,6 +84,9 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     );
     line("changes", words::shown_diff(view.diff));
     line("commits", words::described_standing(view));
+    if let Some(pull) = &view.pull_request {
+        line("pull request", described(pull));
+    }
     line(
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),
@@ -149,6 +153,18 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     line("run", view.run_id.to_string());
     line("last line", view.last_line.clone().unwrap_or_default());
     text
+}
+
+fn described(pull: &PullRequestInfo) -> String {
+    let mut parts = vec![format!("#{}", pull.number)];
+    parts.extend(pull.standing.map(|standing| standing.words()));
+    if pull.watched {
+        parts.push("watched".to_owned());
+    }
+    if let Some(trouble) = &pull.trouble {
+        parts.push(format!("not known now: {}", printable_line(trouble)));
+    }
+    format!("{} ({})", parts.join(", "), printable_line(&pull.url))
 }
 
 fn sealed(seal: &SealView) -> String {

@@ -125,6 +125,17 @@ pub(super) fn described_standing(view: &InstanceView) -> String {
     parts.join(", ")
 }
 
+/// `#7 ✗ changes`; empty where there is no pull request.
+pub(super) fn shown_pull_request(view: &InstanceView) -> String {
+    let Some(pull) = &view.pull_request else {
+        return String::new();
+    };
+    let marks = pull.standing.map(|standing| standing.marks());
+    format!("#{} {}", pull.number, marks.unwrap_or_default())
+        .trim_end()
+        .to_owned()
+}
+
 pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
     match diff {
         Some(DiffStat {

@@ -24,6 +24,8 @@ use crate::model::{InstanceId, State};
 const SCAN: Duration = Duration::from_secs(30);
 const COMPACT: Duration = Duration::from_secs(300);
 const MEASURE: Duration = Duration::from_secs(30);
+/// How often forges are asked about pull requests.
+const FOLLOW: Duration = Duration::from_secs(60);
 /// When a thread could not be started, it is tried again after this long.
 const RETRY: Duration = Duration::from_secs(2);
 /// The most jobs at the same time.
@@ -54,6 +56,8 @@ pub(super) struct EventLoop {
     compacting: bool,
     measure: Duration,
     measuring: bool,
+    follow: Duration,
+    following: bool,
     /// Whether a screen is being saved, and the earliest time for the next one.
     saving: bool,
     save_after: Duration,
@@ -100,6 +104,8 @@ impl EventLoop {
             compacting: false,
             measure: scaled(MEASURE),
             measuring: false,
+            follow: Duration::ZERO,
+            following: false,
             saving: false,
             save_after: Duration::ZERO,
             stopping: None,
@@ -122,6 +128,9 @@ impl EventLoop {
     pub(super) fn wait_time(&self) -> Duration {
         let now = self.now();
         let mut due = self.scan.min(self.compact);
+        if !self.following {
+            due = due.min(self.follow);
+        }
         if self.engine.config().settings.limits.memory > 0 {
             due = due.min(self.measure);
         }
@@ -190,6 +199,12 @@ impl EventLoop {
             }
             DaemonMessage::Compacted(troubles) => {
                 self.compacting = false;
+                for trouble in troubles {
+                    log(&trouble);
+                }
+            }
+            DaemonMessage::Followed(troubles) => {
+                self.following = false;
                 for trouble in troubles {
                     log(&trouble);
                 }

@@ -22,6 +22,8 @@ pub(super) enum DaemonMessage {
     /// The memory of all agents, in bytes.
     Measured(u64),
     Compacted(Vec<String>),
+    /// The forges were asked, with what went wrong.
+    Followed(Vec<String>),
     /// The screen of this instance was saved, in this time; or the error.
     Saved(InstanceId, Duration, Option<String>),
     Stop,

@@ -47,7 +47,7 @@ pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
 pub(crate) use base::view::{
-    AgentView, CampView, InstanceView, Listing, RunHistory, SealView, WorkKept,
+    AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, WorkKept,
 };
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
@@ -79,6 +79,7 @@ pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
 pub(crate) use talk::queue::{FeedResult, QueueView};
 pub(crate) use talk::review::{ReviewSent, ReviewView};
+pub(crate) use talk::review_file::Reviewed;
 pub(crate) use talk::send::Sent;
 pub(crate) use watch::notify::Notification;
 pub(crate) use watch::roster::{InstanceStatus, Roster};

@@ -89,6 +89,12 @@ pub(crate) enum GitError {
     MergeDiffers { paths: Vec<PathBuf> },
     #[error("git answered `{call}` in an unexpected way: {answer}")]
     Unexpected { call: String, answer: String },
+    #[error("{program} could not do it")]
+    Forge {
+        program: &'static str,
+        #[source]
+        source: Failure,
+    },
     #[error(transparent)]
     Call(Failure),
 }

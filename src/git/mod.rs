@@ -29,7 +29,9 @@ pub(crate) use checkout::Checkout;
 pub(crate) use diff::{DiffOutput, diff_stat, diff_stat_and_dirt, diff_text};
 pub(crate) use disk::begin_sync;
 pub(crate) use error::GitError;
-pub(crate) use forge::{Opened, PullRequest};
+pub(crate) use forge::{
+    ForgeAnswer, News, NewsKind, Opened, PullRequest, ask_forge, pull_request_number,
+};
 pub(crate) use identity::Relocation;
 pub(crate) use ignored::{ignored_in, is_tracked};
 pub(crate) use repository::Repo;

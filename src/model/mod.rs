@@ -10,6 +10,7 @@ mod ids;
 mod instance;
 mod landing;
 mod printable;
+mod pull_request;
 mod queue;
 mod review;
 mod run;
@@ -27,6 +28,9 @@ pub(crate) use instance::{
 };
 pub(crate) use landing::{Landing, Standing};
 pub(crate) use printable::{printable, printable_line};
+pub(crate) use pull_request::{
+    ChecksState, PullRequestRecord, PullRequestStanding, PullRequestState, ReviewState,
+};
 pub(crate) use queue::{Queue, QueueCounts, QueueEntry, QueueStart, QueueState, TurnEnd};
 pub(crate) use review::{NewComment, Review, ReviewComment, ReviewSide, place, review_prompt};
 pub(crate) use run::{RunRecord, RunState};

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::arguments::is_flag;
 use super::file::{LayeredRule, Policy};
+
 use super::paths::{PathClass, PathContext, physical};
 use super::rule::{Allowed, Rule, Script, Writes};
 use super::shell::Simple;
@@ -208,7 +210,11 @@ impl Judge<'_> {
                 links: !rule.skips,
                 ..Through::default()
             };
-            self.goes_through(&allowed.others, through, asked, &rule.path)?;
+            let places = match rule.writes {
+                Writes::Nothing => self.looked_through(&allowed.others, asked),
+                Writes::Files | Writes::Into | Writes::Anything => allowed.others.clone(),
+            };
+            self.goes_through(&places, through, asked, &rule.path)?;
         }
         if rule.writes == Writes::Into {
             self.puts_inside(&allowed.others, allowed.recursive, asked)?;
@@ -299,16 +305,33 @@ impl Judge<'_> {
             let Some(allowed) = rule.allows(&words).filter(|_| rule.lists) else {
                 return false;
             };
-            let places: Vec<&str> = allowed
-                .others
-                .iter()
+            // Such a format prints anything: the name of a secret, or a path that leads out.
+            if words.iter().any(|word| PRINTS_ANYTHING.contains(word)) {
+                return false;
+            }
+            let separated =
+                |words: &[&str], flags: &[&str]| words.iter().any(|word| flags.contains(word));
+            let by_nul = separated(&words, &["-z", "-0", "-print0"]);
+            let reader = asked.command.texts();
+            if by_nul != separated(&reader, &["-0", "--null"]) {
+                return false;
+            }
+            let named = if rule.places_first {
+                let first = words.iter().skip(1);
+                first.take_while(|word| !is_flag(word)).copied().collect()
+            } else {
+                allowed.others
+            };
+            let places: Vec<&str> = named
+                .into_iter()
                 .filter(|word| !word.contains('*'))
-                .copied()
                 .collect();
+            let places = self.looked_through(&places, asked);
             let names = listed_names(&words);
             let through = Through {
                 links: true,
                 names: &names,
+                splits: !by_nul,
                 ..Through::default()
             };
             self.goes_through(&places, through, asked, &[PathClass::Guarded])
@@ -348,6 +371,9 @@ impl Judge<'_> {
         Ok(())
     }
 }
+
+/// Actions of `find` that print more than names.
+const PRINTS_ANYTHING: [&str; 3] = ["-printf", "-ls", "-print-xml"];
 
 /// The one pattern that all names of a list fit: `*.rs`. None where the list may have other names: behind
 /// `-o` and `-not`, for example, or where a pattern leaves names out.

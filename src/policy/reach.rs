@@ -1,5 +1,7 @@
 //! Where the words of a command lead, from every directory in which it may run.
 
+use std::path::PathBuf;
+
 use super::paths::{PathClass, candidates};
 use super::permit::{Asked, Judge};
 use super::tree::Through;
@@ -30,6 +32,17 @@ impl Judge<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where a command looks that names these places. A word that is no file may be the value of a flag: then
+    /// the command looks where it is.
+    pub(super) fn looked_through<'w>(&self, words: &[&'w str], asked: &Asked<'_>) -> Vec<&'w str> {
+        let missing = |word: &&str| {
+            let there = |base: &PathBuf| self.context.resolver.exists(&base.join(word));
+            !word.contains('*') && !asked.bases.iter().all(there)
+        };
+        let here = words.iter().any(missing).then_some(".");
+        words.iter().copied().chain(here).collect()
     }
 
     pub(super) fn goes_through(

@@ -58,8 +58,10 @@ pub(crate) struct Rule {
     pub recursive: Vec<String>,
     /// It passes over what is hidden or ignored by git.
     pub skips: bool,
-    /// It prints the names of files; another command may work on these.
+    /// It prints the names of files and nothing else; another command may work on these.
     pub lists: bool,
+    /// Where it looks is said by the words before its first flag, and not by any other word.
+    pub places_first: bool,
     /// It runs a command on the names that it reads, so it must read them from such a list.
     pub listed: bool,
     /// It works on the git repository around it, and does what that one's settings say.
@@ -297,6 +299,10 @@ impl Rule {
             }
         }
         if others.iter().any(|word| hit(&self.no_arg, word)) {
+            return None;
+        }
+        let given = |known: &String| rest.iter().any(|word| gives(word, known));
+        if !self.any_flag.is_empty() && !self.any_flag.iter().any(given) {
             return None;
         }
         if let Some(first) = &self.first_arg

@@ -15,6 +15,8 @@ pub(super) struct Through<'t> {
     pub skips: bool,
     /// It follows, or is harmed by, symbolic links.
     pub links: bool,
+    /// Its names are read by a command that takes each word of them for a name.
+    pub splits: bool,
     /// Only names like these; all, where there are none.
     pub names: &'t [&'t str],
 }
@@ -48,6 +50,9 @@ impl PathLists {
                 if through.skips && entry.name.starts_with('.') {
                     continue;
                 }
+                if through.splits && entry.name.contains(splits_a_name) {
+                    return PathClass::Odd;
+                }
                 let path = directory.join(&entry.name);
                 if entry.kind == EntryKind::Directory {
                     open.push(path);
@@ -68,6 +73,11 @@ impl PathLists {
         }
         class
     }
+}
+
+/// What `xargs` divides its input at, or takes out of it.
+fn splits_a_name(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\'' | '"' | '\\')
 }
 
 /// Whether git, started in this directory, would work on another repository than that of the worktree. Its

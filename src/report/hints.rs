@@ -125,6 +125,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             word(title)
         ),
         Error::NothingToSend => "give a prompt, or `-` to read it from standard input".to_owned(),
+        Error::ReviewPlace { .. } | Error::ReviewEmpty { .. } => {
+            "a comment is `FILE:LINE: TEXT` or `FILE:FIRST-LAST: TEXT`".to_owned()
+        }
         Error::MainCheckout { .. } => {
             "`biv new` makes a worktree of its own for the agent".to_owned()
         }
@@ -140,6 +143,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "name the file with --file; `biv adopt DIR` adopts a single worktree".to_owned()
         }
         Error::NoBranch { .. } => "make one in its worktree: `git switch -c NAME`".to_owned(),
+        Error::NoPullRequest { title } => {
+            format!("`biv pr {}` opens one", word(title))
+        }
         Error::NoRemote { .. } => "add one: `git remote add origin URL`".to_owned(),
         Error::NoTerminal => {
             "run it from a terminal; `biv peek` shows the screen without one".to_owned()
@@ -341,6 +347,9 @@ fn git_hint(error: &GitError) -> String {
         }
         GitError::OperationInProgress { .. } => format!("`--on-conflict keep` {KEEPS}"),
         GitError::Conflict { .. } => conflict_hint(""),
+        GitError::Forge { program, .. } => {
+            format!("the branch is pushed; `{program} auth status` says whether you are logged in")
+        }
         GitError::Unreadable { .. }
         | GitError::Unwritable { .. }
         | GitError::BranchMoved { .. }

@@ -171,6 +171,8 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::BranchHeld { .. } => ("branch_held", 1),
         Error::Title(_)
         | Error::NothingToSend
+        | Error::ReviewPlace { .. }
+        | Error::ReviewEmpty { .. }
         | Error::NothingToRun
         | Error::NoSuchChoice { .. }
         | Error::ReasonWithoutNo => ("usage", 2),
@@ -220,6 +222,8 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
         }
+        Error::NoPullRequest { .. } => ("no_pull_request", 1),
+        Error::Git(GitError::Forge { .. }) => ("forge", 1),
         Error::Git(_) => ("git", 1),
         Error::Tmux(_) => ("tmux", 1),
         Error::Store(_) => ("state", 1),

@@ -14,6 +14,7 @@ mod instances;
 mod journal;
 mod jsonl;
 mod lock;
+mod pull_request;
 mod queue;
 mod replace;
 mod review;

@@ -36,6 +36,7 @@ const INSTANCE: &[&str] = &[
     "diff",
     "dirty",
     "standing",
+    "pull_request",
     "queue",
     "run_id",
     "last_line",
@@ -148,6 +149,8 @@ fn every_command_answers_with_one_json_document() {
     let linked = camp.root().join("by-hand");
     repository.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
     instance.wait_idle(&camp);
+    let review = camp.root().join("review.txt");
+    std::fs::write(&review, "All of it: well done.\n").unwrap();
     for (arguments, names) in [
         (vec!["list"], vec!["camp", "instances", "unreadable"]),
         (vec!["ls"], vec!["camp", "instances", "unreadable"]),
@@ -157,6 +160,10 @@ fn every_command_answers_with_one_json_document() {
         (
             vec!["send", "speaks", "hi there"],
             vec!["bytes", "queued", "sent"],
+        ),
+        (
+            vec!["review", "speaks", "--from", review.to_str().unwrap()],
+            vec!["bytes", "comments", "queued", "sent", "without_hunk"],
         ),
         (
             vec!["status"],

@@ -143,6 +143,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("answer", "answer worker yes", false),
     ("peek", "peek other", true),
     ("diff", "diff other", true),
+    ("review", "review other --from /dev/null", false),
     ("pause", "pause other", false),
     ("pause", "pause other --cancel", false),
     ("pause", "pause --all", false),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{COMPACT, EventLoop, MEASURE, RoundState};
+use super::{COMPACT, EventLoop, FOLLOW, MEASURE, RoundState};
 use crate::daemon::jobs;
 use crate::daemon::message::DaemonMessage;
 use crate::daemon::scheduler::InstanceScheduler;
@@ -40,6 +40,10 @@ impl EventLoop {
             self.compacting = self.compact_all(now);
         }
         self.save_one(now);
+        if now >= self.follow && !self.following {
+            self.follow = now + scaled(FOLLOW);
+            self.following = self.follow_pull_requests();
+        }
         let limits = &self.engine.config().settings.limits;
         if limits.memory > 0 && now >= self.measure && !self.measuring {
             self.measure = now + scaled(MEASURE);
@@ -133,6 +137,16 @@ impl EventLoop {
                 .collect();
             // The loop has ended where this fails.
             drop(messages.send(DaemonMessage::Compacted(troubles)));
+        })
+    }
+
+    /// Whether it was begun.
+    fn follow_pull_requests(&self) -> bool {
+        let (engine, messages) = (Arc::clone(&self.engine), self.messages.clone());
+        spawn("forges", move || {
+            let troubles = engine.follow_pull_requests();
+            // The loop has ended where this fails.
+            drop(messages.send(DaemonMessage::Followed(troubles)));
         })
     }
 

@@ -40,7 +40,7 @@ const STAND_INS: [&str; 18] = [
 ];
 
 /// The parts of commands. `{o}` is a directory outside, `{p}` the port.
-const PROGRAMS: [&str; 44] = [
+const PROGRAMS: [&str; 49] = [
     "cat",
     "ls",
     "head -n 3",
@@ -85,9 +85,14 @@ const PROGRAMS: [&str; 44] = [
     "xargs cat",
     "git mv README.md",
     "chmod +x",
+    "find -type f",
+    "find --",
+    "rg -l foo",
+    "git ls-files",
+    "xargs -0 tail",
 ];
 
-const WORDS: [&str; 62] = [
+const WORDS: [&str; 67] = [
     "src",
     "README.md",
     "src/main.rs",
@@ -150,6 +155,11 @@ const WORDS: [&str; 62] = [
     "build",
     "HEAD",
     "--files0-from=.env",
+    "-type f",
+    "-perm 644",
+    "-newer README.md",
+    "-printf .env",
+    "-z",
 ];
 
 /// Words that most commands are accepted with, so that enough of them run.

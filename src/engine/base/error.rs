@@ -85,6 +85,10 @@ pub(crate) enum Error {
     NotKnown { title: Title },
     #[error("there is nothing to send")]
     NothingToSend,
+    #[error("line {number} of the review names no lines of a file: {place}")]
+    ReviewPlace { number: usize, place: String },
+    #[error("the comment on {place} has no text")]
+    ReviewEmpty { place: String },
     #[error("{}", why.sentence(title))]
     Unanswerable { title: Title, why: Unanswerable },
     #[error("`{title}` does not offer this choice")]
@@ -116,6 +120,8 @@ pub(crate) enum Error {
     NoBranch { title: Title },
     #[error("the repository {} has no remote", repository.display())]
     NoRemote { repository: PathBuf },
+    #[error("no pull request of `{title}` is known")]
+    NoPullRequest { title: Title },
     #[error("this needs a terminal")]
     NoTerminal,
     #[error("this terminal could not be attached to `{title}`: tmux ended with {status}")]

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{
-    Activity, DiffStat, InstanceId, InstanceRecord, PauseReason, QueueCounts, RunId, RunRecord,
-    SealLayer, SealNetwork, Standing, State, Timestamp, Title, missing_layers,
+    Activity, DiffStat, InstanceId, InstanceRecord, PauseReason, PullRequestRecord,
+    PullRequestStanding, QueueCounts, RunId, RunRecord, SealLayer, SealNetwork, Standing, State,
+    Timestamp, Title, missing_layers,
 };
 use crate::vault::Left;
 
@@ -48,6 +49,8 @@ pub(crate) struct InstanceView {
     pub dirty: Option<bool>,
     /// None where the base is no branch.
     pub standing: Option<Standing>,
+    /// None where none was opened by `biv pr`.
+    pub pull_request: Option<PullRequestInfo>,
     pub queue: Option<QueueCounts>,
     pub run_id: RunId,
     pub last_line: Option<String>,
@@ -97,6 +100,33 @@ impl SealView {
             layers,
             denied,
         })
+    }
+}
+
+/// The pull request of an instance, as its forge described it last.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct PullRequestInfo {
+    pub number: u64,
+    pub url: String,
+    /// None as long as the forge has not answered.
+    pub standing: Option<PullRequestStanding>,
+    /// Failed checks and new comments become prompts.
+    pub watched: bool,
+    pub asked_at: Option<Timestamp>,
+    /// Why the last question had no answer.
+    pub trouble: Option<String>,
+}
+
+impl From<PullRequestRecord> for PullRequestInfo {
+    fn from(record: PullRequestRecord) -> Self {
+        Self {
+            number: record.number,
+            url: record.url,
+            standing: record.known,
+            watched: record.watched,
+            asked_at: record.asked_at,
+            trouble: record.trouble,
+        }
     }
 }
 

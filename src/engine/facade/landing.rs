@@ -40,6 +40,23 @@ impl Engine {
         self.core.pull_request(given, options)
     }
 
+    /// Stops passing failed checks and comments on to the agent.
+    pub(crate) fn unwatch_pull_request(&self, given: &str) -> Result<PullRequestView, Error> {
+        self.core.unwatch_pull_request(given)
+    }
+
+    /// Asks the forge about the pull request of an instance, if there is one and the last answer is older
+    /// than a minute.
+    pub(crate) fn refresh_pull_request(&self, given: &str) {
+        self.core.refresh_pull_request(given);
+    }
+
+    /// Asks the forges about all pull requests, each at most once a minute, and queues what is new in those
+    /// that are watched. Returns what went wrong.
+    pub(crate) fn follow_pull_requests(&self) -> Vec<String> {
+        self.core.follow_pull_requests()
+    }
+
     /// Moves the target of a landing back, and brings an instance back that it has ended.
     pub(crate) fn undo_land(
         &self,

@@ -31,6 +31,16 @@ impl Engine {
         self.core.send_now(given, prompt, progress)
     }
 
+    /// Sends the comments of a review to the agent, as one prompt with file, line and hunk.
+    pub(crate) fn send_review_file(
+        &self,
+        given: &str,
+        text: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Reviewed, Error> {
+        self.core.send_review_file(given, text, progress)
+    }
+
     /// Takes back the last prompt that was sent and still waits; None if none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
         self.core.unsend(given)

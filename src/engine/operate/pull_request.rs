@@ -1,10 +1,17 @@
-//! Pushes the branch of an instance and opens a pull request for it.
+//! The pull request of an instance: opened after a push, and asked about, at most once a minute.
+
+use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::engine::base::{Core, Error, Scope};
-use crate::git::{Opened, PullRequest, Repo};
-use crate::model::Title;
+use crate::engine::base::time_scale::scaled;
+use crate::engine::base::{Core, Error, Scope, now};
+use crate::git::{ForgeAnswer, Opened, PullRequest, Repo, ask_forge, pull_request_number};
+use crate::model::{InstanceRecord, PullRequestRecord, Title};
+use crate::store::InstanceDir;
+
+/// A forge is asked no more often about the same pull request.
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// How a pull request is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +19,8 @@ pub(crate) struct PullRequestOptions {
     pub draft: bool,
     /// Title and text from the commits, not from the prompt.
     pub fill: bool,
+    /// Failed checks and review comments become prompts from now on.
+    pub watch: bool,
 }
 
 /// A pull request, or where one can be opened.
@@ -24,6 +33,10 @@ pub(crate) struct PullRequestView {
     /// The address of the pull request, or of the page on which it can be opened.
     pub url: Option<String>,
     pub opened: bool,
+    /// There was one for this branch already.
+    pub existing: bool,
+    /// Failed checks and review comments become prompts.
+    pub watched: bool,
 }
 
 impl Core {
@@ -56,9 +69,31 @@ impl Core {
             fill: options.fill,
         };
         let opened = repository.open_pull_request(&pushed.remote, &request)?;
+        let existing = matches!(opened, Opened::Already(_));
         let (url, opened) = match opened {
-            Opened::At(url) => (Some(url), true),
+            Opened::At(url) | Opened::Already(url) => (Some(url), true),
             Opened::ByHand(page) => (page, false),
+        };
+        let number = url
+            .as_deref()
+            .filter(|_| opened)
+            .and_then(pull_request_number);
+        let dir = self.store.instance(&record.id);
+        let watched = match (number, &url) {
+            (Some(number), Some(url)) => dir.change_pull_request(|known| {
+                // Another one for the same branch begins from nothing.
+                let kept = known.take().filter(|kept| kept.url == *url);
+                let kept = kept.unwrap_or_else(|| PullRequestRecord::new(url.clone(), number));
+                let watched = kept.watched || options.watch;
+                *known = Some(PullRequestRecord {
+                    watched,
+                    // What was pushed has changed it.
+                    asked_at: None,
+                    ..kept
+                });
+                watched
+            })?,
+            _ => false,
         };
         Ok(PullRequestView {
             title: record.title,
@@ -67,6 +102,92 @@ impl Core {
             base,
             url,
             opened,
+            existing,
+            watched,
         })
+    }
+
+    /// Stops passing failed checks and comments on to the agent.
+    pub(crate) fn unwatch_pull_request(&self, given: &str) -> Result<PullRequestView, Error> {
+        let found = self.find(given, Scope::Living)?;
+        let url = found.dir.change_pull_request(|known| {
+            let known = known.as_mut()?;
+            known.watched = false;
+            Some(known.url.clone())
+        })?;
+        let record = found.record;
+        let Some(url) = url else {
+            return Err(Error::NoPullRequest {
+                title: record.title,
+            });
+        };
+        Ok(PullRequestView {
+            title: record.title,
+            branch: record.branch.map(|branch| branch.name).unwrap_or_default(),
+            base: record.base.name,
+            remote: String::new(),
+            url: Some(url),
+            opened: true,
+            existing: true,
+            watched: false,
+        })
+    }
+
+    /// Asks the forge about the pull request of an instance, if there is one and the last answer is older
+    /// than a minute. What goes wrong is kept beside the last answer.
+    pub(crate) fn refresh_pull_request(&self, given: &str) {
+        let Ok(found) = self.find(given, Scope::Living) else {
+            return;
+        };
+        if let Err(error) = ask_if_due(&found.dir, &found.record) {
+            tracing::debug!(error = %error.told(), "ask a forge");
+        }
+    }
+}
+
+/// What the forge says; None where there is nothing to ask, or it was asked a moment ago.
+pub(in crate::engine) fn ask_if_due(
+    dir: &InstanceDir,
+    record: &InstanceRecord,
+) -> Result<Option<ForgeAnswer>, Error> {
+    // The file of an instance without a pull request is not even locked.
+    if dir.pull_request()?.is_none_or(|known| known.is_over()) {
+        return Ok(None);
+    }
+    // The time is written first, so that two processes do not both ask.
+    let url = dir.change_pull_request(|known| {
+        let known = known.as_mut()?;
+        let due = known
+            .asked_at
+            .is_none_or(|at| at.until(now()) >= scaled(INTERVAL));
+        due.then(|| {
+            known.asked_at = Some(now());
+            known.url.clone()
+        })
+    })?;
+    let Some(url) = url else { return Ok(None) };
+    let asked = ask_forge(&record.repository.root, &url);
+    let trouble = match &asked {
+        Ok(Some(_)) => None,
+        Ok(None) => Some("the forge does not know it".to_owned()),
+        Err(_) => asked.as_ref().err().map(told),
+    };
+    dir.change_pull_request(|known| {
+        if let Some(known) = known.as_mut().filter(|known| known.url == url) {
+            known.trouble = trouble;
+            if let Ok(Some(answer)) = &asked {
+                known.known = Some(answer.standing);
+            }
+        }
+    })?;
+    Ok(asked?)
+}
+
+/// In one line, with its causes.
+fn told(error: &crate::git::GitError) -> String {
+    let cause = std::error::Error::source(error);
+    match cause {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
     }
 }

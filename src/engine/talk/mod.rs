@@ -1,7 +1,11 @@
 //! Prompts and answers for an agent: sent now, or queued until it can take them.
 
 pub(in crate::engine) mod answer;
+mod fenced;
 pub(in crate::engine) mod land_fix;
+pub(in crate::engine) mod pull_request_news;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod review;
+pub(in crate::engine) mod review_file;
+mod review_hunks;
 pub(in crate::engine) mod send;

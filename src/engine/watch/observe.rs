@@ -232,6 +232,7 @@ impl Core {
             diff: None,
             dirty: None,
             standing: None,
+            pull_request: dir.pull_request().ok().flatten().map(Into::into),
             queue: dir
                 .queue()
                 .ok()

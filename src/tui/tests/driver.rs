@@ -220,6 +220,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         diff: None,
         dirty: None,
         standing: None,
+        pull_request: None,
         queue: None,
         run_id: RunId::parse(&id(letter)).unwrap(),
         asks: None,
