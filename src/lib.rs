@@ -9,6 +9,7 @@ mod demo;
 mod detect;
 mod engine;
 mod git;
+mod hosts;
 mod lifecycle;
 mod logging;
 mod model;

@@ -5,9 +5,9 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
-    peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs,
-    seal, search, send, show, status, timeout, undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new, path,
+    pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run,
+    runs, seal, search, send, show, status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -72,6 +72,7 @@ pub(super) enum Command {
     Policy(policy::PolicyArgs),
     Seal(seal::SealArgs),
     Audit(audit::AuditArgs),
+    Host(host::HostArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),
@@ -106,6 +107,14 @@ pub(super) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<std::ffi::OsString>,
     },
+    /// Carries out a request of a biv on another machine
+    #[command(name = "__host", hide = true)]
+    ServeHost {
+        request: std::ffi::OsString,
+    },
+    /// Asks all hosts and keeps their answers
+    #[command(name = "__renew-hosts", hide = true)]
+    RenewHosts,
     /// The built-in demo agent
     #[command(name = "__demo-agent", hide = true)]
     DemoAgent(crate::demo::DemoArgs),

@@ -18,6 +18,12 @@ pub(super) struct Common {
     /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorWhen,
+    /// What this machine is called where the command comes from
+    #[arg(long, value_name = "HOST", hide = true)]
+    pub via: Option<String>,
+    /// The width of the terminal there
+    #[arg(long, value_name = "N", hide = true)]
+    pub columns: Option<u16>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -12,7 +12,7 @@ struct Group {
 }
 
 /// Every visible command, in the order of use.
-const GROUPS: [Group; 6] = [
+const GROUPS: [Group; 7] = [
     Group {
         heading: "Work with agents",
         commands: &[
@@ -34,6 +34,10 @@ const GROUPS: [Group; 6] = [
         commands: &[
             "autoyes", "policy", "seal", "audit", "timeout", "daemon", "events",
         ],
+    },
+    Group {
+        heading: "Use other machines",
+        commands: &["host"],
     },
     Group {
         heading: "Keep things in order",

@@ -4,13 +4,15 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use serde::Serialize;
 
 use super::context::CommandResult;
+use super::everywhere::{WhereArgs, mention};
 use super::instance::{is_in_state, state_names};
 use super::output::Output;
 use super::table::{table, terminal_width};
-use super::words;
-use crate::engine::{Engine, Listing};
+use super::words::{self, DIM, RESET};
+use crate::engine::{Engine, Freshness, HostListing, InstanceView, Listing, via};
 use crate::model::{State, printable_line};
 
 /// List instances, newest activity first
@@ -26,6 +28,16 @@ pub(super) struct ListArgs {
     /// Only those of this repository
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
+    #[command(flatten)]
+    pub place: WhereArgs,
+}
+
+/// The instances of this machine and of all hosts.
+#[derive(Serialize)]
+struct Everywhere {
+    #[serde(flatten)]
+    here: Listing,
+    hosts: Vec<HostListing>,
 }
 
 pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -33,10 +45,36 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
         .state
         .as_deref()
         .and_then(|name| State::ALL.into_iter().find(|state| state.name() == name));
-    let mut listing = engine.list(state, args.repo.as_deref())?;
+    // A repository is a directory here, and hosts list no killed ones.
+    let only_here = args.repo.is_some() || state == Some(State::Killed);
+    let which = args
+        .place
+        .hosts()?
+        .filter(|_| !only_here || !args.place.here());
+    let (here, hosts) = std::thread::scope(|scope| {
+        let hosts =
+            which.map(|which| scope.spawn(move || engine.list_hosts(&which, Freshness::Now)));
+        let here = args
+            .place
+            .here()
+            .then(|| engine.list(state, args.repo.as_deref()));
+        (
+            here.transpose(),
+            hosts.map(std::thread::ScopedJoinHandle::join),
+        )
+    });
+    let mut everywhere = Everywhere {
+        here: here?.unwrap_or_else(Listing::empty),
+        hosts: match hosts {
+            Some(Ok(hosts)) => hosts?,
+            _ => Vec::new(),
+        },
+    };
+    everywhere.merge(state);
     if let Some(name) = &args.state {
-        listing.instances.retain(|view| is_in_state(view, name));
+        everywhere.here.instances.retain(|view| is_in_state(view, name));
     }
+    let listing = &everywhere.here;
     for unreadable in &listing.unreadable {
         let title = unreadable.title.as_deref().map(printable_line);
         let title = title.map(|title| format!(" (`{title}`)"));
@@ -50,24 +88,65 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
     if let Some(camp) = listing.camp {
         super::camp::mention(camp, output);
     }
-    Ok(output.result(&listing, || {
+    mention(&everywhere.hosts, output);
+    Ok(output.result(&everywhere, || {
         if listing.instances.is_empty() {
             return "No instances. Start one with `biv new`, or see it all with `biv demo`."
                 .to_owned();
         }
-        lines(&listing)
+        lines(&everywhere)
     }))
 }
 
-fn lines(listing: &Listing) -> String {
+impl Everywhere {
+    /// Puts the instances of hosts among the others, newest activity first.
+    fn merge(&mut self, state: Option<State>) {
+        let views = self
+            .hosts
+            .iter_mut()
+            .flat_map(|host| std::mem::take(&mut host.instances))
+            .filter(|view| state.is_none_or(|state| state == view.state));
+        self.here.instances.extend(views);
+        if !self.hosts.is_empty() {
+            self.here
+                .instances
+                .sort_by_key(|view| std::cmp::Reverse(view.last_active_at));
+        }
+    }
+
+    /// Whether this is the last known state of an instance, and its host is down.
+    fn is_old(&self, view: &InstanceView) -> bool {
+        let on = |host: &&HostListing| Some(host.name.as_str()) == view.host.as_deref();
+        self.hosts
+            .iter()
+            .find(on)
+            .is_some_and(|host| !host.reachable)
+    }
+}
+
+fn lines(everywhere: &Everywhere) -> String {
     let now = words::now();
-    let rows: Vec<Vec<String>> = listing
+    let rows: Vec<Vec<String>> = everywhere
+        .here
         .instances
         .iter()
         .map(|view| {
+            let title = match &view.host {
+                // The answer of another machine calls that one by the name that we have for it.
+                Some(host) if via().is_none() => format!("{host}:{}", view.title),
+                _ => words::listed_title(view, &listing.instances),
+            };
+            let state = words::shown_state(view, now) + words::seal_mark(view);
+            let (title, state) = match everywhere.is_old(view) {
+                true => (
+                    format!("{DIM}{title}{RESET}"),
+                    format!("{DIM}{}?{RESET}", plain(&state)),
+                ),
+                false => (title, state),
+            };
             vec![
-                words::listed_title(view, &listing.instances),
-                words::shown_state(view, now) + words::seal_mark(view),
+                title,
+                state,
                 view.agent.clone(),
                 view.branch
                     .as_deref()
@@ -100,4 +179,8 @@ fn lines(listing: &Listing) -> String {
         "LAST LINE",
     ];
     table(&headings, &rows, terminal_width())
+}
+
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
 }

@@ -8,19 +8,22 @@ use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
 use super::context::{CommandResult, engine as open, home};
+use super::elsewhere::Elsewhere;
 use super::output::Output;
 use super::prompt_words::flags_first;
 use super::report::Report;
 use super::rights::requested_verb;
+use super::table::set_columns;
+use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
-    path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review,
-    run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
+    detect, diff, doctor, elsewhere, events, exec, gc, help, hook, host, import, kill, land, list,
+    log, man, new, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
+    resume, review, run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
-    run_pipe,
+    run_pipe, serve_host, set_via,
 };
 use crate::logging;
 
@@ -35,16 +38,46 @@ pub(crate) fn run_command() -> ExitCode {
     let parsed = command
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let mut cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
     let output = Output::new(&cli.common);
     start_logging(&output);
-    match dispatch(cli, &output) {
-        Ok(status) => status,
+    match route(&mut cli, &output) {
+        Ok(Elsewhere {
+            rest_is_here: false,
+            status,
+        }) => ExitCode::from(status),
+        Ok(Elsewhere { status, .. }) => match dispatch(cli, &output) {
+            Ok(_) if status != 0 => ExitCode::from(status),
+            Ok(status) => status,
+            Err(report) => output.fail(&report),
+        },
         Err(report) => output.fail(&report),
     }
+}
+
+/// Carries out on hosts what is to be done there. What has come from another machine is done here.
+fn route(cli: &mut Cli, output: &Output) -> Result<Elsewhere, Report> {
+    let all_here = Elsewhere {
+        status: 0,
+        rest_is_here: true,
+    };
+    if std::env::var_os(SEAL_VARIABLE).is_some() {
+        return Ok(all_here);
+    }
+    if let Some(host) = cli.common.via.clone() {
+        set_via(&host);
+        if let Some(columns) = cli.common.columns {
+            set_columns(columns);
+        }
+        if let Some(command) = &mut cli.command {
+            Targets::of(command).keep_those_of(&host);
+        }
+        return Ok(all_here);
+    }
+    Ok(elsewhere::run(cli, output)?.unwrap_or(all_here))
 }
 
 /// Without a home there is no log; the command reports that itself.
@@ -85,6 +118,16 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::InsideSeal { stage, words }) => Ok(run_inside_seal(&stage, &words)),
         Some(Command::Pipe { socket, pane }) => Ok(run_pipe(&socket, &pane)),
         Some(Command::Leash { parent, words }) => Ok(run_bound_to_parent(parent, &words)),
+        Some(Command::ServeHost { request }) => {
+            let program = std::env::current_exe().unwrap_or_else(|_| "biv".into());
+            Ok(ExitCode::from(serve_host(&request, &program)))
+        }
+        Some(Command::RenewHosts) => {
+            leave_session();
+            engine()?.renew_hosts()?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Host(args)) => host::run(&args, &engine()?, output),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),
         Some(Command::Man(args)) => man::run(&args, help::command(), output),
@@ -145,6 +188,12 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     }
 }
 
+/// So that a terminal that is closed does not end it.
+fn leave_session() {
+    // An error means that this process leads a session already.
+    rustix::process::setsid().ok();
+}
+
 /// Help and version go to standard output and are no error; everything else is.
 fn usage(error: &clap::Error) -> ExitCode {
     let wants_json = std::env::args_os().any(|word| word == "--json");
@@ -154,6 +203,8 @@ fn usage(error: &clap::Error) -> ExitCode {
             quiet: false,
             verbose: false,
             color: ColorWhen::Never,
+            via: None,
+            columns: None,
         };
         let message = error.render().to_string();
         let first = message.lines().next().unwrap_or("wrong arguments");

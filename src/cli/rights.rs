@@ -4,6 +4,7 @@ use super::args::Command;
 use super::autoyes::Switch;
 use super::config::Action;
 use super::daemon::DaemonCommand;
+use super::host::HostAction;
 use crate::engine::Verb;
 
 /// The verb of a command, and the instances that it is about.
@@ -63,6 +64,13 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
             Action::Path | Action::Show => (Verb::Look, none),
             Action::Init => (Verb::WriteConfig, none),
         },
+        Command::Host(args) => match args.action {
+            HostAction::List => (Verb::Look, none),
+            // It connects, which an agent can do without us.
+            HostAction::Check { .. } => (Verb::Look, none),
+            HostAction::Add(_) | HostAction::Remove { .. } => (Verb::WriteConfig, none),
+            HostAction::Install { .. } => (Verb::InstallOnHost, none),
+        },
         Command::Exec(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
         Command::Open(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
         Command::Rename(args) => (Verb::Rename, vec![args.instance.instance.clone()]),
@@ -85,7 +93,10 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Man(_)
         // It uses a temporary home.
         | Command::Demo(_) => (Verb::Look, none),
-        Command::InsideSeal { .. } | Command::Launch { .. }
+        Command::InsideSeal { .. }
+        | Command::ServeHost { .. }
+        | Command::RenewHosts
+        | Command::Launch { .. }
         | Command::Pipe { .. }
         | Command::Leash { .. }
         | Command::DemoAgent(_) => (Verb::Internal, none),

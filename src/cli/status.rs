@@ -4,9 +4,10 @@ use clap::Args;
 use serde::Serialize;
 
 use super::context::CommandResult;
+use super::everywhere::WhereArgs;
 use super::output::Output;
 use super::report::Report;
-use crate::engine::{Engine, InstanceView};
+use crate::engine::{Engine, Freshness, InstanceView, WhichHosts};
 use crate::model::{Activity, State};
 
 /// Print one line for a prompt or a status bar
@@ -15,6 +16,8 @@ pub(super) struct StatusArgs {
     /// The line, with fields such as {needs_you}, {busy}, {ready}, {paused} and {total}
     #[arg(long, value_name = "FORMAT")]
     pub format: Option<String>,
+    #[command(flatten)]
+    pub place: WhereArgs,
 }
 
 /// How many instances there are of each kind.
@@ -36,8 +39,20 @@ struct Counts {
 }
 
 pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let listing = engine.list_briefly()?;
-    let counts = Counts::of(&listing.instances);
+    let mut instances = match args.place.here() {
+        true => engine.list_briefly()?.instances,
+        false => Vec::new(),
+    };
+    if let Some(which) = args.place.hosts()? {
+        // A prompt must not wait for the network.
+        let freshness = match which {
+            WhichHosts::All => Freshness::LastKnown,
+            WhichHosts::These(_) => Freshness::Now,
+        };
+        let hosts = engine.list_hosts(&which, freshness)?;
+        instances.extend(hosts.into_iter().flat_map(|host| host.instances));
+    }
+    let counts = Counts::of(&instances);
     let line = match &args.format {
         Some(format) => counts.formatted(format).map_err(|field| {
             let known: Vec<&str> = counts.fields().map(|(name, _)| name).into();

@@ -1,5 +1,7 @@
 //! Tables whose columns are aligned, also with wide characters and colours.
 
+use std::sync::OnceLock;
+
 use unicode_width::UnicodeWidthStr;
 
 use super::words::{BOLD, RESET};
@@ -109,10 +111,19 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     cut
 }
 
+/// The width of the user's terminal, where it is at another machine.
+static COLUMNS: OnceLock<u16> = OnceLock::new();
+
+pub(super) fn set_columns(columns: u16) {
+    // Set once, before anything is printed.
+    COLUMNS.set(columns).ok();
+}
+
 /// The width of the terminal, where standard output is one.
 pub(super) fn terminal_width() -> Option<usize> {
-    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|width| *width > 0)
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).map(|size| size.ws_col);
+    let columns = size.ok().or_else(|| COLUMNS.get().copied())?;
+    Some(usize::from(columns)).filter(|width| *width > 0)
 }
 
 #[cfg(test)]

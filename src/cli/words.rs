@@ -193,7 +193,10 @@ pub(super) fn called(view: &InstanceView) -> String {
     if title.to_string() == title.as_str() && !title.as_str().starts_with('-') {
         word(title)
     } else {
-        view.id.to_string()
+        match view.host.as_deref() {
+            Some(host) => format!("{host}:{}", view.id),
+            None => view.id.to_string(),
+        }
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) struct Settings {
     pub land: Land,
     pub notify: Notify,
     pub seal: Seal,
+    pub hosts: Hosts,
     pub ui: Ui,
     /// The keys of the terminal UI: action name to keys.
     pub keys: BTreeMap<String, Vec<Chord>>,
@@ -147,6 +148,12 @@ pub(crate) struct Seal {
     pub hosts: Vec<String>,
     pub read: Vec<String>,
     pub write: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct Hosts {
+    #[serde(deserialize_with = "duration")]
+    pub deadline: Duration,
 }
 
 /// The range of an idle timeout. A shorter one would pause agents that the user has just left.

@@ -10,7 +10,8 @@
 //! - `autoyes`: dialogs that are answered by a policy;
 //! - `operate`: the verbs that change an instance: journalled operations, their steps, recovery;
 //! - `talk`: prompts, sent or queued, and answers;
-//! - `health`: what is wrong, and what a report needs.
+//! - `health`: what is wrong, and what a report needs;
+//! - `hosts`: other machines.
 
 mod autoyes;
 mod base;
@@ -18,6 +19,7 @@ mod conversation;
 mod facade;
 mod health;
 mod hook;
+mod hosts;
 mod manual;
 mod operate;
 mod talk;
@@ -29,6 +31,9 @@ pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
 // The changes of an instance, for showing them.
 pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile};
+pub(crate) use crate::hosts::{
+    HostError, HostName, HostSettings, Passing, Screen, Trouble, serve as serve_host,
+};
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
@@ -46,6 +51,7 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
+pub(crate) use base::via::{set_via, via};
 pub(crate) use base::view::{
     AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, WorkKept,
 };
@@ -57,6 +63,8 @@ pub(crate) use conversation::search::SearchResult;
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;
+pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
+pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
 pub(crate) use manual::open_manual;
 pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;

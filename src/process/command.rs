@@ -125,8 +125,7 @@ impl Command {
     }
 
     /// A program that prints more is ended, and that is an error.
-    #[cfg(test)]
-    fn at_most(mut self, bytes: u64) -> Self {
+    pub(crate) fn at_most(mut self, bytes: u64) -> Self {
         self.most_output = bytes;
         self
     }

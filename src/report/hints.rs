@@ -43,6 +43,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             hints.push("nothing is lost; the next `biv` command continues it".to_owned());
             return hints;
         }
+        Error::NoSuchInstance { given } if given.contains(':') => {
+            "`biv list` shows all instances, `biv host list` all hosts".to_owned()
+        }
         Error::NoSuchInstance { .. } => "`biv list` shows all instances".to_owned(),
         Error::Ambiguous { candidates, .. } => {
             let list: Vec<String> = candidates
@@ -192,6 +195,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         }
         Error::Conflict { .. } => conflict_hint(""),
         Error::Land(error) => super::land::hint(error),
+        Error::Host(error) => super::host::hint(error),
         Error::Survivors(_) => {
             "they are stuck in the kernel, perhaps on a dead network mount; run `biv doctor`"
                 .to_owned()

@@ -1,6 +1,7 @@
 //! Error reports: what failed, why, and a hint. The command line and the terminal UI share them.
 
 mod hints;
+mod host;
 mod land;
 mod word;
 
@@ -216,6 +217,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
             ("conflict", 6)
         }
         Error::Land(error) => land::kind(error),
+        Error::Host(error) => host::kind(error),
         Error::Inside { .. } => ("inside_instance", 1),
         Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),
@@ -279,6 +281,7 @@ fn appendix(error: &Error) -> Option<String> {
         Error::AgentDied { last_words, .. } if !last_words.is_empty() => Some(last_words.clone()),
         Error::SetupFailed { output, .. } if !output.is_empty() => Some(output.clone()),
         Error::Land(error) => land::appendix(error),
+        Error::Host(error) => host::appendix(error),
         _ => None,
     }
 }

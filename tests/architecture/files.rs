@@ -20,6 +20,7 @@ const ENGINE: &[&str] = &[
     "operate",
     "talk",
     "health",
+    "hosts",
 ];
 
 /// Types of the engine whose methods are in many files, and the names that a value of one has.

@@ -30,6 +30,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("store", &["model", "process", "lifecycle", "conversation"]),
     ("agents", &["model", "process", "detect", "conversation"]),
     ("seal", &["model", "process"]),
+    ("hosts", &["model", "process", "store"]),
     // The one controller.
     (
         "engine",
@@ -47,6 +48,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "store",
             "agents",
             "seal",
+            "hosts",
             "logging",
         ],
     ),

@@ -9,6 +9,7 @@ use crate::engine::base::land_error::LandError;
 use crate::engine::base::resolve::Candidate;
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
+use crate::hosts::HostError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
 use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
 use crate::process::{Failure, Survivors};
@@ -208,6 +209,8 @@ pub(crate) enum Error {
     DaemonNotStarted { log: PathBuf },
     #[error(transparent)]
     Land(#[from] LandError),
+    #[error(transparent)]
+    Host(#[from] HostError),
     #[error(transparent)]
     Survivors(#[from] Survivors),
     #[error(transparent)]

@@ -34,6 +34,7 @@ pub(crate) enum Verb {
     MoveRepository,
     Mend,
     WriteConfig,
+    InstallOnHost,
     StartDaemon,
     StopDaemon,
 }
@@ -109,6 +110,7 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     ),
     (Verb::Mend, Reach::Outside, "mend the state"),
     (Verb::WriteConfig, Reach::Outside, "write the configuration"),
+    (Verb::InstallOnHost, Reach::Outside, "install biv on a host"),
     // The daemon answers dialogs by the policy that its environment selects.
     (Verb::StartDaemon, Reach::Outside, "start the daemon"),
     (Verb::StopDaemon, Reach::Outside, "stop the daemon"),

@@ -13,8 +13,11 @@ use crate::model::{
 use crate::vault::Left;
 
 /// One instance, as far as it is known right now.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct InstanceView {
+    /// The host that it is on; None: here.
+    #[serde(default)]
+    pub host: Option<String>,
     pub id: InstanceId,
     pub title: Title,
     pub repo: PathBuf,
@@ -79,7 +82,7 @@ pub(crate) enum WorkKept {
 }
 
 /// The seal of an instance. Without a running agent, that of the last one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SealView {
     pub network: SealNetwork,
     pub layers: Vec<SealLayer>,
@@ -131,7 +134,7 @@ impl From<PullRequestRecord> for PullRequestInfo {
 }
 
 /// What an open dialog asks, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AskedView {
     /// Tells this dialog from any other, by its content.
     pub dialog: String,
@@ -140,7 +143,7 @@ pub(crate) struct AskedView {
     pub choices: Vec<String>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PauseView {
     pub at: Timestamp,
     pub reason: PauseReason,
@@ -164,6 +167,16 @@ pub(crate) struct Listing {
     pub unreadable: Vec<Unreadable>,
     /// Whether all are to rest; None where that cannot be read.
     pub camp: Option<CampView>,
+}
+
+impl Listing {
+    pub(crate) fn empty() -> Self {
+        Self {
+            instances: Vec::new(),
+            unreadable: Vec::new(),
+            camp: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -1,6 +1,7 @@
 //! What the command line, the UI and the daemon may call. Each method is one line; the work is done
 //! in the rooms.
 
+mod hosts;
 mod instances;
 mod landing;
 mod operations;

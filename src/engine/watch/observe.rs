@@ -6,6 +6,7 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
+use crate::engine::base::via::via;
 use crate::engine::base::view::{
     AgentView, AskedView, InstanceView, PauseView, SealView, WorkKept,
 };
@@ -185,6 +186,7 @@ impl Core {
             .map_or(record.last_active_at, |at| at.max(record.last_active_at));
         let run = dir.run(&record.run).ok();
         InstanceView {
+            host: via().map(str::to_owned),
             id: record.id.clone(),
             title: record.title.clone(),
             repo: record.repository.root.clone(),

@@ -191,6 +191,7 @@ pub(super) fn id(letter: char) -> String {
 pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> InstanceView {
     let running = state == InstanceState::Running;
     InstanceView {
+        host: None,
         id: InstanceId::parse(&id(letter)).unwrap(),
         title: Title::new(title).unwrap(),
         repo: "/home/ada/app".into(),

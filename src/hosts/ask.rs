@@ -1,0 +1,144 @@
+//! A question to a host: its whole answer, within a deadline, with nobody there to help.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::answer::Marks;
+use super::connect::{Attended, Connector};
+use super::error::{HostError, Trouble};
+use super::request::{Request, Screen};
+use crate::process::{Failure, Output};
+
+/// No answer is larger: 20,000 instances.
+const LARGEST: u64 = 64 << 20;
+
+/// One command line whose output is wanted.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub words: Vec<OsString>,
+    pub input: Vec<u8>,
+    pub deadline: Duration,
+}
+
+impl Question {
+    pub(crate) fn new<S: Into<OsString>>(
+        words: impl IntoIterator<Item = S>,
+        deadline: Duration,
+    ) -> Self {
+        Self {
+            words: words.into_iter().map(Into::into).collect(),
+            input: Vec::new(),
+            deadline,
+        }
+    }
+
+    pub(crate) fn with_input(mut self, input: Vec<u8>) -> Self {
+        self.input = input;
+        self
+    }
+}
+
+/// What the command of a host printed, and how it ended.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub status: u8,
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    /// Of the biv there.
+    pub version: String,
+}
+
+impl Connector {
+    pub(crate) fn ask(&self, question: &Question) -> Result<Reply, HostError> {
+        let request = Request {
+            host: self.host().name.clone(),
+            screen: Screen::default(),
+            words: question.words.clone(),
+        };
+        let command = self
+            .command(&request, Attended::No, question.deadline)?
+            .stdin(question.input.clone())
+            .at_most(LARGEST)
+            .deadline(question.deadline);
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(Failure::Deadline { deadline, .. }) => {
+                let seconds = deadline.as_secs().max(1);
+                return Err(self.trouble(Trouble::Slow { seconds }, Vec::new()));
+            }
+            Err(failure) => {
+                let said = vec![failure.to_string()];
+                return Err(self.trouble(Trouble::Unreachable, said));
+            }
+        };
+        let mut marks = Marks::default();
+        let stderr = marks.take(&output.stderr);
+        let status = self.status_of(&marks, output.status.code())?;
+        let Output { stdout, .. } = output;
+        let version = marks.begun.map(|begun| begun.version).unwrap_or_default();
+        Ok(Reply {
+            status,
+            stdout,
+            stderr,
+            version,
+        })
+    }
+
+    /// The exit status of the command there; an error unless it began and ended.
+    pub(super) fn status_of(&self, marks: &Marks, code: Option<i32>) -> Result<u8, HostError> {
+        let said = marks.said_lines();
+        match (&marks.begun, marks.ended) {
+            (Some(begun), _) if !begun.understood => {
+                let there = Some(crate::model::printable_line(&begun.version));
+                Err(self.trouble(Trouble::Version { there }, said))
+            }
+            (Some(_), Some(status)) => Ok(status),
+            (Some(_), None) => Err(self.trouble(Trouble::Cut, said)),
+            (None, _) => Err(self.trouble(unbegun(&said, code), said)),
+        }
+    }
+
+    pub(super) fn trouble(&self, trouble: Trouble, said: Vec<String>) -> HostError {
+        HostError::Trouble {
+            host: self.host().name.clone(),
+            trouble,
+            said,
+        }
+    }
+}
+
+/// Why the other side has not begun, from what a shell or clap says.
+fn unbegun(said: &[String], code: Option<i32>) -> Trouble {
+    let has = |part: &str| said.iter().any(|line| line.contains(part));
+    if has("unrecognized subcommand") {
+        Trouble::Version { there: None }
+    } else if code == Some(127) || has("biv: not found") || has("biv: command not found") {
+        Trouble::NoProgram
+    } else {
+        Trouble::Unreachable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_from_what_is_not_there() {
+        let line = |text: &str| vec![text.to_owned()];
+        let check = |said: &str, code: i32, expected: Trouble| {
+            assert_eq!(unbegun(&line(said), Some(code)), expected, "{said}");
+        };
+        check("sh: 1: exec: biv: not found", 127, Trouble::NoProgram);
+        check(
+            "error: unrecognized subcommand '__host'",
+            2,
+            Trouble::Version { there: None },
+        );
+        check(
+            "ssh: connect to host box port 22: Connection refused",
+            255,
+            Trouble::Unreachable,
+        );
+    }
+}

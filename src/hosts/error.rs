@@ -1,0 +1,89 @@
+//! What can go wrong with a host.
+
+use std::path::PathBuf;
+
+use super::name::{HostName, HostNameError};
+use crate::process::Failure;
+use crate::store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HostError {
+    #[error(transparent)]
+    Name(#[from] HostNameError),
+    #[error("there is no host `{name}`")]
+    NoSuchHost { name: HostName, known: Vec<String> },
+    #[error("there is a host `{name}` already")]
+    NameTaken { name: HostName },
+    #[error("`{given}` is an instance here, and could be `{instance}` on the host `{host}`")]
+    TwoMeanings {
+        given: String,
+        host: HostName,
+        instance: String,
+    },
+    #[error("{} cannot be read: {message}", file.display())]
+    File { file: PathBuf, message: String },
+    #[error("the host `{host}` has no command that gives a terminal")]
+    NoTerminalCommand { host: HostName },
+    #[error("the command line is too long for the host `{host}`: {bytes} bytes")]
+    TooLong { host: HostName, bytes: usize },
+    #[error("{}", trouble.sentence(host))]
+    Trouble {
+        host: HostName,
+        trouble: Trouble,
+        /// What the connection or the other side said.
+        said: Vec<String>,
+    },
+    #[error("this program does not run on the host `{host}`: it is {there}, here is {here}")]
+    Platform {
+        host: HostName,
+        there: String,
+        here: String,
+    },
+    #[error("the program did not arrive whole on the host `{host}`")]
+    NotWhole { host: HostName },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Process(#[from] Failure),
+}
+
+/// How a request to a host ended without an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Trouble {
+    /// No connection, or the connecting program failed.
+    Unreachable,
+    /// Nothing was heard in time.
+    Slow { seconds: u64 },
+    /// It can be reached, and has no biv.
+    NoProgram,
+    /// The two versions do not understand each other.
+    Version { there: Option<String> },
+    /// It had begun to answer.
+    Cut,
+    /// It answered what nobody understands.
+    Nonsense,
+}
+
+impl Trouble {
+    fn sentence(&self, host: &HostName) -> String {
+        match self {
+            Self::Unreachable => format!("the host `{host}` cannot be reached"),
+            Self::Slow { seconds } => {
+                format!("the host `{host}` did not answer within {seconds} seconds")
+            }
+            Self::NoProgram => format!("the host `{host}` has no biv"),
+            Self::Version { there: Some(there) } => format!(
+                "the host `{host}` has biv {there}, which this one ({}) does not understand",
+                env!("CARGO_PKG_VERSION")
+            ),
+            Self::Version { there: None } => format!(
+                "the host `{host}` has a biv that does not know hosts; here is {}",
+                env!("CARGO_PKG_VERSION")
+            ),
+            Self::Cut => format!(
+                "the connection to the host `{host}` was lost; it is not known whether the command was carried out"
+            ),
+            Self::Nonsense => format!("the host `{host}` gave an answer that is not understood"),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Errors about hosts: codes, exit statuses and hints.
+
+use crate::engine::{HostError, Trouble};
+
+/// The error code for scripts, and the exit status.
+pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
+    match error {
+        HostError::Name(_) => ("usage", 2),
+        HostError::NoSuchHost { .. } => ("no_such_host", 3),
+        HostError::TwoMeanings { .. } => ("ambiguous", 3),
+        HostError::NameTaken { .. } => ("host_taken", 1),
+        HostError::File { .. } => ("configuration", 1),
+        HostError::NoTerminalCommand { .. } => ("no_terminal", 1),
+        HostError::TooLong { .. } => ("too_long", 1),
+        HostError::Platform { .. } => ("host_platform", 1),
+        HostError::NotWhole { .. } => ("host_cut", 1),
+        HostError::Store(_) => ("state", 1),
+        HostError::Process(_) => ("failed", 1),
+        HostError::Trouble { trouble, .. } => match trouble {
+            Trouble::Unreachable => ("host_unreachable", 1),
+            Trouble::Slow { .. } => ("host_slow", 1),
+            Trouble::NoProgram => ("host_without_biv", 1),
+            Trouble::Version { .. } => ("host_version", 1),
+            Trouble::Cut => ("host_cut", 1),
+            Trouble::Nonsense => ("host_answer", 1),
+        },
+    }
+}
+
+pub(super) fn hint(error: &HostError) -> String {
+    match error {
+        HostError::Name(_) => {
+            "up to 32 letters, digits, `-`, `_` and `.`, such as `gpu-1`".to_owned()
+        }
+        HostError::NoSuchHost { known, .. } if known.is_empty() => {
+            "`biv host add NAME DESTINATION` adds one".to_owned()
+        }
+        HostError::NoSuchHost { known, .. } => format!("known are {}", known.join(", ")),
+        HostError::TwoMeanings { .. } => {
+            "name the instance by its id; `biv list` shows it".to_owned()
+        }
+        HostError::NameTaken { name } => {
+            format!("choose another name, or `biv host remove {name}` first")
+        }
+        HostError::File { .. } => "mend the file; docs/hosts.md has every key".to_owned(),
+        HostError::NoTerminalCommand { host } => {
+            format!("set `connect_tty` in hosts/{host}.toml beside the configuration")
+        }
+        HostError::TooLong { .. } => {
+            "give a long prompt on standard input: `biv send … - < FILE`".to_owned()
+        }
+        HostError::Platform { .. } => {
+            "install biv there by its package, or build it there".to_owned()
+        }
+        HostError::NotWhole { host } => format!("`biv host install {host}` tries it again"),
+        HostError::Store(_) | HostError::Process(_) => "`biv doctor` says more".to_owned(),
+        HostError::Trouble { host, trouble, .. } => match trouble {
+            Trouble::Unreachable => {
+                format!("`biv host check {host}` says more; agents there keep running")
+            }
+            Trouble::Slow { .. } => {
+                format!("`biv host check {host}` has more patience; see `hosts.deadline`")
+            }
+            Trouble::NoProgram => format!("`biv host install {host}` sends this one"),
+            Trouble::Version { .. } => {
+                format!("bring both to the same version, or `biv host install {host}`")
+            }
+            Trouble::Cut => format!("look first: `biv list --host {host}`"),
+            Trouble::Nonsense => format!("`biv host check {host}` says more"),
+        },
+    }
+}
+
+/// What the connection or the other side said.
+pub(super) fn appendix(error: &HostError) -> Option<String> {
+    match error {
+        HostError::Trouble { said, .. } if !said.is_empty() => Some(said.join("\n")),
+        _ => None,
+    }
+}
