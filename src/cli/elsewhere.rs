@@ -82,10 +82,10 @@ fn passing(command: &Command, color: ColorWhen, output: &Output) -> Result<Passi
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let both_terminals = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     let terminal = match command {
-        Command::Attach(_) | Command::Open(_) if !both_terminals => {
+        Command::Attach(_) | Command::Shell(_) | Command::Open(_) if !both_terminals => {
             return Err(crate::engine::Error::NoTerminal.into());
         }
-        Command::Attach(_) | Command::Open(_) => true,
+        Command::Attach(_) | Command::Shell(_) | Command::Open(_) => true,
         Command::Exec(_) => both_terminals,
         // They ask first.
         Command::Kill(args) => !args.yes && output.can_ask() && both_terminals,
@@ -94,8 +94,8 @@ fn passing(command: &Command, color: ColorWhen, output: &Output) -> Result<Passi
     };
     let reads_input = match command {
         Command::Exec(_) => true,
-        Command::Send(args) => args.prompt == "-",
-        Command::Queue(args) => args.prompts.iter().any(|prompt| prompt == "-"),
+        Command::Send(args) => args.words.last().is_some_and(|prompt| prompt == "-"),
+        Command::Queue(args) => args.words.iter().skip(1).any(|prompt| prompt == "-"),
         _ => false,
     };
     Ok(Passing {

@@ -72,7 +72,10 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
     };
     everywhere.merge(state);
     if let Some(name) = &args.state {
-        everywhere.here.instances.retain(|view| is_in_state(view, name));
+        everywhere
+            .here
+            .instances
+            .retain(|view| is_in_state(view, name));
     }
     let listing = &everywhere.here;
     for unreadable in &listing.unreadable {
@@ -134,7 +137,7 @@ fn lines(everywhere: &Everywhere) -> String {
             let title = match &view.host {
                 // The answer of another machine calls that one by the name that we have for it.
                 Some(host) if via().is_none() => format!("{host}:{}", view.title),
-                _ => words::listed_title(view, &listing.instances),
+                _ => words::listed_title(view, &everywhere.here.instances),
             };
             let state = words::shown_state(view, now) + words::seal_mark(view);
             let (title, state) = match everywhere.is_old(view) {

@@ -6,6 +6,8 @@ pub(super) enum Targets<'a> {
     None,
     One(&'a mut String),
     Several(&'a mut Vec<String>),
+    /// The first so many words; a prompt, a time or a switch follows.
+    First(usize, &'a mut Vec<String>),
 }
 
 impl Targets<'_> {
@@ -22,7 +24,21 @@ impl Targets<'_> {
             Command::Open(args) => &mut args.instance.instance,
             Command::Rename(args) => &mut args.instance.instance,
             Command::Attach(args) => &mut args.instance.instance,
-            Command::Send(args) => &mut args.instance.instance,
+            Command::Send(args) => {
+                return Targets::First(args.named().len(), &mut args.words);
+            }
+            Command::Queue(args) => {
+                return Targets::First(args.first().len(), &mut args.words);
+            }
+            Command::Timeout(args) => {
+                return Targets::First(args.parts().0.len(), &mut args.words);
+            }
+            Command::Autoyes(args) => {
+                return Targets::First(args.parts().0.len(), &mut args.words);
+            }
+            Command::Wait(args) => return Targets::Several(&mut args.instances.instances),
+            Command::Shell(args) => &mut args.instance.instance,
+            Command::Review(args) => &mut args.instance.instance,
             Command::Answer(args) => &mut args.instance.instance,
             Command::Peek(args) => &mut args.instance.instance,
             Command::Diff(args) => &mut args.instance.instance,
@@ -33,10 +49,6 @@ impl Targets<'_> {
             Command::Runs(args) => &mut args.instance,
             Command::Log(args) => &mut args.instance,
             Command::Compact(args) => &mut args.instance.instance,
-            Command::Queue(args) => &mut args.instance.instance,
-            Command::Wait(args) => &mut args.instance.instance,
-            Command::Timeout(args) => &mut args.instance.instance,
-            Command::Autoyes(args) => &mut args.instance.instance,
             Command::Audit(args) => match &mut args.instance {
                 Some(instance) => instance,
                 None => return Targets::None,
@@ -79,6 +91,7 @@ impl Targets<'_> {
             Self::None => &[],
             Self::One(name) => std::slice::from_ref(name),
             Self::Several(names) => names,
+            Self::First(count, words) => words.get(..*count).unwrap_or_default(),
         }
     }
 
@@ -97,13 +110,26 @@ impl Targets<'_> {
                 }
             }
             Self::Several(names) => **names = names.iter().filter_map(|name| here(name)).collect(),
+            Self::First(count, words) => {
+                let rest = words.split_off(*count);
+                **words = words.iter().filter_map(|name| here(name)).collect();
+                *count = words.len();
+                words.extend(rest);
+            }
         }
     }
 
     /// Keeps those that are here.
     pub(super) fn drop_each(&mut self, elsewhere: &[String]) {
-        if let Self::Several(names) = self {
-            names.retain(|name| !elsewhere.contains(name));
+        match self {
+            Self::Several(names) => names.retain(|name| !elsewhere.contains(name)),
+            Self::First(count, words) => {
+                let rest = words.split_off(*count);
+                words.retain(|name| !elsewhere.contains(name));
+                *count = words.len();
+                words.extend(rest);
+            }
+            Self::None | Self::One(_) => {}
         }
     }
 }

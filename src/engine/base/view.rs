@@ -71,8 +71,9 @@ pub(crate) struct InstanceView {
 }
 
 /// Where the files of an instance are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum WorkKept {
+    #[default]
     InPlace,
     /// Moved aside as they were.
     PutAway,
@@ -107,7 +108,7 @@ impl SealView {
 }
 
 /// The pull request of an instance, as its forge described it last.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PullRequestInfo {
     pub number: u64,
     pub url: String,
