@@ -5,9 +5,7 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new, path,
-    pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run,
-    runs, seal, search, send, show, status, timeout, undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show, status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -27,7 +25,7 @@ pub(super) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    New(new::NewArgs),
+    New(new::NewCommand),
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
     Import(import::ImportArgs),
@@ -112,6 +110,9 @@ pub(super) enum Command {
     ServeHost {
         request: std::ffi::OsString,
     },
+    /// Takes commits from another machine
+    #[command(name = "__receive", hide = true)]
+    Receive(new_on_host::ReceiveArgs),
     /// Asks all hosts and keeps their answers
     #[command(name = "__renew-hosts", hide = true)]
     RenewHosts,

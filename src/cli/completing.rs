@@ -71,6 +71,8 @@ pub(super) fn complete(command: Command, shell: CompletingShell) -> Command {
                 "instance" | "instances" => instances(Eligible::of(&name), shell),
                 "agent" => agents(),
                 "branch" | "base" => branches(shell),
+                "host" => hosts(),
+                "name" if matches!(name.as_str(), "remove" | "check" | "install") => hosts(),
                 _ => return arg,
             };
             Arg::add(arg, candidates)
@@ -89,10 +91,18 @@ fn instances(eligible: Eligible, shell: CompletingShell) -> ArgValueCandidates {
         engine
             .names(|state| eligible.holds(state))
             .into_iter()
-            .map(|(id, title)| {
-                CompletionCandidate::new(typed(title.as_str(), shell))
-                    .help(Some(id.as_str().to_owned().into()))
-            })
+            .map(|(id, title)| (title.as_str().to_owned(), id.as_str().to_owned()))
+            .chain(engine.known_on_hosts())
+            .map(|(title, id)| CompletionCandidate::new(typed(&title, shell)).help(Some(id.into())))
+            .collect()
+    })
+}
+
+fn hosts() -> ArgValueCandidates {
+    offer(|engine| {
+        let names = engine.host_names().into_iter();
+        names
+            .map(|name| CompletionCandidate::new(name.as_str()))
             .collect()
     })
 }

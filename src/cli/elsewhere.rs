@@ -106,6 +106,7 @@ fn passing(command: &Command, color: ColorWhen, output: &Output) -> Result<Passi
             terminal,
         },
         reads_input,
+        input: None,
         raw: matches!(command, Command::Exec(_)),
     })
 }

@@ -18,8 +18,7 @@ use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, elsewhere, events, exec, gc, help, hook, host, import, kill, land, list,
-    log, man, new, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
-    resume, review, run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
+    log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -127,6 +126,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
             engine()?.renew_hosts()?;
             Ok(ExitCode::SUCCESS)
         }
+        Some(Command::Receive(args)) => new_on_host::receive(&args, &engine()?, output),
         Some(Command::Host(args)) => host::run(&args, &engine()?, output),
         Some(Command::DemoAgent(args)) => Ok(crate::demo::run(args)),
         Some(Command::Completions(args)) => completions::run(&args, output),

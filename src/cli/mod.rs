@@ -38,6 +38,7 @@ mod log;
 mod main;
 mod man;
 mod new;
+mod new_on_host;
 mod output;
 mod path;
 mod pause;

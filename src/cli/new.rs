@@ -10,6 +10,7 @@ use super::bulk::end;
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::interrupts::Interrupts;
+use super::new_on_host;
 use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::report::Report;
@@ -18,6 +19,16 @@ use crate::config::{IDLE_TIMEOUTS, parse_duration};
 use crate::engine::{Consent, Engine, Error, IdleTimeout, InstanceView, NewInstance};
 
 /// Start an agent on a branch, worktree and session of its own
+#[derive(Debug, Args)]
+pub(super) struct NewCommand {
+    #[command(flatten)]
+    pub new: NewArgs,
+    /// Start it on this host; the commits that it needs are sent along
+    #[arg(long, value_name = "HOST")]
+    pub host: Option<String>,
+}
+
+/// The options of `new` and `run`.
 #[derive(Debug, Args)]
 pub(super) struct NewArgs {
     /// The title; a short one is generated if you give none
@@ -107,7 +118,11 @@ impl StartArgs {
     }
 }
 
-pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
+pub(super) fn run(command: NewCommand, engine: &Engine, output: &Output) -> CommandResult {
+    let args = command.new;
+    if let Some(host) = &command.host {
+        return new_on_host::run(host, args, engine, output);
+    }
     if args.count > 1 {
         return several(args, engine, output);
     }

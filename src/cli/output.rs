@@ -41,6 +41,10 @@ impl Output {
         !self.quiet && !self.json
     }
 
+    pub(super) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     pub(super) fn is_verbose(&self) -> bool {
         self.verbose
     }

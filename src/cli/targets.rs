@@ -81,6 +81,7 @@ impl Targets<'_> {
             | Command::InsideSeal { .. }
             | Command::ServeHost { .. }
             | Command::RenewHosts
+            | Command::Receive(_)
             | Command::DemoAgent(_) => return Targets::None,
         };
         Targets::One(name)

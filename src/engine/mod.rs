@@ -63,6 +63,8 @@ pub(crate) use conversation::search::SearchResult;
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;
+pub(crate) use hosts::carry::{Carried, Receive, RepositoryKey, RepositoryThere};
+pub(crate) use hosts::events::HostEvents;
 pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
 pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
 pub(crate) use manual::open_manual;

@@ -8,6 +8,7 @@
 
 mod admin;
 pub(crate) mod call;
+mod carry;
 mod checkout;
 pub(crate) mod diff;
 pub(crate) mod disk;

@@ -1,6 +1,7 @@
 //! A question to a host: its whole answer, within a deadline, with nobody there to help.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::time::Duration;
 
 use super::answer::Marks;
@@ -13,10 +14,10 @@ use crate::process::{Failure, Output};
 const LARGEST: u64 = 64 << 20;
 
 /// One command line whose output is wanted.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Question {
     pub words: Vec<OsString>,
-    pub input: Vec<u8>,
+    pub input: Option<File>,
     pub deadline: Duration,
 }
 
@@ -27,12 +28,13 @@ impl Question {
     ) -> Self {
         Self {
             words: words.into_iter().map(Into::into).collect(),
-            input: Vec::new(),
+            input: None,
             deadline,
         }
     }
 
-    pub(crate) fn with_input(mut self, input: Vec<u8>) -> Self {
+    /// What the command reads, from where the file stands.
+    pub(crate) fn with_input(mut self, input: Option<File>) -> Self {
         self.input = input;
         self
     }
@@ -49,18 +51,23 @@ pub(crate) struct Reply {
 }
 
 impl Connector {
-    pub(crate) fn ask(&self, question: &Question) -> Result<Reply, HostError> {
+    pub(crate) fn ask(&self, question: Question) -> Result<Reply, HostError> {
         let request = Request {
             host: self.host().name.clone(),
             screen: Screen::default(),
-            words: question.words.clone(),
+            words: question.words,
         };
         let command = self
             .command(&request, Attended::No, question.deadline)?
-            .stdin(question.input.clone())
             .at_most(LARGEST)
             .deadline(question.deadline);
-        let output = match command.output() {
+        let asked = match question.input {
+            None => command.output(),
+            Some(mut input) => {
+                command.output_fed(|pipe| std::io::copy(&mut input, pipe).map(|_| ()))
+            }
+        };
+        let output = match asked {
             Ok(output) => output,
             Err(Failure::Deadline { deadline, .. }) => {
                 let seconds = deadline.as_secs().max(1);

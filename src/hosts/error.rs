@@ -41,6 +41,16 @@ pub(crate) enum HostError {
     },
     #[error("the program did not arrive whole on the host `{host}`")]
     NotWhole { host: HostName },
+    #[error("{} is a shallow clone: it does not have all the commits that a host needs", path.display())]
+    Shallow { path: PathBuf },
+    #[error("the host `{host}` refused: {message}")]
+    Refused {
+        host: HostName,
+        message: String,
+        causes: Vec<String>,
+    },
+    #[error("a request of another machine was not understood")]
+    Malformed,
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]

@@ -9,6 +9,7 @@ mod ask;
 mod connect;
 mod error;
 mod filter;
+mod follow;
 mod install;
 mod known;
 mod name;

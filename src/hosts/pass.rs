@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::answer::Marks;
@@ -21,6 +22,8 @@ pub(crate) struct Passing {
     pub screen: Screen,
     /// Whether the command reads our standard input.
     pub reads_input: bool,
+    /// A file that it reads instead.
+    pub input: Option<PathBuf>,
     /// Whether its output is that of a program which the user has chosen, and goes to the terminal as it is.
     pub raw: bool,
 }
@@ -47,9 +50,16 @@ impl Connector {
                 _ => Ok(shell_status(status)),
             };
         }
-        let input = match passing.reads_input {
-            true => Input::Ours,
-            false => Input::None,
+        let input = match (&passing.input, passing.reads_input) {
+            (Some(path), _) => {
+                let opened = std::fs::File::open(path);
+                Input::File(opened.map_err(|error| HostError::File {
+                    file: path.clone(),
+                    message: error.to_string(),
+                })?)
+            }
+            (None, true) => Input::Ours,
+            (None, false) => Input::None,
         };
         let guards =
             |is_terminal: bool| (is_terminal && !passing.raw).then(TerminalFilter::default);

@@ -6,11 +6,12 @@ use std::process::{ExitStatus, Stdio};
 use super::{Command, Failure};
 
 /// What the program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Input {
     None,
     /// The standard input of this process.
     Ours,
+    File(std::fs::File),
 }
 
 impl Command {
@@ -28,6 +29,7 @@ impl Command {
             .stdin(match input {
                 Input::None => Stdio::null(),
                 Input::Ours => Stdio::inherit(),
+                Input::File(file) => Stdio::from(file),
             })
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

@@ -14,6 +14,9 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
         HostError::TooLong { .. } => ("too_long", 1),
         HostError::Platform { .. } => ("host_platform", 1),
         HostError::NotWhole { .. } => ("host_cut", 1),
+        HostError::Shallow { .. } => ("shallow", 1),
+        HostError::Refused { .. } => ("host_refused", 1),
+        HostError::Malformed => ("usage", 2),
         HostError::Store(_) => ("state", 1),
         HostError::Process(_) => ("failed", 1),
         HostError::Trouble { trouble, .. } => match trouble {
@@ -53,6 +56,9 @@ pub(super) fn hint(error: &HostError) -> String {
             "install biv there by its package, or build it there".to_owned()
         }
         HostError::NotWhole { host } => format!("`biv host install {host}` tries it again"),
+        HostError::Shallow { .. } => "`git fetch --unshallow` gets the rest".to_owned(),
+        HostError::Refused { host, .. } => format!("`biv host check {host}` says more"),
+        HostError::Malformed => "bring both machines to the same version".to_owned(),
         HostError::Store(_) | HostError::Process(_) => "`biv doctor` says more".to_owned(),
         HostError::Trouble { host, trouble, .. } => match trouble {
             Trouble::Unreachable => {
@@ -75,6 +81,7 @@ pub(super) fn hint(error: &HostError) -> String {
 pub(super) fn appendix(error: &HostError) -> Option<String> {
     match error {
         HostError::Trouble { said, .. } if !said.is_empty() => Some(said.join("\n")),
+        HostError::Refused { causes, .. } if !causes.is_empty() => Some(causes.join("\n")),
         _ => None,
     }
 }

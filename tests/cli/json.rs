@@ -45,6 +45,8 @@ const INSTANCE: &[&str] = &[
     "activity_source",
     "stuck",
     "seal",
+    // The name of another machine; null: here.
+    "host",
 ];
 
 const PAUSE: &[&str] = &[
@@ -117,7 +119,7 @@ fn the_names_of_instance_and_run_are_pinned() {
     assert!(is_time(&shown["created_at"]), "{}", shown["created_at"]);
 
     let listed = camp.biv(["list", "--json"]).run().ok().json();
-    check(&listed, &["instances", "unreadable", "camp"]);
+    check(&listed, &["instances", "unreadable", "camp", "hosts"]);
     check(&listed["instances"][0], INSTANCE);
 
     let runs = camp.biv(["runs", "--json", "pinned"]).run().ok().json();
@@ -152,8 +154,11 @@ fn every_command_answers_with_one_json_document() {
     let review = camp.root().join("review.txt");
     std::fs::write(&review, "All of it: well done.\n").unwrap();
     for (arguments, names) in [
-        (vec!["list"], vec!["camp", "instances", "unreadable"]),
-        (vec!["ls"], vec!["camp", "instances", "unreadable"]),
+        (
+            vec!["list"],
+            vec!["camp", "hosts", "instances", "unreadable"],
+        ),
+        (vec!["ls"], vec!["camp", "hosts", "instances", "unreadable"]),
         (vec!["peek", "speaks"], vec!["lines"]),
         (vec!["diff", "speaks"], vec!["diff", "stat"]),
         (vec!["diff", "--stat", "speaks"], vec!["diff", "stat"]),
@@ -265,6 +270,12 @@ fn every_command_answers_with_one_json_document() {
             vec!["examples", "failures", "mistake", "rules"],
         ),
         (vec!["audit"], vec!["broken_at", "entries", "intact"]),
+        (
+            vec!["host", "add", "near", "--connect", "env"],
+            vec!["connect", "file", "name"],
+        ),
+        (vec!["host", "list"], vec!["hosts"]),
+        (vec!["host", "remove", "near"], vec!["removed"]),
         (
             vec!["gc", "--dry-run"],
             vec!["collected", "dry_run", "failed"],

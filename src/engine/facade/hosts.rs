@@ -1,12 +1,17 @@
 //! Other machines.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::engine::*;
 
 impl Engine {
     pub(crate) fn host_names(&self) -> Vec<HostName> {
         self.core.host_names()
+    }
+
+    /// What was last known on hosts, as `HOST:TITLE` and id.
+    pub(crate) fn known_on_hosts(&self) -> Vec<(String, String)> {
+        self.core.known_on_hosts()
     }
 
     pub(crate) fn hosts(&self) -> Result<Vec<HostView>, Error> {
@@ -53,6 +58,50 @@ impl Engine {
         freshness: Freshness,
     ) -> Result<Vec<HostListing>, Error> {
         self.core.list_hosts(which, freshness)
+    }
+
+    /// The hosts that are meant, in their order.
+    pub(crate) fn meant_hosts(&self, which: &WhichHosts) -> Vec<HostName> {
+        self.core.meant_hosts(which)
+    }
+
+    /// What has happened on hosts so far.
+    pub(crate) fn events_of_hosts(
+        &self,
+        which: &WhichHosts,
+        since: Option<&str>,
+    ) -> Vec<HostEvents> {
+        self.core.events_of_hosts(which, since)
+    }
+
+    /// Passes on what happens on a host, until `take` says that it is enough.
+    pub(crate) fn follow_host(
+        &self,
+        name: &HostName,
+        since: Option<&str>,
+        take: &(dyn Fn(Result<String, String>) -> bool + Sync),
+    ) {
+        self.core.follow_host(name, since, take);
+    }
+
+    /// Sends what a new instance on a host starts from.
+    pub(crate) fn send_commits(
+        &self,
+        host: &HostName,
+        directory: &Path,
+        base: Option<&str>,
+    ) -> Result<Carried, Error> {
+        self.core.send_commits(host, directory, base)
+    }
+
+    /// The other side of [`Self::send_commits`].
+    pub(crate) fn receive(
+        &self,
+        key: &RepositoryKey,
+        receive: &Receive,
+        input: impl std::io::Read,
+    ) -> Result<RepositoryThere, Error> {
+        self.core.receive(key, receive, input)
     }
 
     /// Asks all hosts and keeps their answers.

@@ -95,6 +95,19 @@ impl Core {
         Ok(listings)
     }
 
+    /// What was last known on hosts, as `HOST:TITLE` and id, for completion. Their state may be another by now.
+    pub(crate) fn known_on_hosts(&self) -> Vec<(String, String)> {
+        let known = self.known_hosts();
+        let mut names = Vec::new();
+        for host in self.host_names() {
+            let listing = shown(&host, known.get(&host), Freshness::LastKnown);
+            for view in listing.instances {
+                names.push((format!("{host}:{}", view.title), view.id.to_string()));
+            }
+        }
+        names
+    }
+
     /// Asks all hosts and keeps their answers; what `list_hosts` starts in the background.
     pub(crate) fn renew_hosts(&self) -> Result<(), Error> {
         let lock = self.known_hosts().lock_file()?;
@@ -127,8 +140,8 @@ impl Core {
 
     /// Asks one host and keeps what it said.
     fn renew(&self, name: &HostName, deadline: Duration) -> Known {
-        let words = ["list", "--json", "--local"];
-        let asked = self.ask_host(name, &Question::new(words, deadline));
+        let words = ["list", "--json"];
+        let asked = self.ask_host(name, Question::new(words, deadline));
         let asked = asked.and_then(|reply| {
             let listing: Option<Value> = serde_json::from_slice(&reply.stdout).ok();
             let listing = listing.filter(|listing| listing["instances"].is_array());
@@ -191,7 +204,7 @@ fn shown(name: &HostName, known: Known, freshness: Freshness) -> HostListing {
 }
 
 /// The same answer without characters that could steer a terminal: its text is foreign.
-fn harmless(value: Value) -> Value {
+pub(in crate::engine) fn harmless(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(printable_line(&text)),
         Value::Array(values) => Value::Array(values.into_iter().map(harmless).collect()),

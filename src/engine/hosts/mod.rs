@@ -1,4 +1,6 @@
 //! Other machines: reached by name, and asked all at once.
 
+pub(crate) mod carry;
+pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod reach;

@@ -137,7 +137,7 @@ impl Core {
     pub(in crate::engine) fn ask_host(
         &self,
         name: &HostName,
-        question: &Question,
+        question: Question,
     ) -> Result<Reply, Error> {
         Ok(self.connector(name)?.ask(question)?)
     }
@@ -165,7 +165,7 @@ impl Core {
             let found = Some(version).filter(|version| !version.is_empty());
             check.put(what, found.ok_or_else(missing));
         }
-        let asked = connector.ask(&Question::new(["--version"], PATIENCE));
+        let asked = connector.ask(Question::new(["--version"], PATIENCE));
         check.put(
             "biv",
             asked

@@ -1,0 +1,17 @@
+//! Other machines: a second camp plays the other one, reached by a script or by a real ssh server.
+#![cfg(test)]
+
+mod commits;
+mod fleet;
+mod pair;
+mod passing;
+mod ssh;
+mod trouble;
+
+#[path = "../support/mod.rs"]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "each tier uses its part of the support"
+)]
+mod support;

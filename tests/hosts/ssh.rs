@@ -1,0 +1,219 @@
+//! A real ssh server on a loopback port.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use crate::pair::Pair;
+use crate::support::{processes_with, until};
+
+/// An ssh server with keys of its own. It lets in nobody but the tester.
+struct Server {
+    directory: PathBuf,
+    port: u16,
+    process: Child,
+}
+
+impl Server {
+    fn start(pair: &Pair) -> Self {
+        let directory = pair.there.root().join("sshd");
+        std::fs::create_dir_all(&directory).unwrap();
+        for name in ["host", "user"] {
+            let made = Command::new("ssh-keygen")
+                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                .arg(directory.join(name))
+                .status();
+            assert!(
+                made.is_ok_and(|status| status.success()),
+                "run scripts/setup"
+            );
+        }
+        std::fs::copy(directory.join("user.pub"), directory.join("authorized")).unwrap();
+        // As root it insists on this directory.
+        if rustix::process::geteuid().is_root() {
+            std::fs::create_dir_all("/run/sshd").unwrap();
+        }
+        let port = TcpListener::bind("127.0.0.1:0")
+            .unwrap()
+            .local_addr()
+            .unwrap()
+            .port();
+        let process = Self::launch(&directory, port);
+        let server = Self {
+            directory,
+            port,
+            process,
+        };
+        server.wait();
+        server
+    }
+
+    fn launch(directory: &std::path::Path, port: u16) -> Child {
+        let place = directory.display();
+        let settings = format!(
+            "ListenAddress 127.0.0.1:{port}\nHostKey {place}/host\nPidFile none\n\
+             AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
+             PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
+        );
+        std::fs::write(directory.join("config"), settings).unwrap();
+        let path = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"];
+        let program = path
+            .into_iter()
+            .find(|path| std::path::Path::new(path).exists());
+        Command::new(program.expect("sshd is needed for the tests: run scripts/setup"))
+            .args(["-D", "-e", "-f"])
+            .arg(directory.join("config"))
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(std::fs::File::create(directory.join("log")).unwrap())
+            .spawn()
+            .expect("sshd runs")
+    }
+
+    fn wait(&self) {
+        until("the ssh server listens", || {
+            TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
+    }
+
+    /// Ends it with all its connections, which are children of the one that listens.
+    fn stop(&mut self) {
+        let mut family = vec![i32::try_from(self.process.id()).unwrap()];
+        let mut at = 0;
+        while let Some(parent) = family.get(at).copied() {
+            family.extend(servers_below(parent));
+            at += 1;
+        }
+        for pid in family {
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+        }
+        drop(self.process.wait());
+    }
+
+    fn start_again(&mut self) {
+        self.process = Self::launch(&self.directory, self.port);
+        self.wait();
+    }
+
+    /// What connects to it and goes on on the other machine.
+    fn connect(&self, pair: &Pair) -> String {
+        let place = self.directory.display();
+        let environment = pair.environment_there().join(" ");
+        format!(
+            "ssh -F /dev/null -p {} -i {place}/user -o IdentitiesOnly=yes -o IdentityAgent=none \
+             -o UserKnownHostsFile={place}/known -o StrictHostKeyChecking=accept-new 127.0.0.1 \
+             env -i {environment}",
+            self.port
+        )
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// The sshd processes that this one has started; it writes over its environment.
+fn servers_below(parent: i32) -> Vec<i32> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    pids.filter(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent_of = stat
+            .rsplit(')')
+            .next()
+            .and_then(|rest| rest.split(' ').nth(2));
+        stat.contains("(sshd") && parent_of == Some(parent.to_string().as_str())
+    })
+    .collect()
+}
+
+fn sockets(pair: &Pair) -> usize {
+    let directory = pair.here.home().join("run/ssh");
+    std::fs::read_dir(directory).map_or(0, Iterator::count)
+}
+
+#[test]
+fn ssh_carries_everything_and_a_cut_is_known() {
+    let pair = Pair::strangers();
+    pair.configure("[hosts]\ndeadline = \"30s\"\n");
+    let mut server = Server::start(&pair);
+    let connect = server.connect(&pair);
+    drop(
+        pair.biv(&["host", "add", "box", "--connect", &connect])
+            .run()
+            .ok(),
+    );
+    let checked = pair.biv(&["host", "check", "box"]).run().ok();
+    assert!(checked.stdout.contains("ok  biv"), "{checked:?}");
+    assert_eq!(sockets(&pair), 1, "the connection is shared");
+
+    let repository = pair.here.repository("r");
+    let new = pair.biv(&["new", "fix it", "--host", "box", "-a", "demo"]);
+    drop(new.within(&repository.path).run().ok());
+    let text = "it's \"a\" $HOME\n-- and `two` \\ lines";
+    drop(
+        pair.biv(&["send", "box:fix it", "--now", "--", text])
+            .run()
+            .ok(),
+    );
+    let fix = pair.there.list().pop().unwrap();
+    until("the prompt has arrived", || {
+        fix.prompts(&pair.there) == [text]
+    });
+    let script = "cat; echo problem >&2; exit 41";
+    let ran = pair
+        .biv(&["exec", "box:fix it", "--", "sh", "-c", script])
+        .stdin("input")
+        .run()
+        .fails(41);
+    assert_eq!(
+        (ran.stdout.as_str(), ran.stderr.as_str()),
+        ("input", "problem\n")
+    );
+    let listed = pair.biv(&["list"]).run().ok();
+    assert!(listed.stdout.contains("box:fix it"), "{listed:?}");
+
+    // The link goes away in the middle of a command.
+    let waiting = std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| pair.biv(&["wait", "box:fix it", "--for", "exited"]).run());
+        until("the command runs there", || {
+            let there = processes_with(&pair.there.home().display().to_string());
+            there
+                .iter()
+                .any(|process| process.command.contains("--via box wait"))
+        });
+        server.stop();
+        waiting.join().unwrap()
+    });
+    let cut = waiting.fails(1);
+    assert!(
+        cut.stderr
+            .contains("the connection to the host `box` was lost"),
+        "{cut:?}"
+    );
+    until("the command there has ended too", || {
+        let there = processes_with(&pair.there.home().display().to_string());
+        !there
+            .iter()
+            .any(|process| process.command.contains("--via box"))
+    });
+    let down = pair.biv(&["show", "box:fix it"]).run().fails(1);
+    assert!(down.stderr.contains("cannot be reached"), "{down:?}");
+    assert!(down.stderr.contains("Connection refused"), "{down:?}");
+    let listed = pair.biv(&["list", "--host", "box"]).run().ok();
+    assert!(
+        listed.stdout.contains("box:fix it"),
+        "as last known: {listed:?}"
+    );
+
+    server.start_again();
+    drop(pair.biv(&["show", "box:fix it"]).run().ok());
+    // The host is forgotten, and its connection ends.
+    drop(pair.biv(&["host", "remove", "box"]).run().ok());
+    until("the shared connection has ended", || sockets(&pair) == 0);
+    drop(pair.there.biv(["kill", "-y", "fix it"]).run().ok());
+}
