@@ -16,6 +16,34 @@ const COMMITS: usize = 200;
 pub(crate) fn rows(bench: &mut Bench) {
     ten_in_a_large_repository(bench, TRACKED);
     two_hundred(bench);
+    coloured_diff(bench);
+}
+
+/// A key while a diff of 5,000 coloured lines is open.
+fn coloured_diff(bench: &mut Bench) {
+    let camp = Camp::new();
+    let repository = camp.repository(50);
+    populate(&camp, &repository, 1);
+    let line = |n: usize| format!("    let value_{n} = call(\"{n}\", {n}); // number {n}\n");
+    let text: String = (0..5_000).map(line).collect();
+    std::fs::write(camp.worktree("agent 0").join("long.rs"), text).ok();
+    let mut screen = Screen::open(&camp, &repository);
+    screen.until("agent 0");
+    screen.pressed(b"\t");
+    screen.until("long.rs");
+    screen.settle();
+    let mut down = false;
+    let key = median_ms(41, || {
+        down = !down;
+        screen.pressed(if down { b"J" } else { b"K" })
+    });
+    bench.row(Row::below(
+        "ui-key-diff",
+        "UI, key to screen, 5,000 coloured lines of diff",
+        key,
+        16.0,
+        "ms",
+    ));
 }
 
 fn ten_in_a_large_repository(bench: &mut Bench, tracked: usize) {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::editor::Editor;
+use super::picker::Picker;
 use crate::engine::{Consent, NewInstance};
 use crate::model::{InstanceId, NewComment};
 
@@ -13,6 +14,7 @@ pub(super) enum Dialog {
     New(Box<NewForm>),
     Send(SendForm),
     Comment(Box<CommentForm>),
+    Pick(Box<Picker>),
 }
 
 impl Dialog {
@@ -61,6 +63,8 @@ pub(super) enum OnYes {
 pub(super) struct SendForm {
     pub to: Vec<InstanceId>,
     pub titles: String,
+    /// The prompt goes to the end of the queue.
+    pub queue: bool,
     pub prompt: Editor,
     /// Why it was refused before.
     pub trouble: Option<String>,

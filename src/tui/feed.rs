@@ -4,7 +4,7 @@
 //! watcher where no daemon runs. Changes by other processes are in the events. In addition the visible
 //! screen is read about once a second, and everything else from time to time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,9 +14,9 @@ use super::mailbox::Mailbox;
 use super::message::Message;
 use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{
-    CampView, Engine, Events, InstanceView, PanePipes, ScreenView, WatchEvent, Watcher,
+    CampView, Engine, Events, InstanceView, Listing, PanePipes, ScreenView, WatchEvent, Watcher,
 };
-use crate::model::{Activity, Event, EventKind, InstanceId};
+use crate::model::{Activity, Event, EventKind, InstanceId, State};
 use crate::report::Report;
 
 /// Changes within this time are handled together.
@@ -27,7 +27,7 @@ const WORKING: Duration = Duration::from_secs(4);
 const FIRST_LOOK: Duration = Duration::from_secs(2);
 const LAST_LOOK: Duration = Duration::from_secs(5);
 /// Looking without a report takes at most this part of the time.
-const SHARE: u32 = 100;
+const SHARE: u32 = 300;
 /// How often the events of other processes are read.
 const EVENTS: Duration = Duration::from_millis(500);
 /// How often the visible screen is read without a report.
@@ -44,12 +44,13 @@ pub(super) struct Feed {
     lists: Sender<ListRequest>,
     screens: Sender<ScreenRequest>,
     resting: Arc<AtomicBool>,
+    killed: Arc<AtomicBool>,
     /// The thread with the watcher, whose pipes are removed before the UI ends.
     watching: Option<std::thread::JoinHandle<()>>,
 }
 
-/// The last list.
-type Known = (Vec<InstanceView>, Option<CampView>);
+/// The last list: whether it was that of the killed ones, the instances, and the camp.
+type Known = (bool, Vec<InstanceView>, Option<CampView>);
 
 enum ListRequest {
     /// Something has changed.
@@ -77,6 +78,8 @@ struct FeedContext {
     lists: Sender<ListRequest>,
     screens: Sender<ScreenRequest>,
     resting: Arc<AtomicBool>,
+    /// The list is that of the killed instances.
+    killed: Arc<AtomicBool>,
     /// Something was reported since the last list, so that the UI is ahead of the list.
     noticed: Arc<AtomicBool>,
 }
@@ -86,12 +89,14 @@ impl Feed {
         let (lists, list_requests) = channel();
         let (screens, screen_requests) = channel();
         let resting = Arc::new(AtomicBool::new(false));
+        let killed = Arc::new(AtomicBool::new(false));
         let context = FeedContext {
             engine: Arc::clone(engine),
             mailbox: mailbox.clone(),
             lists: lists.clone(),
             screens: screens.clone(),
             resting: Arc::clone(&resting),
+            killed: Arc::clone(&killed),
             noticed: Arc::default(),
         };
         let each = |run: fn(FeedContext)| {
@@ -106,6 +111,7 @@ impl Feed {
             lists,
             screens,
             resting,
+            killed,
             watching: Some(watching),
         }
     }
@@ -114,6 +120,12 @@ impl Feed {
     pub(super) fn look(&self) {
         // The threads have ended where this fails, as in the functions below.
         drop(self.lists.send(ListRequest::Soon));
+    }
+
+    /// Lists the killed instances instead of the others, or the others again.
+    pub(super) fn show_killed(&self, killed: bool) {
+        self.killed.store(killed, Ordering::SeqCst);
+        self.look();
     }
 
     pub(super) fn watch(&self, id: Option<InstanceId>, above: usize) {
@@ -189,23 +201,31 @@ impl FeedContext {
     /// Reads the list; returns whether it has changed.
     fn list_once(&self, known: &mut Option<Known>) -> bool {
         let mut noticed = self.noticed.swap(false, Ordering::SeqCst);
-        let mut listing = self.engine.list(None, None);
+        let killed = self.killed.load(Ordering::SeqCst);
+        let wanted = killed.then_some(State::Killed);
+        let mut listing = self.engine.list(wanted, None);
         // What was noticed meanwhile is newer than the list.
         for _ in 0..RETRIES {
             if !self.noticed.swap(false, Ordering::SeqCst) {
                 break;
             }
             noticed = true;
-            listing = self.engine.list(None, None);
+            listing = self.engine.list(wanted, None);
         }
         match listing {
             Ok(listing) => {
-                let seen = (listing.instances.clone(), listing.camp);
+                let seen = (killed, listing.instances.clone(), listing.camp);
                 if known.as_ref() == Some(&seen) && !noticed {
                     return false;
                 }
                 *known = Some(seen);
-                self.mailbox.send(Message::Listed(Box::new(Ok(listing))));
+                let words = self.last_words(&listing);
+                let listing = Box::new(Ok(listing));
+                self.mailbox.send(match killed {
+                    true => Message::KilledListed(listing),
+                    false => Message::Listed(listing),
+                });
+                self.mailbox.send(Message::Words(words));
                 drop(self.screens.send(ScreenRequest::Again));
                 true
             }
@@ -215,6 +235,13 @@ impl FeedContext {
                 false
             }
         }
+    }
+
+    /// What each agent said last.
+    fn last_words(&self, listing: &Listing) -> BTreeMap<InstanceId, String> {
+        let ids = listing.instances.iter().map(|view| &view.id);
+        ids.filter_map(|id| Some((id.clone(), self.engine.last_words(id)?)))
+            .collect()
     }
 
     /// The thread that keeps the screen of the selected instance up to date.
@@ -409,6 +436,9 @@ impl FeedContext {
     ) {
         if self.is_resting() {
             return;
+        }
+        if activity == Activity::Idle && before != Some(Activity::Idle) {
+            self.engine.import_last_words(&id);
         }
         // At the end of a turn the changes are counted.
         if before.is_some_and(|before| before != activity) {

@@ -37,14 +37,52 @@ pub(super) enum Action {
     PreviousFile,
     NextFile,
     Review,
+    Fold,
     Wrap,
     SideBySide,
     ScrollLeft,
     ScrollRight,
+    Queue,
+    Audit,
+    Search,
+    Palette,
+    Killed,
+    Suspend,
     Filter,
     Repository,
     Help,
     Quit,
+}
+
+impl Action {
+    /// It changes only what is shown, so that it can be used on killed instances too.
+    pub(super) fn only_looks(self) -> bool {
+        matches!(
+            self,
+            Self::Up
+                | Self::Down
+                | Self::Top
+                | Self::Bottom
+                | Self::New
+                | Self::NewWithPrompt
+                | Self::NextTab
+                | Self::PreviousTab
+                | Self::ScrollUp
+                | Self::ScrollDown
+                | Self::PageUp
+                | Self::PageDown
+                | Self::Fold
+                | Self::Audit
+                | Self::Search
+                | Self::Palette
+                | Self::Killed
+                | Self::Suspend
+                | Self::Filter
+                | Self::Repository
+                | Self::Help
+                | Self::Quit
+        )
+    }
 }
 
 /// A row of the table: the action, its name in the configuration, and its description.
@@ -75,6 +113,8 @@ pub(super) const TABLE: &[(&str, &[KeyBinding])] = &[
             ),
             row(Action::Attach, "attach", "attach; wakes a paused one"),
             row(Action::Send, "send", "send a prompt"),
+            row(Action::Queue, "queue", "its queue: add, move, drop"),
+            row(Action::Audit, "audit", "what autoyes decided"),
             row(Action::Allow, "allow", "allow, this once; 1–9 choose"),
             row(Action::Deny, "deny", "deny"),
             row(Action::Pause, "pause", "pause"),
@@ -117,6 +157,8 @@ pub(super) const TABLE: &[(&str, &[KeyBinding])] = &[
             ),
             row(Action::Filter, "filter", "filter the list"),
             row(Action::Repository, "repository", "one repository, or all"),
+            row(Action::Search, "search", "search all conversations"),
+            row(Action::Killed, "killed", "the killed ones, or the others"),
             row(Action::NextTab, "next_tab", "next tab"),
             row(Action::PreviousTab, "previous_tab", "previous tab"),
             row(Action::ScrollUp, "scroll_up", "scroll up"),
@@ -130,6 +172,7 @@ pub(super) const TABLE: &[(&str, &[KeyBinding])] = &[
             ),
             row(Action::NextFile, "next_file", "next file of the diff"),
             row(Action::Review, "review", "comment on lines of the diff"),
+            row(Action::Fold, "fold", "unfold the output of tools"),
             row(Action::Wrap, "wrap", "wrap long lines of the diff"),
             row(Action::SideBySide, "side_by_side", "diff side by side"),
             row(Action::ScrollLeft, "scroll_left", "diff to the left"),
@@ -140,6 +183,8 @@ pub(super) const TABLE: &[(&str, &[KeyBinding])] = &[
         "The rest",
         &[
             row(Action::Help, "help", "this help"),
+            row(Action::Palette, "palette", "all commands, by name"),
+            row(Action::Suspend, "suspend", "suspend; `fg` comes back"),
             row(Action::Quit, "quit", "quit; the agents go on"),
         ],
     ),

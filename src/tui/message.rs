@@ -1,13 +1,14 @@
 //! The messages to the UI and the requests that it makes. Both are data, so that `update` is a function.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::diff::DiffPage;
 use super::input::Event;
 use crate::engine::{
-    AgentView, ConversationEntry, DialogAnswer, Listing, NewInstance, ReviewView, RunHistory,
-    ScreenView,
+    AgentView, AuditLine, ConversationEntry, DialogAnswer, Listing, NewInstance, QueueView,
+    ReviewView, RunHistory, ScreenView, SearchResult,
 };
 use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp, Title};
 use crate::report::Report;
@@ -23,6 +24,12 @@ pub(super) enum Message {
     /// Time has passed.
     Tick(Timestamp),
     Listed(Box<Result<Listing, Report>>),
+    /// The killed instances.
+    KilledListed(Box<Result<Listing, Report>>),
+    /// The last words of each agent.
+    Words(BTreeMap<InstanceId, String>),
+    /// What a popup has asked for.
+    Looked(Box<Result<LookupResult, Report>>),
     /// The observed activity of an agent.
     Noticed {
         id: InstanceId,
@@ -131,11 +138,41 @@ pub(super) enum UiRequest {
     },
     /// Reads the list again.
     List,
+    /// Looks something up for a popup.
+    Look(Lookup),
+    /// Whether the list is that of the killed instances.
+    ShowKilled(bool),
+    Suspend,
     /// Counts the changes of an instance again, and reads the list.
     Recount(InstanceId),
     Survey,
     Attach(InstanceId),
     Quit,
+}
+
+/// What a popup shows or changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lookup {
+    Search(String),
+    Queue(InstanceId),
+    DropQueued {
+        id: InstanceId,
+        number: u64,
+    },
+    MoveQueued {
+        id: InstanceId,
+        number: u64,
+        forward: bool,
+    },
+    Audit(InstanceId),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum LookupResult {
+    /// The words, and where they were found.
+    Search(String, SearchResult),
+    Queue(QueueView),
+    Audit(InstanceId, Vec<AuditLine>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +210,11 @@ pub(super) enum Task {
     },
     UndoKill(InstanceId),
     Send {
+        id: InstanceId,
+        prompt: String,
+    },
+    /// Puts a prompt at the end of the queue.
+    Enqueue {
         id: InstanceId,
         prompt: String,
     },

@@ -16,6 +16,7 @@ mod keys;
 mod layout;
 mod mailbox;
 mod message;
+mod picker;
 mod run;
 mod state;
 mod terminal;

@@ -267,6 +267,9 @@ impl Ui {
                 UiRequest::Watch { id, above } => self.feed.watch(id, above),
                 UiRequest::Read { id, what } => self.workers.read(id, what),
                 UiRequest::List => self.feed.look(),
+                UiRequest::Look(lookup) => self.workers.look(lookup),
+                UiRequest::ShowKilled(killed) => self.feed.show_killed(killed),
+                UiRequest::Suspend => self.suspend(screen)?,
                 UiRequest::Recount(id) => {
                     self.engine.recount(&id);
                     self.feed.look();
@@ -276,6 +279,14 @@ impl Ui {
                 UiRequest::Quit => self.state.quitting = true,
             }
         }
+        Ok(())
+    }
+
+    /// Stops the program until the shell continues it.
+    fn suspend(&mut self, screen: &mut Screen) -> std::io::Result<()> {
+        screen.suspend()?;
+        (self.state.columns, self.state.rows) = size();
+        self.feed.look();
         Ok(())
     }
 

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use ratatui::text::Line;
+
 use super::dialog::Dialog;
 use super::diff::DiffPage;
 use super::editor::Editor;
@@ -61,6 +63,14 @@ pub(super) struct State {
     pub review: Option<usize>,
     /// The line of a patch that the cursor goes to once its rows are known.
     pub seek_line: Option<usize>,
+    /// What each agent said last.
+    pub words: BTreeMap<InstanceId, String>,
+    /// The list is that of the killed instances.
+    pub showing_killed: bool,
+    /// A place in a conversation that is gone to once it was read.
+    pub seek: Option<Seek>,
+    /// The output of tools is shown whole in the conversation.
+    pub unfolded: bool,
 
     pub dialog: Option<Dialog>,
     /// Forms that were refused while another dialog was open.
@@ -110,6 +120,24 @@ impl Tab {
     }
 }
 
+/// A place in a conversation: the entry with this time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seek {
+    pub id: InstanceId,
+    pub at: Timestamp,
+}
+
+/// A conversation, and its lines for the width that they were arranged for.
+#[derive(Default)]
+pub(super) struct ConversationPage {
+    pub entries: Vec<ConversationEntry>,
+    pub lines: Vec<Line<'static>>,
+    /// The first line of each entry.
+    pub starts: Vec<usize>,
+    /// The width, and whether tool output is unfolded.
+    pub shape: Option<(u16, bool)>,
+}
+
 /// A captured screen of an agent.
 pub(super) struct Screen {
     pub id: InstanceId,
@@ -123,7 +151,7 @@ pub(super) struct Screen {
 pub(super) struct Pages {
     pub screen: Option<Screen>,
     pub diff: Option<(InstanceId, DiffPage)>,
-    pub conversation: Option<(InstanceId, Vec<ConversationEntry>)>,
+    pub conversation: Option<(InstanceId, ConversationPage)>,
     pub runs: Option<(InstanceId, RunHistory)>,
     /// The error of a page that could not be read.
     pub trouble: Option<(InstanceId, Tab, String)>,
@@ -155,6 +183,7 @@ pub(super) enum Verb {
     Kill,
     UndoKill,
     Send,
+    Enqueue,
     Answer,
     Comment,
     SendReview,
@@ -177,6 +206,7 @@ impl Verb {
             Self::Kill => "killing",
             Self::UndoKill => "bringing back",
             Self::Send => "sending to",
+            Self::Enqueue => "queueing for",
             Self::Answer => "answering",
             Self::Comment => "keeping a comment on",
             Self::SendReview => "sending the comments to",
@@ -199,6 +229,7 @@ impl Verb {
             | Self::CancelPause
             | Self::UndoKill
             | Self::Send
+            | Self::Enqueue
             | Self::Answer
             | Self::Comment
             | Self::SendReview
@@ -274,6 +305,10 @@ impl State {
             side_by_side: None,
             review: None,
             seek_line: None,
+            unfolded: false,
+            words: BTreeMap::new(),
+            showing_killed: false,
+            seek: None,
             dialog: None,
             refused: Vec::new(),
             toasts: Vec::new(),
@@ -293,26 +328,44 @@ impl State {
 
     /// The instances that the list shows, in its order.
     pub(super) fn visible(&self) -> Vec<&InstanceView> {
-        self.instances
+        let in_scope = self
+            .instances
             .iter()
-            .filter(|view| self.scope.as_ref().is_none_or(|scope| *scope == view.repo))
-            .filter(|view| {
-                self.filter.is_empty() || filter::matches(self.filter.text(), &self.said_of(view))
+            .filter(|view| self.scope.as_ref().is_none_or(|scope| *scope == view.repo));
+        if self.filter.is_empty() {
+            return in_scope.collect();
+        }
+        let mut ranked: Vec<(usize, &InstanceView)> = in_scope
+            .filter_map(|view| {
+                let title = view.title.to_string();
+                let rank = filter::rank(self.filter.text(), &title, &self.said_of(view))?;
+                Some((rank, view))
             })
-            .collect()
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.into_iter().map(|(_, view)| view).collect()
     }
 
-    /// The text that the filter searches.
+    /// What the filter searches besides the title.
     fn said_of(&self, view: &InstanceView) -> String {
         let branch = view.branch.as_deref().unwrap_or_default();
-        let (state, _) = self.shown(view);
-        format!("{} {branch} {} {}", view.title, view.agent, state.name())
+        let repo = view.repo.file_name().unwrap_or_default().to_string_lossy();
+        let shown = self.shown(view);
+        let (state, activity) = (shown.0.name(), kind(shown).name());
+        let asks = view.asks.as_ref().map_or("", |asks| asks.text.as_str());
+        let autoyes = if view.autoyes { "autoyes" } else { "" };
+        format!(
+            "{repo} {branch} {} {state} {activity} {autoyes} {asks}",
+            view.agent
+        )
     }
 
     /// The rows of the list: with a heading for each repository where there are several.
     pub(super) fn list_rows(&self) -> Vec<ListRow<'_>> {
         let visible = self.visible();
-        let headed = self.scope.is_none() && self.repositories().len() > 1;
+        // The best matches first, whatever their repository.
+        let headed =
+            self.scope.is_none() && self.filter.is_empty() && self.repositories().len() > 1;
         let mut rows = Vec::with_capacity(visible.len() + 4);
         let mut last: Option<&Path> = None;
         for view in visible {
@@ -423,14 +476,30 @@ pub(super) enum StatusKind {
     Interrupted,
     Failed,
     Completed,
+    Killed,
 }
 
 impl StatusKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::NeedsYou => "needs you",
+            Self::Busy => "busy",
+            Self::Ready => "ready",
+            Self::Running => "running",
+            Self::Moving => "under way",
+            Self::Paused => "paused",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "failed",
+            Self::Completed => "completed",
+            Self::Killed => "killed",
+        }
+    }
+
     /// Nothing happens to it by itself.
     pub(super) fn is_at_rest(self) -> bool {
         matches!(
             self,
-            Self::Paused | Self::Interrupted | Self::Failed | Self::Completed
+            Self::Paused | Self::Interrupted | Self::Failed | Self::Completed | Self::Killed
         )
     }
 }
@@ -447,7 +516,8 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
         (InstanceState::Paused, _) => StatusKind::Paused,
         (InstanceState::Completed, _) => StatusKind::Completed,
         (InstanceState::Interrupted, _) => StatusKind::Interrupted,
-        (InstanceState::Failed | InstanceState::Killed, _) => StatusKind::Failed,
+        (InstanceState::Failed, _) => StatusKind::Failed,
+        (InstanceState::Killed, _) => StatusKind::Killed,
         (
             InstanceState::Creating
             | InstanceState::Pausing

@@ -18,6 +18,11 @@ const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J\x1b[H";
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const GIVE: &str = "\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
 
+/// Two free rows below the cursor, which is remembered: tmux says there that it was detached …
+const ROOM_BELOW: &str = "\r\n\n\x1b[2A\x1b7";
+/// … and that is cleared away.
+const CLEAR_BELOW: &str = "\x1b8\x1b[J";
+
 /// The exit status of a Rust program after a panic.
 const PANICKED: i32 = 101;
 
@@ -55,12 +60,27 @@ impl Screen {
     pub(super) fn lend<T>(&mut self, use_it: impl FnOnce() -> T) -> std::io::Result<T> {
         TAKEN.store(false, Ordering::SeqCst);
         write(GIVE, false)?;
+        write(ROOM_BELOW, false)?;
         let result = use_it();
         crossterm::terminal::enable_raw_mode()?;
+        write(CLEAR_BELOW, false)?;
+        self.take_again()?;
+        Ok(result)
+    }
+
+    /// Gives the terminal back to the shell and stops; continues when the shell lets it.
+    pub(super) fn suspend(&mut self) -> std::io::Result<()> {
+        restore();
+        // The whole job, as the terminal itself does it.
+        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP)?;
+        crossterm::terminal::enable_raw_mode()?;
+        self.take_again()
+    }
+
+    fn take_again(&mut self) -> std::io::Result<()> {
         write(TAKE, self.mouse)?;
         TAKEN.store(true, Ordering::SeqCst);
-        self.terminal.clear()?;
-        Ok(result)
+        self.terminal.clear()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod answering;
 mod driver;
+mod finding;
 mod hostile;
 mod journeys;
 mod reviewing;

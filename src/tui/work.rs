@@ -8,7 +8,10 @@ use std::time::Instant;
 
 use super::diff::DiffPage;
 use super::mailbox::Mailbox;
-use super::message::{Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome, Wait};
+use super::message::{
+    Lookup, LookupResult, Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome,
+    Wait,
+};
 use crate::daemon;
 use crate::engine::{
     Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
@@ -20,6 +23,8 @@ use crate::report::Report;
 
 /// How many entries of a conversation are read.
 const ENTRIES: usize = 400;
+/// How many results of a search are shown.
+const FOUND: usize = 200;
 
 pub(super) struct Workers {
     engine: Arc<Engine>,
@@ -56,6 +61,15 @@ impl Workers {
         std::thread::spawn(move || {
             let start_context = survey(&engine, directory);
             mailbox.send(Message::Surveyed(Box::new(start_context)));
+        });
+    }
+
+    /// Looks something up for a popup.
+    pub(super) fn look(&self, lookup: Lookup) {
+        let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
+        std::thread::spawn(move || {
+            let result = look_up(&engine, lookup).map_err(Report::from);
+            mailbox.send(Message::Looked(Box::new(result)));
         });
     }
 
@@ -231,6 +245,14 @@ fn carry_out(
                 }
             }
         }
+        Task::Enqueue { id, prompt } => {
+            let queue = engine.enqueue(id.as_str(), vec![prompt])?;
+            feed_by_daemon(engine, progress);
+            said(format!(
+                "Queued for `{}`: {} wait.",
+                queue.title, queue.counts.waiting
+            ))
+        }
         Task::Answer { id, answer, dialog } => {
             let answered = engine.answer(id.as_str(), &answer, Some(&dialog), None, progress)?;
             let label = printable_line(&answered.label);
@@ -401,6 +423,28 @@ fn read_page(
             }
         }
         PageKind::Runs => Page::Runs(engine.runs(id.as_str())?),
+    })
+}
+
+fn look_up(engine: &Engine, lookup: Lookup) -> Result<LookupResult, Error> {
+    Ok(match lookup {
+        Lookup::Search(words) => {
+            let result = engine.search(std::slice::from_ref(&words), FOUND)?;
+            LookupResult::Search(words, result)
+        }
+        Lookup::Queue(id) => LookupResult::Queue(engine.queue(id.as_str())?),
+        Lookup::DropQueued { id, number } => {
+            LookupResult::Queue(engine.drop_queued(id.as_str(), number)?)
+        }
+        Lookup::MoveQueued {
+            id,
+            number,
+            forward,
+        } => LookupResult::Queue(engine.move_queued(id.as_str(), number, forward)?),
+        Lookup::Audit(id) => {
+            let audit = engine.audit(Some(id.as_str()))?;
+            LookupResult::Audit(id, audit.lines)
+        }
     })
 }
 

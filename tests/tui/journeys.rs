@@ -119,7 +119,7 @@ fn what_an_agent_changes_and_says_is_in_its_tabs() {
     terminal.wait_for("Send to `tabs`");
     terminal.write("/write src/notes.txt Remember the milk");
     terminal.press(&["Enter"]);
-    terminal.wait_for("+Remember the milk");
+    terminal.wait_for("+ Remember the milk");
     terminal.wait_for("src/notes.txt");
     terminal.wait_for("+1 −0");
     terminal.press(&["Tab"]);
@@ -179,15 +179,16 @@ fn five_that_ask_are_answered_without_attaching() {
     }
     camp.start(&repository, "calm", &[]);
     let terminal = ui(&camp, &repository);
-    terminal.wait_for("5 needs you");
+    terminal.wait_for("5 need you");
     terminal.wait_for("asks: shell · touch made-1");
     terminal.press(&["Home", "a"]);
     terminal.wait_for("Pressed 1 (Yes) in `asks-1`.");
-    terminal.wait_for("4 needs you");
+    terminal.wait_for("4 need you");
     terminal.press(&["!", "d"]);
     terminal.wait_for("Pressed 3 (No)");
     for left in [3, 2, 1] {
-        terminal.wait_for(&format!("{left} needs you"));
+        let needs = if left == 1 { "needs" } else { "need" };
+        terminal.wait_for(&format!("{left} {needs} you"));
         // What is asked is in the row before it can be answered.
         terminal.press(&["!"]);
         terminal.wait_for("a allow");

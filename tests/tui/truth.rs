@@ -47,6 +47,9 @@ fn an_answered_dialog_is_gone_without_a_daemon_and_after_its_death() {
         terminal.press(&["q"]);
         terminal.wait_for("ended with 0");
     }
+    // The next one clears away what the killed one has left.
+    drop(camp.biv(["daemon", "start"]).run().ok());
+    drop(camp.biv(["daemon", "stop"]).run().ok());
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Reads a conversation, entry by entry.
 
-use crate::conversation::ConversationEntry;
+use crate::conversation::{ConversationEntry, Speaker};
 use crate::engine::base::{Core, Error, Found, Scope};
-use crate::model::{InstanceRecord, RestingState};
+use crate::model::{InstanceId, InstanceRecord, RestingState, printable_line};
 use crate::store::{ConversationReader, InstanceDir};
 
 /// Where reading begins.
@@ -76,5 +76,39 @@ impl Log<'_> {
     /// Why it may not be up to date, once.
     pub(crate) fn take_stale(&mut self) -> Option<Error> {
         self.stale.take()
+    }
+}
+
+/// How many entries are looked through for the last words of an agent.
+const RECENT: usize = 12;
+
+impl Core {
+    /// The first line of what the agent said last, as far as its conversation was read.
+    pub(crate) fn last_words(&self, id: &InstanceId) -> Option<String> {
+        let conversation = self.store.instance(id).conversation();
+        if conversation.length() == 0 {
+            return None;
+        }
+        let recent = conversation.tail(RECENT).ok()?;
+        let said = recent
+            .entries
+            .iter()
+            .rev()
+            .find(|entry| entry.speaker == Speaker::Assistant)?;
+        let mut lines = said.content.lines().map(str::trim);
+        let line = lines.find(|line| line.chars().any(char::is_alphanumeric))?;
+        Some(printable_line(line))
+    }
+
+    /// Reads what the agent has said since its conversation was read last.
+    pub(crate) fn import_last_words(&self, id: &InstanceId) {
+        let dir = self.store.instance(id);
+        let imported = dir
+            .record()
+            .map_err(Error::from)
+            .and_then(|record| self.import_conversation(&dir, &record));
+        if let Err(error) = imported {
+            tracing::debug!(%error, "the last words of an agent are those that were read before");
+        }
     }
 }

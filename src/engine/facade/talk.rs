@@ -149,6 +149,16 @@ impl Engine {
         self.core.log(given, from)
     }
 
+    /// The first line of what the agent said last, as far as its conversation was read.
+    pub(crate) fn last_words(&self, id: &InstanceId) -> Option<String> {
+        self.core.last_words(id)
+    }
+
+    /// Reads what the agent has said since its conversation was read last.
+    pub(crate) fn import_last_words(&self, id: &InstanceId) {
+        self.core.import_last_words(id)
+    }
+
     /// The newest entries of all conversations that have all these words, in any order and case.
     pub(crate) fn search(&self, words: &[String], most: usize) -> Result<SearchResult, Error> {
         self.core.search(words, most)

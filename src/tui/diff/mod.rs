@@ -9,7 +9,7 @@ mod words;
 use std::ops::Range;
 
 pub(super) use rows::{Row, Shape};
-pub(super) use syntax::Class;
+pub(super) use syntax::{Class, Open, language, parts};
 
 use syntax::Part;
 

@@ -311,7 +311,7 @@ fn a_filter_is_typed_and_taken_back() {
         .press("/")
         .write("q")
         .press("backspace")
-        .write("pausd");
+        .write("paus");
     assert_eq!(driver.state.visible().len(), 1);
     driver.press("enter j");
     assert!(!driver.state.filtering);

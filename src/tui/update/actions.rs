@@ -1,20 +1,25 @@
 //! Carries out actions: what each action changes and requests.
 
 use super::looking::{
-    file, mark, page_height, scroll, scroll_sideways, turn_scope, turn_side, turn_tab, turn_wrap,
+    file, mark, page_height, scroll, scroll_sideways, turn_killed, turn_scope, turn_side, turn_tab,
+    turn_wrap,
 };
 use super::questions::{
     ask, ask_pause_all, kill_question, open_form, open_send, push_question, restart_question,
 };
-use super::{reviewing, upkeep};
+use super::{picking, reviewing, upkeep};
 use crate::engine::DialogAnswer;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::message::{Task, UiRequest, Wait};
+use crate::tui::picker::Picker;
 use crate::tui::state::{Job, State, StatusKind, Tab, ToastKind, Verb, kind};
 
 pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiRequest>) {
+    if state.showing_killed && !action.only_looks() {
+        return act_on_killed(state, action, requests);
+    }
     match action {
         Action::Up => upkeep::step(state, -1),
         Action::Down => upkeep::step(state, 1),
@@ -49,10 +54,17 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::PreviousFile => file(state, false),
         Action::NextFile => file(state, true),
         Action::Review => reviewing::begin(state),
+        Action::Fold => state.unfolded = !state.unfolded,
         Action::Wrap => turn_wrap(state),
         Action::SideBySide => turn_side(state),
         Action::ScrollLeft => scroll_sideways(state, false),
         Action::ScrollRight => scroll_sideways(state, true),
+        Action::Queue => picking::open_queue(state, requests),
+        Action::Audit => picking::open_audit(state, requests),
+        Action::Search => state.dialog = Some(Dialog::Pick(Box::new(Picker::search()))),
+        Action::Palette => state.dialog = Some(Dialog::Pick(Box::new(Picker::commands()))),
+        Action::Killed => turn_killed(state, requests),
+        Action::Suspend => requests.push(UiRequest::Suspend),
         Action::Filter => state.filtering = true,
         Action::Repository => turn_scope(state),
         Action::Help => state.dialog = Some(Dialog::Help { scroll: 0 }),
@@ -60,6 +72,23 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
             state.quitting = true;
             requests.push(UiRequest::Quit);
         }
+    }
+}
+
+/// A killed instance can be brought back, and nothing else.
+fn act_on_killed(state: &mut State, action: Action, requests: &mut Vec<UiRequest>) {
+    let selected = state.current().map(|view| view.id.clone());
+    match (action, selected) {
+        (Action::Resume | Action::UndoKill | Action::TogglePause, Some(id)) => {
+            let task = Task::UndoKill(id.clone());
+            start(state, requests, Verb::UndoKill, Some(&id), task);
+        }
+        (_, Some(_)) => {
+            let key = state.keymap.hint(Action::Resume).unwrap_or_default();
+            let words = format!("It is killed; {key} brings it back, paused.");
+            state.toast(ToastKind::Note, words);
+        }
+        (_, None) => {}
     }
 }
 

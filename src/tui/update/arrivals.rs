@@ -1,17 +1,28 @@
 //! Handles messages from the workers.
 
-use crate::engine::{CampView, InstanceView, Listing, ReviewView};
+use super::picking;
+use crate::engine::{CampView, ConversationEntry, InstanceView, Listing, ReviewView};
 use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
 use crate::tui::message::{Message, Page, TaskFailure, TaskOutcome, UiRequest};
-use crate::tui::state::{Job, Screen, State, StatusKind, Tab, ToastKind, Verb, kind};
+use crate::tui::state::{
+    ConversationPage, Job, Screen, State, StatusKind, Tab, ToastKind, Verb, kind,
+};
 
 pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
     match message {
-        Message::Listed(listing) => match *listing {
+        // One that was under way when the user went from the one list to the other.
+        Message::Listed(_) if state.showing_killed => {}
+        Message::KilledListed(_) if !state.showing_killed => {}
+        Message::Listed(listing) | Message::KilledListed(listing) => match *listing {
             Ok(listing) => take_listing(state, listing),
+            Err(report) => state.show_error(report),
+        },
+        Message::Words(words) => state.words = words,
+        Message::Looked(result) => match *result {
+            Ok(result) => picking::take(state, result),
             Err(report) => state.show_error(report),
         },
         Message::Noticed {
@@ -124,12 +135,26 @@ fn take_page(
                     state.page.diff = Some((id, *page));
                 }
                 Page::SameDiff(review) => take_review(state, review),
-                Page::Conversation(entries) => state.page.conversation = Some((id, entries)),
+                Page::Conversation(entries) => take_conversation(state, id, entries),
                 Page::Runs(runs) => state.page.runs = Some((id, runs)),
             }
         }
         Err(report) => state.page.trouble = Some((id, state.tab, report.message)),
     }
+}
+
+fn take_conversation(state: &mut State, id: InstanceId, entries: Vec<ConversationEntry>) {
+    if let Some((of, page)) = &state.page.conversation
+        && *of == id
+        && page.entries == entries
+    {
+        return;
+    }
+    let page = ConversationPage {
+        entries,
+        ..ConversationPage::default()
+    };
+    state.page.conversation = Some((id, page));
 }
 
 /// The cursor stays on its line if that is still there.
@@ -245,6 +270,7 @@ fn said(state: &mut State, job: &Job, outcome: TaskOutcome) {
         }
         TaskOutcome::Created(id, words) => {
             state.toast(ToastKind::Good, words);
+            state.showing_killed = false;
             // Selects the new instance, unless a dialog is open or something is being typed.
             if state.dialog.is_none() {
                 state.selected = Some(id);

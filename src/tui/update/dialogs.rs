@@ -1,6 +1,7 @@
 //! Handles keys while a dialog is open.
 
 use super::actions::{start, start_from};
+use super::picking;
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};
 use crate::model::NewComment;
@@ -18,6 +19,7 @@ pub(super) fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) 
         Dialog::New(form) => fill(state, form, key, requests),
         Dialog::Send(form) => write(state, form, key, requests),
         Dialog::Comment(form) => remark(state, form, key, requests),
+        Dialog::Pick(picker) => picking::press(state, picker, key, requests),
     };
 }
 
@@ -30,6 +32,11 @@ pub(super) fn paste(state: &mut State, text: &str) {
         }
         Some(Dialog::Send(form)) => form.prompt.insert(text),
         Some(Dialog::Comment(form)) => form.text.insert(text),
+        Some(Dialog::Pick(picker)) => {
+            if let Some(input) = &mut picker.input {
+                input.insert(text);
+            }
+        }
         Some(Dialog::Help { .. } | Dialog::Confirm(_)) => {}
         None if state.filtering => state.filter.insert(text),
         // Pasted text is not a sequence of keys.
@@ -229,18 +236,20 @@ fn write(
             return Some(Dialog::Send(form));
         }
         for id in &form.to {
-            let task = Task::Send {
-                id: id.clone(),
-                prompt: form.prompt.text().to_owned(),
+            let (id_of, prompt) = (id.clone(), form.prompt.text().to_owned());
+            let (verb, task) = match form.queue {
+                true => (Verb::Enqueue, Task::Enqueue { id: id_of, prompt }),
+                false => (Verb::Send, Task::Send { id: id_of, prompt }),
             };
             let title = state.by_id(id).map(|view| view.title.to_string());
             let alone = Dialog::Send(SendForm {
                 to: vec![id.clone()],
                 titles: title.unwrap_or_else(|| form.titles.clone()),
+                queue: form.queue,
                 prompt: form.prompt.clone(),
                 trouble: None,
             });
-            start_from(state, requests, Verb::Send, Some(id), task, Some(alone));
+            start_from(state, requests, verb, Some(id), task, Some(alone));
         }
         state.marks.clear();
         return None;

@@ -2,6 +2,7 @@
 
 use super::upkeep;
 use crate::tui::layout::areas;
+use crate::tui::message::UiRequest;
 use crate::tui::state::{State, Tab};
 
 /// Columns of one step sideways.
@@ -101,6 +102,15 @@ pub(super) fn turn_wrap(state: &mut State) {
 pub(super) fn turn_side(state: &mut State) {
     let shape = state.page.diff.as_ref().and_then(|(_, page)| page.shape());
     state.side_by_side = Some(!shape.is_some_and(|shape| shape.side_by_side));
+}
+
+/// Shows the killed instances instead of the others, or the others again.
+pub(super) fn turn_killed(state: &mut State, requests: &mut Vec<UiRequest>) {
+    state.showing_killed = !state.showing_killed;
+    state.instances.clear();
+    state.marks.clear();
+    state.loaded = false;
+    requests.push(UiRequest::ShowKilled(state.showing_killed));
 }
 
 /// Cycles through all repositories and each single one.

@@ -5,6 +5,7 @@ mod arrivals;
 mod dialogs;
 mod looking;
 mod mouse;
+mod picking;
 mod questions;
 mod reviewing;
 mod toasts;

@@ -92,10 +92,22 @@ pub(super) fn open_send(state: &mut State) {
     }
     state.dialog = Some(Dialog::Send(SendForm {
         titles: titles(state, &to),
+        queue: false,
         to,
         prompt: Editor::many_lines(),
         trouble: None,
     }));
+}
+
+/// The form for a prompt at the end of a queue.
+pub(super) fn queue_form(id: InstanceId, title: String) -> Dialog {
+    Dialog::Send(SendForm {
+        to: vec![id],
+        titles: format!("`{title}`"),
+        queue: true,
+        prompt: Editor::many_lines(),
+        trouble: None,
+    })
 }
 
 /// The form for a new instance: in the repository of the selected one, or where the UI was started.

@@ -25,9 +25,37 @@ pub(super) fn upkeep(state: &mut State, requests: &mut Vec<UiRequest>) {
     keep_selection(state);
     keep_on_screen(state);
     arrange(state);
+    if state.tab == Tab::Conversation {
+        let areas = areas(state.columns, state.rows, state.list_rows().len());
+        crate::tui::view::arrange_conversation(state, areas.page.width);
+        seek(state, usize::from(areas.page.height));
+    }
     limit_scroll(state);
     watch(state, requests);
     read(state, requests);
+}
+
+/// Goes to the place in the conversation that was asked for, once it is there.
+fn seek(state: &mut State, height: usize) {
+    let Some(seek) = &state.seek else { return };
+    if state.selected.as_ref() != Some(&seek.id) {
+        if state.loaded {
+            state.seek = None;
+        }
+        return;
+    }
+    let Some((id, page)) = &state.page.conversation else {
+        return;
+    };
+    if *id != seek.id {
+        return;
+    }
+    let at = page.entries.iter().position(|it| it.timestamp == seek.at);
+    if let Some(start) = at.and_then(|at| page.starts.get(at)) {
+        // A line of what was said before it is seen too.
+        state.scroll = (page.lines.len() + 1).saturating_sub(start + height);
+    }
+    state.seek = None;
 }
 
 /// Moves the selection among the visible instances.
@@ -79,6 +107,10 @@ fn keep_selection(state: &mut State) {
     match at {
         Some(at) => state.position = at,
         None => {
+            // While a list is awaited, what is to be selected in it is kept.
+            if !state.loaded && state.seek.is_some() {
+                return;
+            }
             let nearest = state.position.min(visible.len().saturating_sub(1));
             let id = visible.get(nearest).map(|view| view.id.clone());
             if state.selected != id {
@@ -191,6 +223,8 @@ fn watch(state: &mut State, requests: &mut Vec<UiRequest>) {
 fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
     let what = match state.tab {
         Tab::Preview => return,
+        // A killed instance has no worktree to compare.
+        Tab::Diff if state.showing_killed => return,
         Tab::Diff => PageKind::Diff,
         Tab::Conversation => PageKind::Conversation,
         Tab::Runs => PageKind::Runs,

@@ -71,7 +71,8 @@ pub(super) fn send(
     let (rows, _) = form.prompt.rows(usize::from(width).saturating_sub(4));
     let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).max(3);
     let height = wanted.saturating_add(4).min(area.height);
-    let title = format!("Send to {}", cut(&printable_line(&form.titles), 50));
+    let verb = if form.queue { "Queue for" } else { "Send to" };
+    let title = format!("{verb} {}", cut(&printable_line(&form.titles), 50));
     let inside = frame(theme, &title, (width, height), area, buffer);
     let text = Rect {
         height: inside.height.saturating_sub(2).max(1).min(inside.height),
@@ -79,7 +80,8 @@ pub(super) fn send(
     };
     let cursor = edit(&form.prompt, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "send", inside, buffer);
+    let enter = if form.queue { "queue it" } else { "send" };
+    foot(state, enter, inside, buffer);
     cursor
 }
 

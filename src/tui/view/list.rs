@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 use unicode_width::UnicodeWidthStr;
 
 use super::paint::{ends, styled};
+use super::tabs::queued;
 use super::words::{icon, reason, repository_name, shown_state, spinner, style};
 use crate::engine::InstanceView;
 use crate::model::{DiffStat, State as InstanceState, printable_line};
@@ -38,7 +39,12 @@ pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Pos
             .then(|| Position::new(column.min(area.right().saturating_sub(1)), area.y));
     }
     let count = state.visible().len();
-    let mut left = vec![styled(" bivouac", theme.strong)];
+    let name = if state.showing_killed {
+        " killed"
+    } else {
+        " bivouac"
+    };
+    let mut left = vec![styled(name, theme.strong)];
     if let Some(scope) = &state.scope {
         left.push(styled(
             format!(" · {}", repository_name(scope)),
@@ -79,6 +85,7 @@ pub(super) fn rows(state: &State, area: Rect, height: u16, buffer: &mut Buffer) 
     let nothing = match (rows.is_empty(), state.loaded, state.instances.is_empty()) {
         (false, ..) => return,
         (true, false, _) => " …",
+        (true, true, true) if state.showing_killed => " none is killed",
         (true, true, true) => " no instances",
         (true, true, false) => " nothing matches",
     };
@@ -142,10 +149,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let detail = match state.job_of(&view.id).filter(|job| !job.step.is_empty()) {
         Some(job) => job.step.clone(),
         None if view.asks.is_some() => asked(view),
-        None => view
-            .branch
-            .as_deref()
-            .map_or_else(|| "detached".to_owned(), printable_line),
+        None => telling(state, view),
     };
     let detail_style = if view.asks.is_some() {
         theme.needs_you
@@ -173,6 +177,18 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         styled(cut(&detail, room), detail_style),
     ]);
     ends(left, Line::from(right), below, buffer);
+}
+
+/// What an instance is about: its queue, what it said last, or at least its branch.
+fn telling(state: &State, view: &InstanceView) -> String {
+    if let Some(queue) = view.queue.filter(|queue| queue.is_open()) {
+        return queued(queue);
+    }
+    if let Some(words) = state.words.get(&view.id) {
+        return words.clone();
+    }
+    let branch = view.branch.as_deref();
+    branch.map_or_else(|| "detached".to_owned(), printable_line)
 }
 
 fn asked(view: &InstanceView) -> String {

@@ -34,6 +34,13 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     match state.tab {
         Tab::Preview => preview(state, view, area, buffer),
+        Tab::Diff if state.showing_killed => {
+            let words =
+                "A killed instance has no worktree; brought back, it has its changes again.";
+            let words = wrap(words, usize::from(area.width)).into_iter();
+            let words = words.map(|line| Line::from(styled(line, state.theme.dim)));
+            lines(words, area, buffer);
+        }
         Tab::Diff => diff::diff(state, view, area, buffer),
         Tab::Conversation => conversation::conversation(state, area, buffer),
         Tab::Runs => runs::runs(state, view, area, buffer),
@@ -51,7 +58,15 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
         | InstanceState::Killing
         | InstanceState::Landing
         | InstanceState::Creating => under_way(state, view),
-        InstanceState::Running | InstanceState::Killed => Vec::new(),
+        InstanceState::Killed => vec![Line::from(vec![
+            styled("† killed ", state.theme.strong),
+            styled(
+                state.keymap.hint(Action::Resume).unwrap_or_default(),
+                state.theme.accent,
+            ),
+            styled(" brings it back, paused", state.theme.dim),
+        ])],
+        InstanceState::Running => Vec::new(),
     }
 }
 

@@ -6,21 +6,26 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::{ends, hints, styled};
-use super::words::{icon, kind_name, spinner, style};
-use crate::model::{State as InstanceState, printable_line};
+use super::words::{icon, spinner, style};
+use crate::model::{Activity, State as InstanceState, printable_line};
+use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::state::{State, StatusKind, Verb};
 use crate::tui::text::cut;
+use crate::tui::theme::Theme;
 
 /// A shorter text about a running job is not shown.
 const SHORTEST: usize = 12;
+/// So many hints are worth shorter counts.
+const ENOUGH: usize = 4;
 
 pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     let width = usize::from(area.width);
     let theme = &state.theme;
     let mut left = counts(state, true);
-    let full = left.width();
-    let right = if let Some(job) = state.jobs.last() {
+    let right = if let Some(keys) = popup_keys(state) {
+        fitting(theme, keys, width.saturating_sub(2))
+    } else if let Some(job) = state.jobs.last() {
         let more = match state.jobs.len() {
             1 => String::new(),
             count => format!(" (+{})", count - 1),
@@ -41,19 +46,22 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
         let keys: Vec<String> = state.pending.iter().map(ToString::to_string).collect();
         Line::from(styled(format!("{} … ", keys.join(" ")), theme.accent))
     } else {
-        // As many hints as fit; the last two have priority.
-        let mut pairs = pairs(state);
-        loop {
-            let mut line = hints(theme, &pairs);
-            line.spans.push(Span::raw(" "));
-            if line.width() + full + 2 <= width || pairs.len() <= 2 {
-                break line;
-            }
-            pairs.remove(pairs.len() - 3);
+        // Where few hints would be left, the counts are shortened.
+        let keys = pairs(state);
+        let full = fitting(theme, keys.clone(), width.saturating_sub(left.width() + 2));
+        let wanted = hints(theme, &keys[..keys.len().min(ENOUGH)]).width();
+        if full.width() < wanted {
+            left = counts(state, false);
+            fitting(theme, keys, width.saturating_sub(left.width() + 2))
+        } else {
+            full
         }
     };
-    if full + right.width() + 1 > width {
+    if left.width() + right.width() + 1 > width {
         left = counts(state, false);
+    }
+    if left.width() + right.width() + 1 > width && popup_keys(state).is_some() {
+        left = Line::default();
     }
     if left.width() + right.width() + 1 > width
         && !state.instances.is_empty()
@@ -63,6 +71,54 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     } else {
         ends(left, right, area, buffer);
     }
+}
+
+/// As many hints as fit. The last two and the first have priority.
+fn fitting(theme: &Theme, mut pairs: Vec<(String, &str)>, room: usize) -> Line<'static> {
+    loop {
+        let mut line = hints(theme, &pairs);
+        line.spans.push(Span::raw(" "));
+        if line.width() <= room || pairs.is_empty() {
+            return line;
+        }
+        let last = pairs.len() - 1;
+        pairs.remove(match pairs.len() {
+            4.. => last - 2,
+            3 => 1,
+            _ => 0,
+        });
+    }
+}
+
+/// The keys of an open popup, which are the only ones that mean something.
+fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
+    let keys: &[(&str, &'static str)] = match state.dialog.as_ref()? {
+        Dialog::Help { .. } => &[("↑↓", "scroll"), ("any other key", "closes")],
+        Dialog::Confirm(_) => &[("y", "yes"), ("n", "no"), ("esc", "back")],
+        Dialog::New(_) => &[
+            ("enter", "start it"),
+            ("tab", "next field"),
+            ("←→", "choose"),
+            ("esc", "back"),
+        ],
+        Dialog::Send(form) if form.queue => &[("enter", "queue it"), ("esc", "back")],
+        Dialog::Send(_) => &[
+            ("enter", "send"),
+            ("alt-enter", "new line"),
+            ("esc", "back"),
+        ],
+        Dialog::Comment(_) => &[
+            ("enter", "keep it"),
+            ("alt-enter", "new line"),
+            ("esc", "back"),
+        ],
+        Dialog::Pick(picker) => picker.keys(),
+    };
+    Some(
+        keys.iter()
+            .map(|(key, what)| ((*key).to_owned(), *what))
+            .collect(),
+    )
 }
 
 /// Running jobs with key hints. The last hints have priority.
@@ -107,7 +163,10 @@ fn counts(state: &State, named: bool) -> Line<'static> {
         }
         let words = match (kind, named) {
             (StatusKind::Paused, true) => format!("⏸ {count} PAUSED"),
-            (_, true) => format!("{} {count} {}", icon(state, kind), kind_name(kind)),
+            (StatusKind::NeedsYou, true) if count > 1 => {
+                format!("{} {count} need you", icon(state, kind))
+            }
+            (_, true) => format!("{} {count} {}", icon(state, kind), kind.name()),
             (_, false) => format!("{}{count}", icon(state, kind)),
         };
         spans.push(styled(words, style(state, kind)));
@@ -128,13 +187,19 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
     match state.current().map(|view| state.shown(view).0) {
         None => wanted.push((Action::New, "new")),
         Some(InstanceState::Running) if state.current().is_some_and(|view| view.asks.is_some()) => {
+            if !is_question(state) {
+                wanted.extend([(Action::Allow, "allow"), (Action::Deny, "deny")]);
+            }
             wanted.extend([
-                (Action::Allow, "allow"),
-                (Action::Deny, "deny"),
                 (Action::Attach, "attach"),
                 (Action::NextThatNeedsYou, "next"),
             ]);
         }
+        Some(InstanceState::Killed) => wanted.extend([
+            (Action::Resume, "bring back"),
+            (Action::NextTab, "tabs"),
+            (Action::Killed, "the others"),
+        ]),
         Some(InstanceState::Running) => wanted.extend([
             (Action::Attach, "attach"),
             (Action::New, "new"),
@@ -158,8 +223,23 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
         Some(_) => wanted.push((Action::New, "new")),
     }
     wanted.extend([(Action::Help, "help"), (Action::Quit, "quit")]);
-    wanted
+    let mut pairs: Vec<(String, &str)> = wanted
         .into_iter()
         .filter_map(|(action, what)| Some((state.keymap.hint(action)?, what)))
-        .collect()
+        .collect();
+    let asks = state.current().and_then(|view| view.asks.as_ref());
+    if let Some(choices) = asks
+        .map(|asks| asks.choices.len().min(9))
+        .filter(|it| *it > 1)
+    {
+        let at = pairs.len().min(if is_question(state) { 0 } else { 2 });
+        pairs.insert(at, (format!("1–{choices}"), "choose"));
+    }
+    pairs
+}
+
+/// A question has choices of its own, and no yes or no.
+fn is_question(state: &State) -> bool {
+    let activity = state.current().and_then(|view| view.activity);
+    activity == Some(Activity::Question)
 }

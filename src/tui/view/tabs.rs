@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::paint::{ends, styled};
 use crate::model::{QueueCounts, printable_line};
 use crate::tui::state::{State, Tab};
-use crate::tui::text::cut;
+use crate::tui::text::{columns, cut};
 
 /// Each tab with its column and its name, which is shortened on a narrow screen.
 fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
@@ -64,19 +64,29 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
                 .as_deref()
                 .map(printable_line)
                 .unwrap_or_default();
+            let title = cut(&view.title.to_string(), room);
+            let left = room.saturating_sub(columns(&title) + 1);
             let about = match view.queue.filter(|queue| queue.is_open()) {
-                Some(queue) => queued(queue),
-                None => format!("{} · {branch}", view.agent),
+                Some(queue) => format!("· {}", queued(queue)),
+                None => format!("· {} · {branch}", view.agent),
             };
-            Line::from(styled(format!("{} ", cut(&about, room)), theme.dim))
+            let about = if left > 8 {
+                cut(&about, left)
+            } else {
+                String::new()
+            };
+            Line::from(vec![
+                styled(format!("{title} "), theme.strong),
+                styled(format!("{about} "), theme.dim),
+            ])
         }
         Some(_) | None => Line::default(),
     };
     ends(Line::from(spans), right, area, buffer);
 }
 
-/// The progress of a queue: `turn #3 · ✓2 ●1 ○3`
-fn queued(queue: QueueCounts) -> String {
+/// The progress of a queue: `turn 3 ✓2 ●1 ○3`
+pub(super) fn queued(queue: QueueCounts) -> String {
     let QueueCounts {
         done,
         running,
@@ -88,5 +98,5 @@ fn queued(queue: QueueCounts) -> String {
         0 => String::new(),
         count => format!(" ✗{count}"),
     };
-    format!("turn #{turn} · ✓{done} ●{running} ○{waiting}{failed}")
+    format!("turn {turn} ✓{done} ●{running} ○{waiting}{failed}")
 }

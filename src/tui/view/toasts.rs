@@ -14,6 +14,17 @@ use crate::tui::text::wrap;
 const WIDEST: u16 = 64;
 const LONGEST: usize = 8;
 
+/// The rows that the toasts take, at most a third of the screen.
+pub(super) fn height(state: &State, screen: Rect) -> u16 {
+    let mut total = 0;
+    for toast in &state.toasts {
+        let widest = usize::from(screen.width.saturating_sub(2).min(WIDEST)).saturating_sub(3);
+        let text = worded(state, toast, Style::new(), widest.max(1));
+        total += u16::try_from(text.len()).unwrap_or(u16::MAX).min(20) + 1;
+    }
+    total.min(screen.height / 3)
+}
+
 /// The newest at the bottom, the others above it as far as they fit.
 pub(super) fn toasts(state: &State, area: Rect, buffer: &mut Buffer) {
     let mut bottom = area.bottom();

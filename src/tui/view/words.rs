@@ -25,6 +25,7 @@ pub(super) fn icon(state: &State, kind: StatusKind) -> &'static str {
         StatusKind::Interrupted => "⚡",
         StatusKind::Failed => "✗",
         StatusKind::Completed => "✓",
+        StatusKind::Killed => "†",
     }
 }
 
@@ -38,21 +39,7 @@ pub(super) fn style(state: &State, kind: StatusKind) -> Style {
         StatusKind::Paused => theme.paused,
         StatusKind::Interrupted => theme.interrupted,
         StatusKind::Failed => theme.failed,
-        StatusKind::Completed => theme.dim,
-    }
-}
-
-pub(super) fn kind_name(kind: StatusKind) -> &'static str {
-    match kind {
-        StatusKind::NeedsYou => "needs you",
-        StatusKind::Busy => "busy",
-        StatusKind::Ready => "ready",
-        StatusKind::Running => "running",
-        StatusKind::Moving => "under way",
-        StatusKind::Paused => "paused",
-        StatusKind::Interrupted => "interrupted",
-        StatusKind::Failed => "failed",
-        StatusKind::Completed => "completed",
+        StatusKind::Completed | StatusKind::Killed => theme.dim,
     }
 }
 
@@ -80,7 +67,7 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
             Some(code) => format!("failed ({code})"),
             None => "failed".to_owned(),
         },
-        other => kind_name(kind(other)).to_owned(),
+        other => kind(other).name().to_owned(),
     };
     (kind(shown), words)
 }

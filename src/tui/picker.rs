@@ -1,0 +1,219 @@
+//! A list in a popup: commands, search results, a queue, the audit.
+
+use super::editor::Editor;
+use super::filter;
+use super::keys::{Action, Keymap, TABLE};
+use crate::engine::{AuditLine, QueueView, SearchResult};
+use crate::model::{InstanceId, QueueState, Title, printable_line};
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Picker {
+    pub content: Content,
+    /// What was typed, where something can be.
+    pub input: Option<Editor>,
+    /// The row that is chosen.
+    pub at: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Content {
+    Commands,
+    Search {
+        /// What was searched for last, and what was found; None while it is searched.
+        words: String,
+        found: Option<SearchResult>,
+    },
+    Queue {
+        id: InstanceId,
+        title: Title,
+        queue: Option<QueueView>,
+    },
+    Audit {
+        id: InstanceId,
+        title: Title,
+        lines: Option<Vec<AuditLine>>,
+    },
+}
+
+/// One row: what it is, and more about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PickRow {
+    pub lead: String,
+    pub text: String,
+    pub tail: String,
+}
+
+impl Picker {
+    pub(super) fn commands() -> Self {
+        Self {
+            content: Content::Commands,
+            input: Some(Editor::one_line("")),
+            at: 0,
+        }
+    }
+
+    pub(super) fn search() -> Self {
+        Self {
+            content: Content::Search {
+                words: String::new(),
+                found: Some(SearchResult::default()),
+            },
+            input: Some(Editor::one_line("")),
+            at: 0,
+        }
+    }
+
+    pub(super) fn queue(id: InstanceId, title: Title) -> Self {
+        Self {
+            content: Content::Queue {
+                id,
+                title,
+                queue: None,
+            },
+            input: None,
+            at: 0,
+        }
+    }
+
+    pub(super) fn audit(id: InstanceId, title: Title) -> Self {
+        Self {
+            content: Content::Audit {
+                id,
+                title,
+                lines: None,
+            },
+            input: None,
+            at: 0,
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        match &self.content {
+            Content::Commands => "Commands".to_owned(),
+            Content::Search { .. } => "Search all conversations".to_owned(),
+            Content::Queue { title, .. } => format!("Queue of {title}"),
+            Content::Audit { title, .. } => format!("What autoyes decided for {title}"),
+        }
+    }
+
+    /// The keys, for the status bar.
+    pub(super) fn keys(&self) -> &'static [(&'static str, &'static str)] {
+        match &self.content {
+            Content::Commands => &[("enter", "do it"), ("↑↓", "choose"), ("esc", "back")],
+            Content::Search { .. } => {
+                &[("enter", "search, open"), ("↑↓", "choose"), ("esc", "back")]
+            }
+            Content::Queue { .. } => &[
+                ("a", "add"),
+                ("K J", "move"),
+                ("x", "drop"),
+                ("esc", "back"),
+            ],
+            Content::Audit { .. } => &[("↑↓", "scroll"), ("esc", "back")],
+        }
+    }
+
+    /// What is said where there are no rows.
+    pub(super) fn nothing(&self) -> &'static str {
+        match &self.content {
+            Content::Commands => "No command has these words.",
+            Content::Search {
+                words,
+                found: Some(_),
+            } if words.is_empty() => {
+                "Words that were said, by you or by an agent, also of killed ones."
+            }
+            Content::Search { found: Some(_), .. } => "Nothing was found.",
+            Content::Queue { queue: Some(_), .. } => "Nothing waits; `a` adds a prompt.",
+            Content::Audit { lines: Some(_), .. } => "Nothing was decided yet.",
+            Content::Search { .. } | Content::Queue { .. } | Content::Audit { .. } => "…",
+        }
+    }
+
+    /// The commands that match what was typed, the best first.
+    pub(super) fn actions(&self) -> Vec<(Action, &'static str, &'static str)> {
+        let pattern = self.input.as_ref().map_or("", Editor::text);
+        let rows = TABLE.iter().flat_map(|(_, rows)| *rows);
+        let mut ranked: Vec<(usize, (Action, &str, &str))> = rows
+            .filter(|row| !matches!(row.action, Action::Palette))
+            .filter_map(|row| {
+                let name = row.name.replace('_', " ");
+                let rank = filter::rank(pattern, &name, row.words)?;
+                Some((rank, (row.action, row.name, row.words)))
+            })
+            .collect();
+        ranked.sort_by_key(|(rank, _)| *rank);
+        ranked.into_iter().map(|(_, row)| row).collect()
+    }
+
+    pub(super) fn rows(&self, keymap: &Keymap) -> Vec<PickRow> {
+        match &self.content {
+            Content::Commands => self
+                .actions()
+                .into_iter()
+                .map(|(action, name, words)| PickRow {
+                    lead: keymap.all(action),
+                    text: name.replace('_', " "),
+                    tail: words.to_owned(),
+                })
+                .collect(),
+            Content::Search { found, .. } => found
+                .iter()
+                .flat_map(|found| &found.matches)
+                .map(|found| PickRow {
+                    lead: found.title.to_string(),
+                    text: found.line.clone(),
+                    tail: format!("turn {} · {}", found.turn, found.timestamp.local_minute()),
+                })
+                .collect(),
+            Content::Queue { queue, .. } => queue
+                .iter()
+                .flat_map(|queue| &queue.entries)
+                .map(|entry| PickRow {
+                    lead: match entry.state {
+                        QueueState::Waiting => "○",
+                        QueueState::Sending | QueueState::Running => "●",
+                        QueueState::Done => "✓",
+                        QueueState::Failed => "✗",
+                    }
+                    .to_owned(),
+                    text: printable_line(&entry.prompt.replace('\n', " ")),
+                    tail: entry
+                        .error
+                        .as_deref()
+                        .map(printable_line)
+                        .unwrap_or_default(),
+                })
+                .collect(),
+            Content::Audit { lines, .. } => lines
+                .iter()
+                .flatten()
+                .rev()
+                .map(|line| {
+                    let entry = &line.entry;
+                    let asked = entry
+                        .command
+                        .as_deref()
+                        .or(entry.paths.first().map(String::as_str));
+                    PickRow {
+                        lead: entry.decision.clone(),
+                        text: printable_line(asked.or(entry.tool.as_deref()).unwrap_or("dialog")),
+                        tail: printable_line(&entry.reason),
+                    }
+                })
+                .collect(),
+        }
+    }
+
+    /// The queued prompt that is chosen, if it can still be changed.
+    pub(super) fn waiting(&self) -> Option<u64> {
+        let Content::Queue {
+            queue: Some(queue), ..
+        } = &self.content
+        else {
+            return None;
+        };
+        let entry = queue.entries.get(self.at)?;
+        (entry.state == QueueState::Waiting).then_some(entry.number)
+    }
+}

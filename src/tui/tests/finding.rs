@@ -1,0 +1,225 @@
+//! Finding things: the filter, killed instances, search, commands, queues.
+
+use pretty_assertions::assert_eq;
+
+use super::driver::*;
+use super::journeys::{camp_driver, of, only_tasks};
+use crate::engine::{Listing, QueueView, SearchMatch, SearchResult, Speaker};
+use crate::model::{Queue, State as InstanceState, Title};
+use crate::tui::dialog::Dialog;
+use crate::tui::message::{Lookup, LookupResult, Message, Page, Task, UiRequest};
+use crate::tui::state::Tab;
+
+fn titles(driver: &Driver) -> Vec<String> {
+    let visible = driver.state.visible();
+    visible.iter().map(|view| view.title.to_string()).collect()
+}
+
+fn looked(driver: &mut Driver, result: LookupResult) {
+    driver.tell(Message::Looked(Box::new(Ok(result))));
+}
+
+#[test]
+fn the_filter_finds_what_is_shown_and_ranks_it() {
+    for (pattern, expected) in [
+        ("needs", &["review api"][..]),
+        ("busy", &["fix the login"]),
+        ("paused", &["old task"]),
+        ("autoyes", &["trusted"]),
+        ("login", &["fix the login"]),
+        ("e", &["review api", "broken", "trusted", "fix the login"]),
+        ("ready t", &["trusted"]),
+        ("flg", &[]),
+    ] {
+        let mut driver = camp_driver();
+        driver.press("/").write(pattern);
+        let found = titles(&driver);
+        match pattern {
+            "e" => assert_eq!(found.len(), 6, "{pattern}"),
+            _ => assert_eq!(found, expected, "{pattern}"),
+        }
+    }
+    let mut instances = camp();
+    instances[1].repo = "/home/ada/website".into();
+    instances[0].title = Title::new("a website").unwrap();
+    let mut driver = Driver::with(110, 30, instances);
+    driver.press("/").write("website");
+    assert_eq!(titles(&driver), ["a website", "milk"], "the title first");
+}
+
+#[test]
+fn killed_instances_have_a_place_and_come_back() {
+    let mut driver = camp_driver();
+    driver.press("x");
+    assert!(driver.requests.contains(&UiRequest::ShowKilled(true)));
+    // A list of the others that was under way is not taken for theirs.
+    driver.listed(camp());
+    assert!(!driver.screen().contains("fix the login"));
+    let killed = instance('k', "thrown away", InstanceState::Killed);
+    driver.tell(Message::KilledListed(Box::new(Ok(Listing {
+        instances: vec![killed],
+        unreadable: Vec::new(),
+        camp: None,
+    }))));
+    insta::assert_snapshot!("killed", driver.screen());
+    driver.press("c D s");
+    assert_eq!(only_tasks(&mut driver), []);
+    assert!(driver.screen().contains("r brings it back"));
+    driver.press("r");
+    assert_eq!(only_tasks(&mut driver), [Task::UndoKill(of('k'))]);
+    driver.press("x");
+    assert!(driver.requests.contains(&UiRequest::ShowKilled(false)));
+    driver.listed(camp());
+    assert!(driver.screen().contains("fix the login"));
+}
+
+#[test]
+fn a_search_opens_the_conversation_where_it_was_said() {
+    let mut driver = camp_driver();
+    driver.press("S").write("session time").press("enter");
+    let search = UiRequest::Look(Lookup::Search("session time".to_owned()));
+    assert!(driver.requests.contains(&search));
+    let hit = |letter, minutes, line: &str| SearchMatch {
+        id: of(letter),
+        title: Title::new("milk").unwrap(),
+        state: InstanceState::Running,
+        turn: 2,
+        timestamp: at(minutes),
+        speaker: Speaker::Assistant,
+        line: line.to_owned(),
+    };
+    let found = SearchResult {
+        matches: vec![hit('b', 9, "another time"), hit('c', 3, "the session time")],
+        left_out: 0,
+        unreadable: Vec::new(),
+    };
+    // The answer to another question is not taken.
+    let other = LookupResult::Search("other".to_owned(), found.clone());
+    looked(&mut driver, other);
+    assert!(!driver.screen().contains("another time"));
+    looked(
+        &mut driver,
+        LookupResult::Search("session time".to_owned(), found),
+    );
+    assert!(driver.screen().contains("the session time"));
+    driver.press("down enter");
+    assert_eq!(driver.state.dialog, None);
+    assert_eq!(driver.state.selected, Some(of('c')));
+    assert_eq!(driver.state.tab, Tab::Conversation);
+    let long = "word\n\n".repeat(40);
+    let said = |minutes, text: &str| entry(minutes, Speaker::Assistant, text);
+    driver.read(
+        &id('c'),
+        Page::Conversation(vec![
+            said(1, &long),
+            said(3, "the session time"),
+            said(5, &long),
+        ]),
+    );
+    let screen = driver.screen();
+    assert!(screen.contains("the session time"), "{screen}");
+}
+
+#[test]
+fn every_command_is_found_by_its_name() {
+    let mut driver = camp_driver();
+    driver.press(":");
+    insta::assert_snapshot!("commands", driver.screen());
+    driver.write("pause all").press("enter");
+    assert!(matches!(driver.state.dialog, Some(Dialog::Confirm(_))));
+    let mut driver = camp_driver();
+    driver.press("ctrl+p").write("pause").press("enter");
+    assert!(matches!(only_tasks(&mut driver)[..], [Task::Pause { .. }]));
+    driver.press(":").write("zzzz").press("enter");
+    assert!(driver.screen().contains("No command has these words."));
+}
+
+#[test]
+fn a_queue_is_seen_reordered_and_dropped() {
+    let mut driver = camp_driver();
+    driver.press("Q");
+    assert!(
+        driver
+            .requests
+            .contains(&UiRequest::Look(Lookup::Queue(of('b'))))
+    );
+    let mut queue = Queue::default();
+    for prompt in ["first", "second", "third"] {
+        queue.add(prompt.to_owned(), at(0));
+    }
+    let view = |queue: &Queue| QueueView {
+        instance: of('b'),
+        title: Title::new("fix the login").unwrap(),
+        counts: queue.counts(),
+        stopped: None,
+        camp: None,
+        entries: queue.entries.clone(),
+    };
+    looked(&mut driver, LookupResult::Queue(view(&queue)));
+    insta::assert_snapshot!("queue", driver.screen());
+    driver.requests.clear();
+    driver.press("j j K");
+    let moved = Lookup::MoveQueued {
+        id: of('b'),
+        number: 3,
+        forward: true,
+    };
+    assert!(driver.requests.contains(&UiRequest::Look(moved)));
+    queue.move_waiting(3, true);
+    looked(&mut driver, LookupResult::Queue(view(&queue)));
+    // The prompt that was moved is still the chosen one.
+    driver.press("x");
+    let dropped = Lookup::DropQueued {
+        id: of('b'),
+        number: 3,
+    };
+    assert!(driver.requests.contains(&UiRequest::Look(dropped)));
+    driver.press("a").write("fourth").press("enter");
+    let task = Task::Enqueue {
+        id: of('b'),
+        prompt: "fourth".to_owned(),
+    };
+    assert_eq!(only_tasks(&mut driver), [task]);
+}
+
+#[test]
+fn the_second_row_tells_something() {
+    let mut instances = camp();
+    let mut queue = Queue::default();
+    for prompt in ["one", "two", "three"] {
+        queue.add(prompt.to_owned(), at(0));
+    }
+    let (number, _) = queue.begin(at(0)).unwrap();
+    queue.sent(number);
+    instances[0].queue = Some(queue.counts());
+    let mut driver = Driver::with(110, 30, instances);
+    driver.tell(Message::Words(
+        [(of('c'), "The milk is in the fridge.".to_owned())].into(),
+    ));
+    let screen = driver.screen();
+    assert!(screen.contains("turn 1 ✓0 ●1 ○2"), "{screen}");
+    assert!(screen.contains("The milk is in the fr"), "{screen}");
+    assert!(screen.contains("biv/trusted"), "{screen}");
+}
+
+#[test]
+fn at_eighty_columns_there_are_hints() {
+    let driver = Driver::with(80, 24, camp());
+    let screen = driver.screen();
+    let bar = screen.lines().last().unwrap();
+    assert!(
+        bar.contains("? help") && bar.contains("enter attach"),
+        "{bar}"
+    );
+}
+
+#[test]
+fn the_lamp_says_whether_a_daemon_runs() {
+    let mut driver = camp_driver();
+    driver.tell(Message::Daemon(true));
+    assert!(driver.screen().contains("• daemon"));
+    assert!(!driver.screen().contains("autoyes: no daemon"));
+    driver.tell(Message::Daemon(false));
+    assert!(driver.screen().contains("no daemon"));
+    assert!(driver.screen().contains("autoyes: no daemon"));
+}

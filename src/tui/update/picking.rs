@@ -1,0 +1,172 @@
+//! Keys in a popup with a list, and what it gets to show.
+
+use super::questions::queue_form;
+use super::{actions, looking, upkeep};
+use crate::config::{Key, KeyCode};
+use crate::model::State as InstanceState;
+use crate::tui::dialog::Dialog;
+use crate::tui::message::{Lookup, LookupResult, UiRequest};
+use crate::tui::picker::{Content, Picker};
+use crate::tui::state::{Seek, State, Tab, ToastKind};
+
+/// Opens the queue of the selected instance.
+pub(super) fn open_queue(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let Some(view) = state.current() else {
+        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+    };
+    let (id, title) = (view.id.clone(), view.title.clone());
+    requests.push(UiRequest::Look(Lookup::Queue(id.clone())));
+    state.dialog = Some(Dialog::Pick(Box::new(Picker::queue(id, title))));
+}
+
+/// Opens what autoyes has decided for the selected instance.
+pub(super) fn open_audit(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let Some(view) = state.current() else {
+        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+    };
+    let (id, title) = (view.id.clone(), view.title.clone());
+    requests.push(UiRequest::Look(Lookup::Audit(id.clone())));
+    state.dialog = Some(Dialog::Pick(Box::new(Picker::audit(id, title))));
+}
+
+pub(super) fn press(
+    state: &mut State,
+    mut picker: Box<Picker>,
+    key: Key,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    let last = picker.rows(&state.keymap).len().saturating_sub(1);
+    let typed = picker.input.is_some();
+    match key.code {
+        KeyCode::Esc => return None,
+        KeyCode::Char('q') if !typed => return None,
+        KeyCode::Enter => return chosen(state, picker, requests),
+        KeyCode::Up if key.shift => reorder(&mut picker, true, requests),
+        KeyCode::Down if key.shift => reorder(&mut picker, false, requests),
+        KeyCode::Char('K') if !typed => reorder(&mut picker, true, requests),
+        KeyCode::Char('J') if !typed => reorder(&mut picker, false, requests),
+        KeyCode::Char('x' | 'd') | KeyCode::Delete if !typed => {
+            if let (Some(number), Content::Queue { id, .. }) = (picker.waiting(), &picker.content) {
+                let id = id.clone();
+                requests.push(UiRequest::Look(Lookup::DropQueued { id, number }));
+            }
+        }
+        KeyCode::Char('a') if !typed => {
+            if let Content::Queue { id, title, .. } = &picker.content {
+                return Some(queue_form(id.clone(), title.to_string()));
+            }
+        }
+        KeyCode::Up => picker.at = picker.at.saturating_sub(1),
+        KeyCode::Down => picker.at = (picker.at + 1).min(last),
+        KeyCode::Char('k') if !typed => picker.at = picker.at.saturating_sub(1),
+        KeyCode::Char('j') if !typed => picker.at = (picker.at + 1).min(last),
+        KeyCode::PageUp => picker.at = picker.at.saturating_sub(10),
+        KeyCode::PageDown => picker.at = (picker.at + 10).min(last),
+        _ => {
+            if let Some(input) = &mut picker.input
+                && input.press(key)
+            {
+                picker.at = 0;
+            }
+        }
+    }
+    Some(Dialog::Pick(picker))
+}
+
+fn reorder(picker: &mut Picker, forward: bool, requests: &mut Vec<UiRequest>) {
+    if let (Some(number), Content::Queue { id, .. }) = (picker.waiting(), &picker.content) {
+        requests.push(UiRequest::Look(Lookup::MoveQueued {
+            id: id.clone(),
+            number,
+            forward,
+        }));
+    }
+}
+
+fn chosen(
+    state: &mut State,
+    mut picker: Box<Picker>,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    let at = picker.at;
+    match &mut picker.content {
+        Content::Commands => {
+            let action = picker.actions().get(at).map(|(action, ..)| *action);
+            if let Some(action) = action {
+                actions::act(state, action, requests);
+                return state.dialog.take();
+            }
+        }
+        Content::Search { words, found } => {
+            let typed = picker.input.as_ref().map_or("", |input| input.text());
+            let typed = typed.trim().to_owned();
+            if typed != *words {
+                *words = typed.clone();
+                *found = None;
+                picker.at = 0;
+                if typed.is_empty() {
+                    *found = Some(Default::default());
+                } else {
+                    requests.push(UiRequest::Look(Lookup::Search(typed)));
+                }
+                return Some(Dialog::Pick(picker));
+            }
+            let hit = found.as_ref().and_then(|found| found.matches.get(at));
+            if let Some(hit) = hit {
+                let seek = Seek {
+                    id: hit.id.clone(),
+                    at: hit.timestamp,
+                };
+                go_to(state, seek, hit.state == InstanceState::Killed, requests);
+                return None;
+            }
+        }
+        Content::Queue { .. } | Content::Audit { .. } => {}
+    }
+    Some(Dialog::Pick(picker))
+}
+
+/// Opens the conversation of an instance where something was said.
+fn go_to(state: &mut State, seek: Seek, killed: bool, requests: &mut Vec<UiRequest>) {
+    state.filter = crate::tui::editor::Editor::one_line("");
+    state.scope = None;
+    if state.showing_killed != killed {
+        looking::turn_killed(state, requests);
+    }
+    upkeep::select(state, seek.id.clone());
+    looking::select_tab(state, Tab::Conversation);
+    state.seek = Some(seek);
+}
+
+/// Takes what was looked up for the popup that has asked for it.
+pub(super) fn take(state: &mut State, result: LookupResult) {
+    let Some(Dialog::Pick(picker)) = &mut state.dialog else {
+        return;
+    };
+    match (&mut picker.content, result) {
+        (Content::Search { words, found }, LookupResult::Search(asked, result))
+            if *words == asked =>
+        {
+            *found = Some(result);
+        }
+        (Content::Queue { id, queue, .. }, LookupResult::Queue(view)) if *id == view.instance => {
+            // The chosen prompt stays chosen wherever it has moved to.
+            let number = queue
+                .as_ref()
+                .and_then(|queue| queue.entries.get(picker.at))
+                .map(|entry| entry.number);
+            let moved = view
+                .entries
+                .iter()
+                .position(|entry| Some(entry.number) == number);
+            picker.at = moved
+                .unwrap_or(picker.at)
+                .min(view.entries.len().saturating_sub(1));
+            *queue = Some(view);
+        }
+        (Content::Audit { id, lines, .. }, LookupResult::Audit(of, result)) if *id == of => {
+            *lines = Some(result);
+        }
+        _ => {}
+    }
+}
