@@ -7,7 +7,7 @@ use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
     peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs,
-    seal, search, send, show, status, timeout, undo_kill, wait,
+    seal, search, send, show, snapshots, status, timeout, undo_kill, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -56,6 +56,7 @@ pub(super) enum Command {
     Push(push::PushArgs),
     Pr(pull_request::PullRequestArgs),
     Runs(runs::RunsArgs),
+    Snapshots(snapshots::SnapshotsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),
     Compact(compact::CompactArgs),
