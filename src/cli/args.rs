@@ -5,7 +5,10 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show, status, timeout, undo_kill, wait,
+    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new,
+    new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
+    resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, undo_kill,
+    wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -55,6 +58,7 @@ pub(super) enum Command {
     Push(push::PushArgs),
     Pr(pull_request::PullRequestArgs),
     Runs(runs::RunsArgs),
+    Snapshots(snapshots::SnapshotsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),
     Compact(compact::CompactArgs),

@@ -23,7 +23,15 @@ const GROUPS: [Group; 7] = [
     },
     Group {
         heading: "Pause and resume",
-        commands: &["pause", "resume", "restart", "kill", "undo-kill", "runs"],
+        commands: &[
+            "pause",
+            "resume",
+            "restart",
+            "kill",
+            "undo-kill",
+            "runs",
+            "snapshots",
+        ],
     },
     Group {
         heading: "Bring work home",

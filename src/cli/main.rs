@@ -18,7 +18,9 @@ use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, elsewhere, events, exec, gc, help, hook, host, import, kill, land, list,
-    log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
+    log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo,
+    restart, resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, ui,
+    undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -177,6 +179,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Timeout(args)) => timeout::run(&args, &engine()?, output),
         Some(Command::Events(args)) => events::run(&args, &engine()?, output),
         Some(Command::Daemon(args)) => daemon::run(&args, engine()?, output),
+        Some(Command::Snapshots(args)) => snapshots::run(&args, &engine()?, output),
         Some(Command::Runs(args)) => runs::run(&args, &engine()?, output),
         Some(Command::Detect(args)) => detect::run(&args, &engine()?, output),
         Some(Command::Autoyes(args)) => autoyes::run(&args, &engine()?, output),

@@ -62,6 +62,7 @@ mod seal;
 mod search;
 mod send;
 mod show;
+mod snapshots;
 mod status;
 mod table;
 mod targets;

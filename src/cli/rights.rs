@@ -71,6 +71,10 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
             HostAction::Add(_) | HostAction::Remove { .. } => (Verb::WriteConfig, none),
             HostAction::Install { .. } => (Verb::InstallOnHost, none),
         },
+        // Writing files is not looking, and the files of another instance are not its own.
+        Command::Snapshots(args) if args.to.is_some() => {
+            (Verb::Exec, vec![args.instance.instance.clone()])
+        }
         Command::Exec(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
         Command::Open(args) => (Verb::Exec, vec![args.instance.instance.clone()]),
         Command::Rename(args) => (Verb::Rename, vec![args.instance.instance.clone()]),
@@ -81,6 +85,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Peek(_)
         | Command::Diff(_)
         | Command::Runs(_)
+        | Command::Snapshots(_)
         | Command::Log(_)
         | Command::Search(_)
         | Command::Wait(_)

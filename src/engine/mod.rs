@@ -87,6 +87,7 @@ pub(crate) use operate::pull_request::{PullRequestOptions, PullRequestView};
 pub(crate) use operate::seal_try::{SealTrial, SealTried};
 pub(crate) use operate::sealed_launch::pass_hook_on;
 pub(crate) use operate::setup::Consent;
+pub(crate) use operate::snapshots::{SnapshotList, SnapshotWritten};
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
 pub(crate) use talk::queue::{FeedResult, QueueView};

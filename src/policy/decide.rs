@@ -56,6 +56,8 @@ pub(crate) struct Ruling {
     pub reason: String,
     /// The decision on each command.
     pub parts: Vec<PartRuling>,
+    /// Accepted because of the seal: outside of one it would not be.
+    pub by_seal: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -73,6 +75,7 @@ impl Ruling {
             rule: None,
             reason: reason.into(),
             parts: Vec::new(),
+            by_seal: false,
         }
     }
 
@@ -82,6 +85,7 @@ impl Ruling {
             rule: Some(layered.rule.id.clone()),
             reason: layered.rule.why.clone(),
             parts,
+            by_seal: false,
         }
     }
 }
@@ -92,9 +96,10 @@ impl Policy {
         let outside = self.decide_outside(request, context);
         match (request.seal, outside.decision) {
             (Seal::None, _) | (Seal::Full, Decision::Accept) => outside,
-            (Seal::Full, Decision::Reject | Decision::Manual) => {
-                self.decide_sealed(request, context, outside)
-            }
+            (Seal::Full, Decision::Reject | Decision::Manual) => Ruling {
+                by_seal: true,
+                ..self.decide_sealed(request, context, outside)
+            },
         }
     }
 
@@ -133,7 +138,7 @@ impl Policy {
                 decision: Decision::Accept,
                 rule: Some("sealed".to_owned()),
                 reason: "it cannot reach anything outside of its seal".to_owned(),
-                parts: ruling.parts,
+                ..ruling
             };
         }
         ruling
@@ -315,6 +320,7 @@ impl Judge<'_> {
             reason: self.reasons(&rules),
             rule: Some(rules.join(", ")),
             parts,
+            by_seal: false,
         }
     }
 

@@ -157,6 +157,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "try again; `biv doctor` checks tmux, and TERM must name a terminal that tmux knows"
                 .to_owned()
         }
+        Error::NoSuchSnapshot { title, .. } => {
+            format!("`biv snapshots {}` lists them", word(title))
+        }
         Error::NothingKept { .. } => "`snapshots.keep` sets for how long it is kept".to_owned(),
         Error::Unsavable { .. } => {
             "remove them, or keep the worktree: `--keep-worktree`".to_owned()

@@ -200,6 +200,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NoBranch { .. } => ("no_branch", 1),
         Error::NoRemote { .. } => ("no_remote", 1),
         Error::NothingKept { .. } => ("nothing_kept", 1),
+        Error::NoSuchSnapshot { .. } => ("no_such_snapshot", 3),
         Error::Unsavable { .. } => ("unsavable", 1),
         Error::Space { .. } => ("disk_full", 1),
         Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),

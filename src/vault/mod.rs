@@ -51,6 +51,7 @@ mod repository;
 mod restat;
 mod retention;
 mod return_objects;
+mod saves;
 mod settle;
 mod snapshot;
 mod stamp;
@@ -85,6 +86,7 @@ pub(crate) use retention::{
     restore_keep,
 };
 pub(crate) use return_objects::bring_objects_back;
+pub(crate) use saves::{list_saved, save_in_passing, write_saved};
 pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::take_snapshot;
 pub(crate) use survey::Seen;

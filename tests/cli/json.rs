@@ -196,6 +196,7 @@ fn every_command_answers_with_one_json_document() {
             vec!["formerly", "id", "title"],
         ),
         (vec!["runs", "speaks"], vec!["runs", "unreadable"]),
+        (vec!["snapshots", "speaks"], vec!["snapshots", "title"]),
         (vec!["doctor"], vec!["findings", "healthy"]),
         (vec!["agents"], vec!["agents"]),
         (vec!["config", "path"], vec!["path"]),

@@ -161,6 +161,12 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("pr", "pr other", false),
     ("seal", "seal try -- true", false),
     ("runs", "runs other", true),
+    ("snapshots", "snapshots other", true),
+    (
+        "snapshots",
+        "snapshots other abc --to /tmp/biv-never",
+        false,
+    ),
     ("log", "log other", true),
     ("search", "search hello", true),
     ("compact", "compact other", false),

@@ -202,6 +202,12 @@ impl Core {
                 return Ok(AutoyesAnswer::none(AutoyesOutcome::Stopped, reason));
             }
         }
+        let ruling = self.saved_first(record, ruling);
+        if ruling.decision == Decision::Manual {
+            note(&ruling, &[], outcome::LEFT)?;
+            self.tell(EventKind::AutoyesManual, case, &ruling, &[]);
+            return Ok(AutoyesAnswer::of(AutoyesOutcome::Manual, &ruling, &[]));
+        }
         // It may have been switched off since: the switch is read last.
         if !self.is_autoyes(record) {
             return Ok(AutoyesAnswer::none(AutoyesOutcome::Off, "autoyes is off"));

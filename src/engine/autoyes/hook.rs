@@ -59,6 +59,7 @@ impl Core {
             place.start = start;
         }
         let ruling = policy.decide(&request, &place);
+        let ruling = self.saved_first(&record, ruling);
         let fingerprint = fingerprint_of(payload);
         let log = self.store.audit();
         let about = About {

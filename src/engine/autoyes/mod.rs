@@ -10,6 +10,7 @@ mod disk;
 pub(in crate::engine) mod entries;
 mod hook;
 mod policy;
+mod save_first;
 mod switch;
 
 pub(crate) use answer::{AutoyesAnswer, AutoyesOutcome};

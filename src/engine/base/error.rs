@@ -132,6 +132,8 @@ pub(crate) enum Error {
     },
     #[error("the saved work of `{title}` is not kept any more")]
     NothingKept { title: Title },
+    #[error("`{title}` has no single snapshot `{given}`")]
+    NoSuchSnapshot { title: Title, given: String },
     #[error("{} cannot be saved", unsavable.join(", "))]
     Unsavable { unsavable: Vec<String> },
     #[error("there is not enough free space at {}", path.display())]

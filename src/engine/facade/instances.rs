@@ -92,6 +92,21 @@ impl Engine {
         self.core.runs(given)
     }
 
+    /// What pauses, restarts, kills and autoyes have saved of an instance.
+    pub(crate) fn snapshots(&self, given: &str) -> Result<SnapshotList, Error> {
+        self.core.snapshots(given)
+    }
+
+    /// Writes the files of a snapshot into a directory that does not exist yet.
+    pub(crate) fn write_snapshot(
+        &self,
+        given: &str,
+        snapshot: &str,
+        directory: &Path,
+    ) -> Result<SnapshotWritten, Error> {
+        self.core.write_snapshot(given, snapshot, directory)
+    }
+
     /// The agents that are known, with what is installed of them.
     pub(crate) fn agents(&self) -> Result<Vec<AgentView>, Error> {
         self.core.agents()
