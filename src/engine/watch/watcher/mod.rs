@@ -9,6 +9,7 @@
 mod alarm;
 mod pane;
 mod poller;
+mod printed;
 mod schedule;
 mod watch;
 
