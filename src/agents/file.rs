@@ -257,6 +257,9 @@ pub(crate) struct Transcript {
     /// Whether a request is in the transcript before its dialog is shown. A dialog of such an agent is
     /// trusted only if the transcript agrees.
     pub vouches: bool,
+    /// The same of an agent whose dialogs are trusted where they take one row. Where a command takes several,
+    /// only the transcript tells which line ends are its own.
+    pub settles: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]

@@ -1,5 +1,7 @@
 //! `biv autoyes`
 
+use std::time::Duration;
+
 use clap::Args;
 use serde_json::json;
 
@@ -137,11 +139,11 @@ pub(super) fn answer_once(
 ) -> CommandResult {
     let given = &args.instance.instance;
     let Some(count) = args.count else {
-        return Ok(output.json(&engine.answer_dialog(given)?));
+        return Ok(output.json(&engine.answer_dialog(given, Duration::ZERO)?));
     };
     let (mut answered, mut stale, mut other) = (0, 0, 0);
     while answered < count {
-        match engine.answer_dialog(given)?.outcome {
+        match engine.answer_dialog(given, Duration::ZERO)?.outcome {
             AutoyesOutcome::Accepted | AutoyesOutcome::Rejected => answered += 1,
             AutoyesOutcome::Stale => stale += 1,
             AutoyesOutcome::Off | AutoyesOutcome::Stopped => break,

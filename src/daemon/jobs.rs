@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 
 use super::message::DaemonMessage;
-use super::scheduler::{Done, Job};
+use super::scheduler::{DRAWN, Done, Job};
 use super::thread::spawn;
 use crate::engine::{Engine, Error};
 use crate::model::InstanceId;
@@ -34,7 +34,7 @@ fn perform(engine: &Engine, id: &InstanceId, job: &Job) -> Result<Done, Error> {
         Job::Feed => engine.feed_queue(id).map(Done::FeedResult),
         Job::Finish(end) => engine.finish_turn(id, end.clone()).map(|()| Done::Finished),
         Job::Answer => {
-            let answer = engine.answer_dialog(id.as_str())?;
+            let answer = engine.answer_dialog(id.as_str(), DRAWN)?;
             Ok(Done::Answered(answer.outcome))
         }
         Job::Suspend(reason) => engine.suspend(id, *reason).map(Done::Suspended),

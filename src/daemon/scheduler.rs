@@ -17,7 +17,7 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// An agent without screen rules counts as being at rest after this time without output.
 const SILENCE: Duration = Duration::from_secs(5);
 /// A dialog that has been open for this long is drawn completely.
-const DRAWN: Duration = Duration::from_millis(100);
+pub(super) const DRAWN: Duration = Duration::from_millis(100);
 /// An unknown screen is announced only if it stays unknown for this long.
 const UNCLEAR: Duration = Duration::from_secs(1);
 /// The delay after a job that could not run; doubled each time.

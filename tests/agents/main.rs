@@ -13,6 +13,7 @@ mod disguise;
 mod gemini;
 mod model;
 mod opencode;
+mod rows;
 mod sealed;
 mod stage;
 

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::aider::told;
 use super::opencode::Database;
-use super::place::resolved_directory;
+use super::pending::pending;
+use super::place::{TranscriptLookup, TranscriptQuery, resolved_directory};
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// How many bytes of printed text may still be on a screen.
@@ -20,8 +21,17 @@ const PRINTED: u64 = 64 * 1024;
 pub(crate) struct PendingRequest {
     /// Commands and paths of all open requests.
     pub subjects: Vec<String>,
+    /// The same of requests that are about another directory than the worktree.
+    pub elsewhere: Vec<String>,
     /// Text that was printed with its control characters, and so can change the whole screen.
     pub printed: String,
+}
+
+impl PendingRequest {
+    /// Whether the transcript tells nothing about any request.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.subjects.is_empty() && self.elsewhere.is_empty()
+    }
 }
 
 impl Provider {
@@ -30,13 +40,27 @@ impl Provider {
         self.transcript().vouches
     }
 
+    /// Whether its transcript says what is meant where a request takes several rows of its screen.
+    pub(crate) fn settles(&self) -> bool {
+        self.transcript().settles
+    }
+
     /// What it waits for; None where no transcript is found.
-    pub(crate) fn asked(&self, worktree: &Path, host: &Host) -> Option<PendingRequest> {
-        match self.transcript().format {
-            TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
+    pub(crate) fn asked(&self, query: TranscriptQuery<'_>, host: &Host) -> Option<PendingRequest> {
+        let format = self.transcript().format;
+        match format {
+            TranscriptFormat::Aider => chat(&self.chat_history(query.worktree)?).ok(),
+            TranscriptFormat::Claude | TranscriptFormat::Codex => {
+                match self.transcript_of(query, host) {
+                    TranscriptLookup::Found(file) => {
+                        pending(format, &file.path, query.worktree).ok()
+                    }
+                    TranscriptLookup::Absent | TranscriptLookup::Unknown => None,
+                }
+            }
             TranscriptFormat::Opencode => {
                 let root = self.own_directory(host)?;
-                let directory = resolved_directory(worktree);
+                let directory = resolved_directory(query.worktree);
                 let directory = directory.to_str()?;
                 let mut asked = PendingRequest::default();
                 for path in self.databases(&root) {
@@ -64,6 +88,7 @@ fn chat(history: &Path) -> std::io::Result<PendingRequest> {
     Ok(PendingRequest {
         subjects: subject.into_iter().map(str::to_owned).collect(),
         printed,
+        ..PendingRequest::default()
     })
 }
 

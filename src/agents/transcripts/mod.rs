@@ -14,6 +14,7 @@ mod gemini;
 mod json_lines;
 mod lines;
 mod opencode;
+mod pending;
 mod place;
 mod reading;
 #[cfg(test)]

@@ -132,7 +132,7 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
                 Frame::Box => frame::strip(row.text, Frame::Box),
                 Frame::None | Frame::Bar => row.text,
             });
-            return outdented(rows);
+            return without_gutter(spec.gutter.as_deref(), outdented(rows));
         }
     }
     if let Some(command) = &spec.command {
@@ -152,6 +152,22 @@ fn subject(spec: &DialogSpec, block: &[Framed<'_>], asking: Option<usize>) -> Ve
         Some(_) => Vec::new(),
         None => outdented(block.iter().map(|row| row.text)),
     }
+}
+
+/// The rows of a command without the bar before each of them. A single row has none: one that begins like a
+/// bar is the command's own.
+fn without_gutter(gutter: Option<&str>, rows: Vec<String>) -> Vec<String> {
+    let Some(gutter) = gutter.filter(|_| rows.len() > 1) else {
+        return rows;
+    };
+    // An empty line of the command has the bar alone.
+    let inside = |row: &String| {
+        let rest = row.strip_prefix(gutter);
+        let rest = rest.or_else(|| (row == gutter.trim_end()).then_some(""));
+        rest.map(str::to_owned)
+    };
+    let stripped: Option<Vec<String>> = rows.iter().map(inside).collect();
+    stripped.unwrap_or(rows)
 }
 
 /// Every path that the dialog names. A path that is missed here would be allowed without a check.

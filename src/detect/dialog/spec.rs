@@ -23,6 +23,8 @@ pub(crate) struct DialogSpec {
     pub edge: Option<Pattern>,
     /// Rows that enclose the command or the content.
     pub fence: Option<Pattern>,
+    /// What each row inside the fences begins with, where the command takes more than one row.
+    pub gutter: Option<String>,
     /// The first row of a command without a fence; its group is the start of the command.
     pub command: Option<Pattern>,
     /// Rows that mean that something is not shown.

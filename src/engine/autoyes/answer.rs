@@ -1,12 +1,17 @@
 //! Answers a dialog on an agent's screen by the policy, or leaves it to the user.
 
+use std::time::Duration;
+
 use crate::agents::Provider;
+use crate::engine::autoyes::disguise::{Recorded, is_in_rows};
 use crate::engine::autoyes::entries::{About, entry, outcome, past, was_left_to_a_person};
 use crate::engine::autoyes::policy::{off, rule_on, seal_of, site};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::model::{EventKind, InstanceRecord, RestingState};
-use crate::policy::{Decision, NoAnswer, Policy, Ruling, allowed, keys, redacted, request};
+use crate::policy::{
+    Decision, NoAnswer, Policy, Ruling, allowed, can_be_accepted, keys, redacted, request,
+};
 use crate::store::StoreError;
 
 /// What was done about an instance that shows a dialog.
@@ -72,8 +77,13 @@ struct DialogCase<'c> {
 
 impl Core {
     /// Looks at an instance and answers the dialog that it shows, if the policy says so and no client is
-    /// attached or typing. At most one answer is given, and only after it is in the audit.
-    pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
+    /// attached or typing. At most one answer is given, and only after it is in the audit. `stood` is the
+    /// time for which its screen is known not to have changed.
+    pub(crate) fn answer_dialog(
+        &self,
+        given: &str,
+        stood: Duration,
+    ) -> Result<AutoyesAnswer, Error> {
         use AutoyesOutcome::{NoDialog, Off, PersonHere};
         let found = self.find(given, Scope::Living)?;
         let record = found.record;
@@ -92,7 +102,7 @@ impl Core {
                 return Ok(AutoyesAnswer::none(NoDialog, "it shows no dialog"));
             }
         };
-        if !open.has_settled()? {
+        if !open.has_settled(stood)? {
             return Ok(AutoyesAnswer::none(NoDialog, "its dialog did not stay"));
         }
         let policy = match self.policy(&[&record.worktree.path, &record.repository.root]) {
@@ -238,18 +248,27 @@ impl Core {
         let (agent, worktree) = (&case.record.agent, &case.record.worktree.path);
         let seal = seal_of(case.record);
         let seen = rule_on(policy, agent, &case.open.dialog, worktree, seal);
-        if seen.decision != Decision::Accept {
+        // How a command that was broken into rows reads, the record says.
+        let in_rows = case.provider.settles() && is_in_rows(&case.open.dialog);
+        let undecided = in_rows && can_be_accepted(&case.open.dialog);
+        if seen.decision != Decision::Accept && !undecided {
             return seen;
         }
-        let command = match self.check_against_record(case.provider, case.record, &case.open.dialog)
-        {
-            Ok(None) => return seen,
-            Ok(Some(command)) => command,
-            Err(doubt) => return Ruling::manual(doubt),
-        };
+        let commands =
+            match self.check_against_record(case.provider, case.record, &case.open.dialog) {
+                Ok(Recorded::Nothing) => return seen,
+                Ok(Recorded::Commands(commands)) => commands,
+                Err(_) if seen.decision == Decision::Reject => return seen,
+                Err(doubt) => return Ruling::manual(doubt),
+            };
         let mut request = request(agent, &case.open.dialog);
         request.seal = seal;
-        request.readings = vec![command];
+        request.readings = commands;
+        if in_rows {
+            // Its rows have more readings than are listed, and only one that is meant.
+            request.complete = case.open.dialog.complete;
+            return policy.decide(&request, &site(worktree));
+        }
         let written = policy.decide(&request, &site(worktree));
         if written.decision == Decision::Accept {
             seen

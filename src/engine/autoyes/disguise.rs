@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agents::{PendingRequest, Provider};
+use crate::agents::{DiscoveryCost, PendingRequest, Provider, TranscriptQuery};
 use crate::detect::Dialog;
 use crate::engine::base::Core;
 use crate::model::{InstanceRecord, without_whitespace};
@@ -18,41 +18,80 @@ const PROBE: Duration = Duration::from_millis(20);
 /// Reasons for leaving a dialog to the user.
 const NO_RECORD: &str = "its own record, which its screen is compared with, is not there";
 const OTHERWISE: &str = "its own record of what it asks for is not what its screen shows";
+const ELSEWHERE: &str = "it would run in another directory than its worktree";
 const HIDDEN: &str = "what it asks for holds characters that a screen does not show";
 
+/// What an agent's own record says about the dialog on its screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Recorded {
+    /// Nothing that the screen does not say as well.
+    Nothing,
+    /// The commands that the screen may show, as they would run.
+    Commands(Vec<String>),
+}
+
 impl Core {
-    /// The command of a dialog as the agent has recorded it, if the agent keeps such records; or why the
-    /// dialog cannot be trusted.
+    /// What the agent has recorded of the request, if it keeps such records; or why the dialog cannot be
+    /// trusted.
     pub(super) fn check_against_record(
         &self,
         provider: &Provider,
         record: &InstanceRecord,
         dialog: &Dialog,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Recorded, String> {
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
         }
-        if !provider.vouches() {
-            return Ok(None);
+        // One row is believed if the record does not say otherwise.
+        let needed = provider.vouches() || provider.settles() && is_in_rows(dialog);
+        if !needed && !provider.settles() {
+            return Ok(Recorded::Nothing);
         }
         let asked_at = Instant::now();
         loop {
-            let asked = provider.asked(&record.worktree.path, &self.host);
-            let told = asked
-                .ok_or(NO_RECORD)
-                .and_then(|asked| compare(dialog, &asked));
-            if told.is_ok() || told == Err(HIDDEN) || asked_at.elapsed() >= WRITTEN {
+            let told = match self.asked(provider, record) {
+                None if needed => Err(NO_RECORD),
+                None => Ok(Recorded::Nothing),
+                Some(asked) if !needed && asked.is_silent() => Ok(Recorded::Nothing),
+                Some(asked) => compare(dialog, &asked),
+            };
+            let certain = matches!(told, Ok(_) | Err(HIDDEN | ELSEWHERE));
+            if certain || asked_at.elapsed() >= WRITTEN {
                 return told.map_err(str::to_owned);
             }
             std::thread::sleep(PROBE);
         }
     }
+
+    /// What the agent waits for by its own record, in the conversation that it is in now.
+    fn asked(&self, provider: &Provider, record: &InstanceRecord) -> Option<PendingRequest> {
+        let cheap = provider.discovery_cost(&self.host) == Some(DiscoveryCost::Low);
+        let known = record.session_ref.clone().filter(|_| !cheap);
+        let current = || self.trace(&self.store.instance(&record.id), record).found();
+        let reference = match provider.settles() {
+            true => known
+                .or_else(current)
+                .or_else(|| record.session_ref.clone()),
+            false => None,
+        };
+        let query = TranscriptQuery {
+            reference: reference.as_deref().unwrap_or_default(),
+            worktree: &record.worktree.path,
+            since: record.created_at,
+        };
+        provider.asked(query, &self.host)
+    }
 }
 
-/// Finds the recorded command that the screen shows. Only white space may differ, because line breaks
+/// Whether the command of a dialog takes more than one row, so that its line ends are not certain.
+pub(super) fn is_in_rows(dialog: &Dialog) -> bool {
+    dialog.command.is_some() && dialog.rows.len() > 1
+}
+
+/// Finds the recorded commands that the screen shows. Only white space may differ, because line breaks
 /// hide it.
-fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Option<String>, &'static str> {
+fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Recorded, &'static str> {
     let moves = |text: &str| {
         text.chars()
             .any(|c| c.is_control() && c != '\n' && c != '\t')
@@ -63,15 +102,21 @@ fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Option<String>, &'
     }
     if let Some(command) = &dialog.command {
         let same = |subject: &&String| without_whitespace(subject) == without_whitespace(command);
-        let subject = asked.subjects.iter().find(same).ok_or(OTHERWISE)?;
-        return Ok(Some(subject.clone()));
+        if asked.elsewhere.iter().any(|subject| same(&subject)) {
+            return Err(ELSEWHERE);
+        }
+        let found: Vec<String> = asked.subjects.iter().filter(same).cloned().collect();
+        return match found.is_empty() {
+            true => Err(OTHERWISE),
+            false => Ok(Recorded::Commands(found)),
+        };
     }
     let is_asked = |path: &String| {
         let mut subjects = asked.subjects.iter();
         subjects.any(|subject| subject == path || subject.ends_with(&format!("/{path}")))
     };
     if dialog.paths.iter().all(is_asked) {
-        Ok(None)
+        Ok(Recorded::Nothing)
     } else {
         Err(OTHERWISE)
     }
@@ -101,6 +146,7 @@ mod tests {
         PendingRequest {
             subjects: subjects.iter().map(|text| (*text).to_owned()).collect(),
             printed: printed.to_owned(),
+            ..PendingRequest::default()
         }
     }
 
@@ -108,10 +154,18 @@ mod tests {
     fn a_command_is_believed_only_as_it_is_written_down() {
         let ls = shown(Some("ls -l  a"), &[]);
         let believed = |subjects: &[&str], printed: &str| compare(&ls, &asked(subjects, printed));
-        let written = Ok(Some("ls -l\na".to_owned()));
+        let written = Ok(Recorded::Commands(vec!["ls -l\na".to_owned()]));
         assert_eq!(believed(&["ls -l\na"], "text\n"), written);
         assert_eq!(believed(&["x", "ls -l\na"], "\ttext\n"), written);
+        // Which of two is on the screen cannot be told.
+        let both = Recorded::Commands(vec!["ls -l a".to_owned(), "l s-la".to_owned()]);
+        assert_eq!(believed(&["ls -l a", "l s-la"], ""), Ok(both));
         assert_eq!(believed(&[], ""), Err(OTHERWISE));
+        let elsewhere = PendingRequest {
+            elsewhere: vec!["ls -l a".to_owned()],
+            ..PendingRequest::default()
+        };
+        assert_eq!(compare(&ls, &elsewhere), Err(ELSEWHERE));
         assert_eq!(believed(&["ls -l a; rm -rf b"], ""), Err(OTHERWISE));
         for hidden in [
             "ls -l \u{1b}]0; rm -rf b; \u{7}a",
@@ -138,11 +192,14 @@ mod tests {
     fn a_path_is_believed_only_as_it_is_written_down() {
         let write = shown(None, &["src/a.rs"]);
         let believed = |subject: &str| compare(&write, &asked(&[subject], ""));
-        assert_eq!(believed("src/a.rs"), Ok(None));
-        assert_eq!(believed("/w/src/a.rs"), Ok(None));
+        assert_eq!(believed("src/a.rs"), Ok(Recorded::Nothing));
+        assert_eq!(believed("/w/src/a.rs"), Ok(Recorded::Nothing));
         assert_eq!(believed("/w/other/src/b.rs"), Err(OTHERWISE));
         assert_eq!(believed("/w/xsrc/a.rs"), Err(OTHERWISE));
         assert_eq!(compare(&write, &asked(&[], "")), Err(OTHERWISE));
-        assert_eq!(compare(&shown(None, &[]), &asked(&[], "")), Ok(None));
+        assert_eq!(
+            compare(&shown(None, &[]), &asked(&[], "")),
+            Ok(Recorded::Nothing)
+        );
     }
 }

@@ -224,8 +224,12 @@ impl Engine {
 
     /// Looks at an instance and answers the dialog that it shows, if the policy says so and no client is
     /// attached or typing. At most one answer is given, and only after it is in the audit.
-    pub(crate) fn answer_dialog(&self, given: &str) -> Result<AutoyesAnswer, Error> {
-        self.core.answer_dialog(given)
+    pub(crate) fn answer_dialog(
+        &self,
+        given: &str,
+        stood: Duration,
+    ) -> Result<AutoyesAnswer, Error> {
+        self.core.answer_dialog(given, stood)
     }
 
     /// What autoyes has decided, of one instance or of all, and whether the log is whole.

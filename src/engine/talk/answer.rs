@@ -100,7 +100,7 @@ impl Core {
             }
             // The user has read it, so it has been there for a while.
             Some(_) => {}
-            None if open.has_settled()? => {}
+            None if open.has_settled(Duration::ZERO)? => {}
             None => return Err(unanswerable(record, Unanswerable::Changed)),
         }
         if was_typed_at(&open.look, TYPING) {

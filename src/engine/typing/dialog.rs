@@ -56,9 +56,10 @@ impl<'p> OpenDialog<'p> {
     }
 
     /// Some agents lose a key that comes right after their dialog was drawn. Waits for as long as the
-    /// agent needs, and looks again; false if another screen is there by then.
-    pub(in crate::engine) fn has_settled(&mut self) -> Result<bool, Error> {
-        let hold = self.provider.dialog_hold();
+    /// agent needs, less the time for which the dialog has stood already, and looks again; false if
+    /// another screen is there by then.
+    pub(in crate::engine) fn has_settled(&mut self, stood: Duration) -> Result<bool, Error> {
+        let hold = self.provider.dialog_hold().saturating_sub(stood);
         if hold.is_zero() {
             return Ok(true);
         }

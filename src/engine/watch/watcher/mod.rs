@@ -10,6 +10,7 @@ mod alarm;
 mod leftovers;
 mod pane;
 mod poller;
+mod printed;
 mod schedule;
 mod watch;
 
