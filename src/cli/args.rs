@@ -5,8 +5,8 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
-    peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs, seal,
+    detect, diff, doctor, events, exec, export, gc, import, kill, land, list, log, man, new, path,
+    pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs, seal,
     search, send, show, status, timeout, undo_kill, wait,
 };
 
@@ -31,6 +31,7 @@ pub(super) enum Command {
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
     Import(import::ImportArgs),
+    Export(export::ExportArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),

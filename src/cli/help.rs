@@ -36,7 +36,7 @@ const GROUPS: [Group; 6] = [
     },
     Group {
         heading: "Keep things in order",
-        commands: &["doctor", "gc", "compact", "import", "repo"],
+        commands: &["doctor", "gc", "compact", "import", "export", "repo"],
     },
     Group {
         heading: "About biv",

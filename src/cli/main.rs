@@ -13,9 +13,9 @@ use super::report::Report;
 use super::rights::requested_verb;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, help, hook, import, kill, land, list, log, man, new,
-    path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs,
-    seal, search, send, show, status, timeout, ui, undo_kill, wait,
+    detect, diff, doctor, events, exec, export, gc, help, hook, import, kill, land, list, log, man,
+    new, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart, resume, run,
+    runs, seal, search, send, show, status, timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -97,6 +97,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::Export(args)) => export::run(&args, &engine()?, output),
         Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),

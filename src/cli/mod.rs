@@ -22,6 +22,7 @@ mod diff;
 mod doctor;
 mod events;
 mod exec;
+mod export;
 mod gc;
 mod help;
 mod hook;

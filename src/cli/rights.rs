@@ -16,6 +16,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::New(_) | Command::Run(_) | Command::Adopt(_) => (Verb::Create, none),
         Command::Import(args) if args.dry_run => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
+        Command::Export(_) => (Verb::Export, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, vec![args.instance.instance.clone()]),
         Command::Pause(args) if args.instances.all => (Verb::PauseAll, none),

@@ -154,14 +154,18 @@ impl Command {
         &self,
         read: impl FnOnce(&mut dyn Read) -> T + Send,
     ) -> Result<(T, ExitStatus), Failure> {
-        type NoFeed = fn(&mut dyn Write) -> std::io::Result<()>;
+        let feed = |pipe: &mut dyn Write| pipe.write_all(&self.stdin);
         let (read, status, _) = std::thread::scope(|scope| {
-            self.communicate_in(scope, None::<NoFeed>, |mut pipe| {
-                let (sender, receiver) = mpsc::channel();
-                // The receiver is gone once the deadline has passed: then the result has no use.
-                scope.spawn(move || drop(sender.send(read(&mut pipe))));
-                receiver
-            })
+            self.communicate_in(
+                scope,
+                (!self.stdin.is_empty()).then_some(feed),
+                |mut pipe| {
+                    let (sender, receiver) = mpsc::channel();
+                    // The receiver is gone once the deadline has passed: then the result has no use.
+                    scope.spawn(move || drop(sender.send(read(&mut pipe))));
+                    receiver
+                },
+            )
         })?;
         Ok((read, status))
     }

@@ -359,6 +359,7 @@ impl Core {
             path: path.clone(),
             branch: plan,
             resume_partial: false,
+            without_files: false,
         };
         Ok(Decided {
             repository: self.remember(repository)?,
@@ -465,6 +466,7 @@ fn plan_of(record: &InstanceRecord) -> Option<AddWorktree> {
             _ => BranchPlan::Existing { name },
         },
         resume_partial: false,
+        without_files: false,
     })
 }
 
