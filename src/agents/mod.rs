@@ -5,6 +5,7 @@
 //! configuration. The code here is not specific to an agent, except for the readers of sessions and
 //! transcripts.
 
+mod carried;
 mod catalog;
 mod discover;
 mod file;
@@ -20,6 +21,7 @@ mod provider;
 mod screens;
 mod transcripts;
 
+pub(crate) use carried::{SessionFile, SessionTravel};
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::{Discovered, DiscoveryContext, DiscoveryCost};
 pub(crate) use file::{SealSpec, StopBy, Strategy, TranscriptFormat, Turnless, Verify};

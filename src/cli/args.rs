@@ -5,7 +5,7 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, gc, host, import, kill, land, list, log, man, new,
+    detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man, new,
     new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
     resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, undo_kill,
     wait,
@@ -32,6 +32,7 @@ pub(super) enum Command {
     Run(run::RunArgs),
     Adopt(adopt::AdoptArgs),
     Import(import::ImportArgs),
+    Export(export::ExportArgs),
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     Show(show::ShowArgs),

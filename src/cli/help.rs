@@ -49,7 +49,7 @@ const GROUPS: [Group; 7] = [
     },
     Group {
         heading: "Keep things in order",
-        commands: &["doctor", "gc", "compact", "import", "repo"],
+        commands: &["doctor", "gc", "compact", "import", "export", "repo"],
     },
     Group {
         heading: "About biv",

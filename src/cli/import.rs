@@ -3,36 +3,86 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::context::CommandResult;
+use super::new::current_dir;
 use super::output::Output;
 use super::progress::StepLine;
 use super::words;
-use crate::engine::{Engine, ImportReport};
+use crate::engine::{Arrived, Engine, ImportOptions, ImportReport};
 use crate::model::printable_line;
 
-/// Import the sessions of another tool
+/// Import an instance from a file, or the sessions of another tool
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// The tool to import from
-    #[arg(value_enum)]
-    pub from: Source,
-    /// Its state file [default: its usual place]
+    /// A file that `biv export` wrote (`-`: standard input), or `claude-squad`
+    #[arg(value_name = "FILE|claude-squad")]
+    pub from: PathBuf,
+    /// The repository that it arrives in [default: the one you are in]
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+    /// Where its worktree will be [default: a place of this home]
+    #[arg(long, value_name = "DIR")]
+    pub at: Option<PathBuf>,
+    /// Its title here [default: the one that it had]
+    #[arg(long, value_name = "TITLE")]
+    pub title: Option<String>,
+    /// The name of its branch here [default: the one that it had]
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+    /// Accept repositories inside of its worktree, whose settings git follows
+    #[arg(long)]
+    pub with_nested: bool,
+    /// claude-squad: its state file [default: its usual place]
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// Only show what would be imported
+    /// claude-squad: only show what would be imported
     #[arg(long)]
     pub dry_run: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Source {
-    ClaudeSquad,
-}
+/// The tool whose sessions can be imported.
+const CLAUDE_SQUAD: &str = "claude-squad";
 
 pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> CommandResult {
-    let Source::ClaudeSquad = args.from;
+    if args.from.as_os_str() == CLAUDE_SQUAD {
+        return run_claude_squad(args, engine, output);
+    }
+    let options = ImportOptions {
+        repository: match &args.repo {
+            Some(directory) => directory.clone(),
+            None => current_dir()?,
+        },
+        at: args.at.clone(),
+        title: args.title.clone(),
+        branch: args.branch.clone(),
+        nested: args.with_nested,
+    };
+    let mut progress = StepLine::new(output, "import");
+    let arrived = engine.import_file(&args.from, &options, &mut progress)?;
+    drop(progress);
+    Ok(output.done(&arrived, || arrival(&arrived)))
+}
+
+fn arrival(arrived: &Arrived) -> String {
+    let view = &arrived.instance;
+    let mut text = String::new();
+    // Writing into a string cannot fail.
+    for note in &arrived.notes {
+        writeln!(text, "note: {}", printable_line(note)).ok();
+    }
+    writeln!(
+        text,
+        "Imported `{}`; it equals its manifest. Resume with: biv resume {}",
+        view.title,
+        words::called(view)
+    )
+    .ok();
+    text
+}
+
+fn run_claude_squad(args: &ImportArgs, engine: &Engine, output: &Output) -> CommandResult {
     let mut progress = StepLine::new(output, "import");
     let report = engine.import_claude_squad(args.file.as_deref(), args.dry_run, &mut progress)?;
     drop(progress);

@@ -17,10 +17,10 @@ use super::table::set_columns;
 use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, elsewhere, events, exec, gc, help, hook, host, import, kill, land, list,
-    log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo,
-    restart, resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, ui,
-    undo_kill, wait,
+    detect, diff, doctor, elsewhere, events, exec, export, gc, help, hook, host, import, kill,
+    land, list, log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue,
+    rename, repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status,
+    timeout, ui, undo_kill, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -145,6 +145,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::New(args)) => new::run(args, &engine()?, output),
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
+        Some(Command::Export(args)) => export::run(&args, &engine()?, output),
         Some(Command::Import(args)) => import::run(&args, &engine()?, output),
         Some(Command::List(args)) => list::run(&args, &engine()?, output),
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),

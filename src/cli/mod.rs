@@ -24,6 +24,7 @@ mod elsewhere;
 mod events;
 mod everywhere;
 mod exec;
+mod export;
 mod gc;
 mod help;
 mod hook;

@@ -17,6 +17,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::New(_) | Command::Run(_) | Command::Adopt(_) | Command::Receive(_) => (Verb::Create, none),
         Command::Import(args) if args.dry_run => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
+        Command::Export(_) => (Verb::Export, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, args.named().to_vec()),

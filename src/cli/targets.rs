@@ -39,6 +39,7 @@ impl Targets<'_> {
             Command::Wait(args) => return Targets::Several(&mut args.instances.instances),
             Command::Shell(args) => &mut args.instance.instance,
             Command::Review(args) => &mut args.instance.instance,
+            Command::Export(args) => &mut args.instance,
             Command::Snapshots(args) => &mut args.instance.instance,
             Command::Answer(args) => &mut args.instance.instance,
             Command::Peek(args) => &mut args.instance.instance,

@@ -73,6 +73,8 @@ pub(crate) use manual::open_manual;
 pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;
+pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport};
+pub(crate) use operate::carry::import::{Arrived, ImportOptions};
 pub(crate) use operate::create::{Adoption, NewInstance};
 pub(crate) use operate::gc::{CollectAction, Collected, Collection};
 pub(crate) use operate::import::ImportReport;

@@ -85,9 +85,9 @@ impl Repo {
             .args(["pack-objects", "--revs", "--thin", "--stdout", "-q"])
             .arg("--delta-base-offset")
             .deadline(SLOW);
-        let packed = command.fed_streamed(revisions.into_bytes(), |pack| {
-            std::io::copy(pack, &mut file)
-        });
+        let packed = command
+            .stdin(revisions.into_bytes())
+            .streamed(|pack| std::io::copy(pack, &mut file));
         let (copied, status) = packed?;
         copied.map_err(GitError::writing(path))?;
         if status.success() {

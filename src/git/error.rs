@@ -87,6 +87,20 @@ pub(crate) enum GitError {
         first(paths)
     )]
     MergeDiffers { paths: Vec<PathBuf> },
+    #[error("the export is refused: {problem}")]
+    ExportRefused { problem: String },
+    #[error("the export holds a repository of its own: {}", path.display())]
+    NestedRepository { path: PathBuf },
+    #[error("the repository {} lacks commits that the export builds on: {}", repository.display(), commits.join(", "))]
+    CommitsMissing {
+        commits: Vec<String>,
+        repository: PathBuf,
+    },
+    #[error(
+        "the worktree that came out of the export is not what its manifest says: {}",
+        first(paths)
+    )]
+    ArrivedDiffers { paths: Vec<PathBuf> },
     #[error("git answered `{call}` in an unexpected way: {answer}")]
     Unexpected { call: String, answer: String },
     #[error("{program} could not do it")]

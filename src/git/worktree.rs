@@ -26,12 +26,17 @@ pub(crate) enum BranchPlan {
     Unborn {
         name: String,
     },
+    /// No branch: HEAD names a commit.
+    Detached {
+        commit: String,
+    },
 }
 
 impl BranchPlan {
     fn name(&self) -> &str {
         match self {
             Self::New { name, .. } | Self::Existing { name } | Self::Unborn { name } => name,
+            Self::Detached { commit } => commit,
         }
     }
 }
@@ -43,6 +48,9 @@ pub(crate) struct AddWorktree {
     pub branch: BranchPlan,
     /// An earlier attempt at this same plan may have been cut off: what it left is reused.
     pub resume_partial: bool,
+    /// It is made without files, which an export brings. Until [`Repo::finish_worktree`] it is unfinished.
+    #[serde(default)]
+    pub without_files: bool,
 }
 
 /// What was made. The directory's identity is recorded so that it can be taken back safely.
@@ -101,7 +109,7 @@ impl Repo {
                 return Err(GitError::PathTaken { path: path.clone() });
             }
             if let Some(admin) = self.reuse_attempt(path)? {
-                return self.check_out(path, admin, &plan.branch);
+                return self.check_out(path, admin, plan);
             }
         }
         self.register(plan)
@@ -112,7 +120,7 @@ impl Repo {
         };
         let marker = admin.join(UNFINISHED);
         std::fs::write(&marker, b"").map_err(GitError::writing(&marker))?;
-        self.check_out(path, admin, &plan.branch)
+        self.check_out(path, admin, plan)
     }
 
     /// Branch, directory, `.git` file and admin directory, but no files yet.
@@ -153,6 +161,9 @@ impl Repo {
                     .args(["worktree", "add", "--orphan", "-b", &name, "--"])
                     .arg(&plan.path)
             }
+            BranchPlan::Detached { commit } => {
+                command.args(["--detach", "--"]).arg(&plan.path).arg(commit)
+            }
         };
         let output = command.output()?;
         if output.success() {
@@ -176,7 +187,9 @@ impl Repo {
                 Err(reason) => reason,
                 Ok(()) => error,
             },
-            BranchPlan::Existing { .. } | BranchPlan::Unborn { .. } => error,
+            BranchPlan::Existing { .. }
+            | BranchPlan::Unborn { .. }
+            | BranchPlan::Detached { .. } => error,
         }
     }
 
@@ -222,14 +235,14 @@ impl Repo {
         &self,
         path: &Path,
         admin: PathBuf,
-        branch: &BranchPlan,
+        plan: &AddWorktree,
     ) -> Result<MadeWorktree, GitError> {
         let checkout = Checkout {
             dir: path.to_owned(),
             git_dir: admin.clone(),
             common_dir: self.common_dir().to_owned(),
         };
-        if !matches!(branch, BranchPlan::Unborn { .. }) {
+        if !matches!(plan.branch, BranchPlan::Unborn { .. }) && !plan.without_files {
             fetching(checkout.git())
                 // A lock left by a cut-off attempt is ours: no other process knows of this worktree.
                 .args(["-c", "checkout.workers=0", "reset", "--hard", "--quiet"])
@@ -253,17 +266,30 @@ impl Repo {
                     or_disk_full(path, needed)(failure)
                 })?;
         }
-        let marker = admin.join(UNFINISHED);
-        match std::fs::remove_file(&marker) {
-            Ok(()) => {}
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-            Err(error) => return Err(GitError::writing(&marker)(error)),
+        if !plan.without_files {
+            self.finish_worktree(&checkout)?;
         }
         Ok(MadeWorktree {
             path: path.to_owned(),
             identity: FileIdentity::require(path)?,
             admin_dir: admin,
         })
+    }
+
+    /// Whether a worktree was made, and its files never were complete.
+    pub(crate) fn is_unfinished(&self, checkout: &Checkout) -> bool {
+        checkout.git_dir.join(UNFINISHED).exists()
+    }
+
+    /// The files of a worktree are complete: from now on they are work.
+    pub(crate) fn finish_worktree(&self, checkout: &Checkout) -> Result<(), GitError> {
+        let marker = checkout.git_dir.join(UNFINISHED);
+        match std::fs::remove_file(&marker) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(GitError::writing(&marker)(error))
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
     }
 
     /// Takes back [`Self::add_worktree`], whole or cut off, for an instance whose agent never ran.

@@ -8,7 +8,7 @@ use crate::model::State;
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Operation {
     Create,
-    /// Imports a session of another tool; no agent is started.
+    /// Imports a session of another tool, or an export; no agent is started.
     Import,
     Pause,
     Resume,
@@ -61,6 +61,7 @@ pub(crate) enum Step {
     ClaimNames,
     AddWorktree,
     SetupWorktree,
+    Unpack,
     OpenSession,
     StartAgent,
     SendPrompt,
@@ -71,6 +72,7 @@ pub(crate) enum Step {
     Snapshot,
     VerifySnapshot,
     CloseSession,
+    Deliver,
     FreeWorktree,
     ThinWorktree,
     BringWorktree,
@@ -88,6 +90,7 @@ impl Step {
             Self::ClaimNames => "claim-names",
             Self::AddWorktree => "add-worktree",
             Self::SetupWorktree => "setup-worktree",
+            Self::Unpack => "unpack",
             Self::OpenSession => "open-session",
             Self::StartAgent => "start-agent",
             Self::SendPrompt => "send-prompt",
@@ -98,6 +101,7 @@ impl Step {
             Self::Snapshot => "snapshot",
             Self::VerifySnapshot => "verify-snapshot",
             Self::CloseSession => "close-session",
+            Self::Deliver => "deliver",
             Self::FreeWorktree => "free-worktree",
             Self::ThinWorktree => "thin-worktree",
             Self::BringWorktree => "bring-worktree",
@@ -116,6 +120,7 @@ impl Step {
             Self::ClaimNames => "choosing names",
             Self::AddWorktree => "making the worktree",
             Self::SetupWorktree => "setting up the worktree",
+            Self::Unpack => "unpacking and comparing",
             Self::OpenSession => "opening the session",
             Self::StartAgent => "starting the agent",
             Self::SendPrompt => "sending the prompt",
@@ -126,6 +131,7 @@ impl Step {
             Self::Snapshot => "saving the work",
             Self::VerifySnapshot => "checking what was saved",
             Self::CloseSession => "closing the session",
+            Self::Deliver => "placing the agent's session",
             Self::FreeWorktree => "freeing the worktree",
             Self::ThinWorktree => "freeing the disk",
             Self::BringWorktree => "bringing the worktree back",
@@ -168,6 +174,21 @@ impl Plan {
             operation: Operation::Import,
             reversible: vec![Step::ClaimNames, Step::AddWorktree],
             forward: vec![Step::Record],
+        }
+    }
+
+    /// An export is unpacked, compared, and put away as by [`Self::pause`].
+    pub(crate) fn arrive() -> Self {
+        Self {
+            operation: Operation::Import,
+            reversible: vec![
+                Step::ClaimNames,
+                Step::AddWorktree,
+                Step::Unpack,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+            ],
+            forward: vec![Step::Deliver, Step::FreeWorktree, Step::Record],
         }
     }
 

@@ -153,37 +153,18 @@ impl Command {
         &self,
         read: impl FnOnce(&mut dyn Read) -> T + Send,
     ) -> Result<(T, ExitStatus), Failure> {
-        type NoFeed = fn(&mut dyn Write) -> std::io::Result<()>;
-        self.streamed_with(None::<NoFeed>, read)
-    }
-
-    /// The same with an input.
-    pub(crate) fn fed_streamed<T: Send>(
-        &self,
-        input: Vec<u8>,
-        read: impl FnOnce(&mut dyn Read) -> T + Send,
-    ) -> Result<(T, ExitStatus), Failure> {
-        self.streamed_with(
-            Some(move |pipe: &mut dyn Write| pipe.write_all(&input)),
-            read,
-        )
-    }
-
-    fn streamed_with<F, T: Send>(
-        &self,
-        feed: Option<F>,
-        read: impl FnOnce(&mut dyn Read) -> T + Send,
-    ) -> Result<(T, ExitStatus), Failure>
-    where
-        F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
-    {
+        let feed = |pipe: &mut dyn Write| pipe.write_all(&self.stdin);
         let (read, status, _) = std::thread::scope(|scope| {
-            self.communicate_in(scope, feed, |mut pipe| {
-                let (sender, receiver) = mpsc::channel();
-                // The receiver is gone once the deadline has passed: then the result has no use.
-                scope.spawn(move || drop(sender.send(read(&mut pipe))));
-                receiver
-            })
+            self.communicate_in(
+                scope,
+                (!self.stdin.is_empty()).then_some(feed),
+                |mut pipe| {
+                    let (sender, receiver) = mpsc::channel();
+                    // The receiver is gone once the deadline has passed: then the result has no use.
+                    scope.spawn(move || drop(sender.send(read(&mut pipe))));
+                    receiver
+                },
+            )
         })?;
         Ok((read, status))
     }

@@ -61,6 +61,13 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             format!("say which: {}", list.join(", "))
         }
         Error::WrongState { title, state, .. } => from_state(&word(title), *state),
+        Error::NotExportable { title, state } => match state {
+            State::Running => format!("pause it first: `biv pause {}`", word(title)),
+            _ => format!(
+                "only a paused instance travels: `biv resume {0}`, then `biv pause {0}`",
+                word(title)
+            ),
+        },
         Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
         Error::Busy { title, .. } => {
             format!("try again when it is done; see `biv show {}`", word(title))
@@ -357,6 +364,16 @@ fn git_hint(error: &GitError) -> String {
         GitError::Forge { program, .. } => {
             format!("the branch is pushed; `{program} auth status` says whether you are logged in")
         }
+        GitError::ExportRefused { .. } => {
+            "nothing was written; make the export again where the instance is".to_owned()
+        }
+        GitError::NestedRepository { .. } => {
+            "git follows the settings of such a repository; if you trust it: --with-nested"
+                .to_owned()
+        }
+        GitError::CommitsMissing { .. } => {
+            "fetch them here, or export again with --with-history".to_owned()
+        }
         GitError::Unreadable { .. }
         | GitError::Unwritable { .. }
         | GitError::BranchMoved { .. }
@@ -368,6 +385,7 @@ fn git_hint(error: &GitError) -> String {
         | GitError::SnapshotMissing { .. }
         | GitError::StoredDiffers { .. }
         | GitError::MergeDiffers { .. }
+        | GitError::ArrivedDiffers { .. }
         | GitError::Unexpected { .. }
         | GitError::Call(_) => "run `biv doctor` to find the cause".to_owned(),
     }

@@ -52,7 +52,15 @@ const OWN: &[&str] = &[
 ];
 
 /// Repositories of submodules and their like: they move along with the admin directory.
-const NOT_STORED: &[&str] = &["modules", "lfs", "objects", "worktrees", "bivouac", "hooks"];
+const NOT_STORED: &[&str] = &[
+    "modules",
+    "lfs",
+    "objects",
+    "worktrees",
+    "bivouac",
+    "bivouac-unfinished",
+    "hooks",
+];
 
 /// A file of the admin directory: its relative path and content.
 #[derive(Debug, PartialEq, Eq)]

@@ -54,6 +54,8 @@ pub(super) struct Index {
     pub entries: Vec<Entry>,
     /// Blobs that a resolved conflict can still be brought back from.
     pub resolve_undo: Vec<String>,
+    /// The extension that they are in, as it is.
+    pub undo_extension: Vec<u8>,
     /// When the file was written: an entry as young as this may have changed unnoticed.
     pub written: (u32, u32),
 }
@@ -83,6 +85,7 @@ impl Index {
         Ok(Self {
             entries: index.entries,
             resolve_undo: index.resolve_undo,
+            undo_extension: index.undo_extension,
             written,
         })
     }
@@ -105,6 +108,7 @@ impl Index {
         Ok((!parsed.needs_git).then_some(Self {
             entries: parsed.entries,
             resolve_undo: parsed.resolve_undo,
+            undo_extension: parsed.undo_extension,
             written: modified(&path)?,
         }))
     }
@@ -146,6 +150,7 @@ fn expanded(repo: &Repo, checkout: &Checkout) -> Result<Vec<u8>, GitError> {
 struct Parsed {
     entries: Vec<Entry>,
     resolve_undo: Vec<String>,
+    undo_extension: Vec<u8>,
     /// A part of it lies in another file, or whole directories are one entry.
     needs_git: bool,
 }
@@ -178,19 +183,24 @@ impl<'a> Parser<'a> {
         }
         let mut needs_git = entries.iter().any(|entry| entry.mode == SPARSE_DIRECTORY);
         let mut resolve_undo = Vec::new();
+        let mut undo_extension = Vec::new();
         while self.at + self.hash + 8 <= self.bytes.len() {
             let name = self.take(4)?;
             let length = self.number()? as usize;
             let content = self.take(length)?;
             match name {
                 b"link" => needs_git = true,
-                b"REUC" => resolve_undo = undo_ids(content, self.hash)?,
+                b"REUC" => {
+                    resolve_undo = undo_ids(content, self.hash)?;
+                    undo_extension = content.to_vec();
+                }
                 _ => {}
             }
         }
         Ok(Parsed {
             entries,
             resolve_undo,
+            undo_extension,
             needs_git,
         })
     }

@@ -20,6 +20,7 @@
 //!
 //! Nothing here commits to a branch, touches the stash, runs a hook or changes configuration.
 
+mod carry;
 mod cleaned;
 mod closure;
 mod collect;
@@ -63,6 +64,10 @@ mod verify;
 mod walk;
 mod write;
 
+pub(crate) use carry::{
+    Incoming, Known, LeftBehind, Order, Outgoing, Part, arrive, has_work_of, prepare_export,
+    read_export, undo_arrival,
+};
 pub(crate) use collect::{GRACE, collect_vault};
 pub(crate) use delete::ThinReport;
 pub(crate) use diff::{snapshot_diff_stat, snapshot_diff_text};

@@ -82,7 +82,7 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
             }
         })
         .collect::<Result<Vec<_>, _>>()?;
-    refresh_index(repo, place, &manifest, &stamps)?;
+    refresh_index(repo, &checkout, &manifest, &stamps)?;
     crash::effect();
     // The directory's own time was set last.
     sync_names(dir)?;
@@ -104,6 +104,30 @@ pub(crate) fn refill(repo: &Repo, place: &ParkingPlace) -> Result<RefillReport, 
             .map(|item| bytes_to_path(&item.path))
             .collect(),
     })
+}
+
+/// Writes everything that the manifest lists into a directory in which nothing of it is yet; gives the
+/// stamp of each. An error if anything is not what was stored.
+pub(super) fn fill(
+    vault: &Vault,
+    dir: &Path,
+    manifest: &Manifest,
+    sources: &[Option<Wanted>],
+) -> Result<Vec<Option<Stamp>>, GitError> {
+    let fresh = make_directories(dir, manifest)?;
+    let (_, mut changed) = write_files(vault, dir, manifest, sources, &fresh, Stamps::Reliable)?;
+    link_names(vault, dir, manifest, sources, &mut changed)?;
+    finish_directories(dir, manifest, &mut changed)?;
+    if let Some(path) = changed.iter().next() {
+        return Err(GitError::PathTaken {
+            path: dir.join(bytes_to_path(path)),
+        });
+    }
+    manifest
+        .items
+        .iter()
+        .map(|item| require_restored(dir, item))
+        .collect()
 }
 
 /// Whether a file that looks finished is.

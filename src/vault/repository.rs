@@ -58,6 +58,29 @@ impl Vault {
         }
     }
 
+    /// A bare repository in an empty directory that reads what `alternates` name, in lines.
+    pub(super) fn scratch(repo: &Repo, dir: &Path, alternates: &[u8]) -> Result<Self, GitError> {
+        for name in ["objects/info", "objects/pack", "refs/heads"] {
+            let path = dir.join(name);
+            std::fs::create_dir_all(&path).map_err(GitError::writing(&path))?;
+        }
+        for (name, content) in [
+            ("objects/info/alternates", alternates),
+            ("HEAD", b"ref: refs/heads/none\n"),
+            ("config", config(repo)?.as_bytes()),
+        ] {
+            let path = dir.join(name);
+            std::fs::write(&path, content).map_err(GitError::writing(&path))?;
+        }
+        let shallow = dir.join("shallow");
+        std::os::unix::fs::symlink(repo.common_dir().join("shallow"), &shallow)
+            .map_err(GitError::writing(&shallow))?;
+        Ok(Self {
+            dir: dir.to_owned(),
+            repo: repo.clone(),
+        })
+    }
+
     /// Whether there is one.
     pub(super) fn exists(&self) -> bool {
         self.dir.join(LOCK).exists()

@@ -1,25 +1,23 @@
 //! Fresh stat data for the index of a refilled worktree, so that git need not read every file again.
 
-use super::ParkingPlace;
 use super::digest::checksum;
 use super::index::Index;
 use super::manifest::{Kind, Manifest};
 use super::stamp::Stamp;
 use crate::git::disk::{device_of, replace_durably};
-use crate::git::{GitError, Repo};
+use crate::git::{Checkout, GitError, Repo};
 
 /// Writes the stat data of the new files over that of the old ones, for entries that git knew to be
 /// unchanged; nothing else in the index is touched. A split index keeps its old data: git reads
 /// the files once.
 pub(super) fn refresh_index(
     repo: &Repo,
-    place: &ParkingPlace,
+    checkout: &Checkout,
     manifest: &Manifest,
     stamps: &[Option<Stamp>],
 ) -> Result<(), GitError> {
-    let checkout = place.checkout();
     let path = checkout.index_path();
-    let Some(index) = Index::read_plain(repo, &checkout)? else {
+    let Some(index) = Index::read_plain(repo, checkout)? else {
         return Ok(());
     };
     let mut bytes = std::fs::read(&path).map_err(GitError::reading(&path))?;

@@ -113,7 +113,7 @@ pub(crate) fn preview_thin(
 }
 
 /// Whether the marker tells of files that are stored and perhaps deleted. Else all files are there.
-fn is_under_way(marker: &Marker, fact: &SnapshotFact) -> bool {
+pub(super) fn is_under_way(marker: &Marker, fact: &SnapshotFact) -> bool {
     match marker.phase {
         Phase::Thinning | Phase::Thinned | Phase::Refilling { .. } => true,
         Phase::Refilled { .. } => false,

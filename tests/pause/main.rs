@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod camp;
+mod carried;
 mod chance;
 mod contention;
 mod crash;

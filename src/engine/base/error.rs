@@ -31,6 +31,8 @@ pub(crate) enum Error {
         title: Title,
         state: State,
     },
+    #[error("`{title}` cannot be exported: it is {}", state.name())]
+    NotExportable { title: Title, state: State },
     #[error("`{title}` is busy: {holder}")]
     Busy { title: Title, holder: String },
     #[error("the title `{title}` is taken by another instance")]

@@ -11,6 +11,7 @@ pub(crate) enum Verb {
     Create,
     TrySeal,
     Import,
+    Export,
     Attach,
     Send,
     Pause,
@@ -81,6 +82,8 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     // A sandbox around the agent would end at an instance that it makes itself.
     (Verb::Create, Reach::Outside, "start an instance"),
     (Verb::Import, Reach::Outside, "import instances"),
+    // It writes files wherever it is told to.
+    (Verb::Export, Reach::Outside, "export an instance"),
     // It would nest sessions, or let an agent switch the user's terminal.
     (Verb::Attach, Reach::Outside, "attach"),
     // It could be told to use another directory.

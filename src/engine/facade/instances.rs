@@ -41,6 +41,25 @@ impl Engine {
         self.core.try_seal(asked)
     }
 
+    /// Gathers a paused instance, to be written into any pipe.
+    pub(crate) fn prepare_export(
+        &self,
+        given: &str,
+        options: ExportOptions,
+    ) -> Result<PreparedExport, Error> {
+        self.core.prepare_export(given, options)
+    }
+
+    /// An instance of another home arrives from a file, paused; `-` is standard input.
+    pub(crate) fn import_file(
+        &self,
+        path: &std::path::Path,
+        options: &ImportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        self.core.import_file(path, options, progress)
+    }
+
     /// Imports the sessions of Claude Squad, from its usual state file or from this one.
     pub(crate) fn import_claude_squad(
         &self,

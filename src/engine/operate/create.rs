@@ -365,6 +365,7 @@ impl Core {
             path: path.clone(),
             branch: plan,
             resume_partial: false,
+            without_files: false,
         };
         Ok(Decided {
             repository: self.remember(repository)?,
@@ -471,6 +472,7 @@ fn plan_of(record: &InstanceRecord) -> Option<AddWorktree> {
             _ => BranchPlan::Existing { name },
         },
         resume_partial: false,
+        without_files: false,
     })
 }
 

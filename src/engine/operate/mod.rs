@@ -5,6 +5,7 @@ pub(in crate::engine) mod bring;
 pub(in crate::engine) mod bulk;
 pub(in crate::engine) mod camp;
 pub(in crate::engine) mod camp_state;
+pub(in crate::engine) mod carry;
 pub(in crate::engine) mod crash;
 pub(in crate::engine) mod create;
 pub(in crate::engine) mod environment;

@@ -141,6 +141,7 @@ impl Core {
         Ok(Prepared {
             repository,
             ahead: preflight.ahead,
+            arrival: None,
         })
     }
 }

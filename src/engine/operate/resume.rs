@@ -81,6 +81,7 @@ impl Core {
         let known = Prepared {
             repository,
             ahead: None,
+            arrival: None,
         };
         let record = self.carry_out_prepared(&lock, &dir, journal, record, known, progress)?;
         drop(lock);

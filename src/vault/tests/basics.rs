@@ -46,6 +46,7 @@ fn plan(repo: &Repo, path: &Path) -> AddWorktree {
             start_commit: repo.resolve("HEAD").unwrap().unwrap(),
         },
         resume_partial: false,
+        without_files: false,
     }
 }
 

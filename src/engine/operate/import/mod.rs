@@ -155,6 +155,7 @@ impl Core {
                                 name: session.branch.clone(),
                             },
                             resume_partial: false,
+                            without_files: false,
                         },
                     ),
                 };

@@ -92,6 +92,7 @@ impl Core {
             let known = KnownRepository {
                 repository: repository.clone(),
                 ahead: None,
+                arrival: None,
             };
             match self.carry_out_prepared(&lock, &dir, journal, record, known, progress) {
                 Ok(record) => return Ok(self.landed(&record, prepared, &repository, false)),

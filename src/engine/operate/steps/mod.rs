@@ -1,6 +1,7 @@
 //! The steps of operations: how each is performed and undone.
 
 pub(in crate::engine) mod agent;
+pub(in crate::engine) mod arrival;
 pub(in crate::engine) mod bringing;
 pub(in crate::engine) mod conversation;
 pub(in crate::engine) mod fact;

@@ -19,7 +19,7 @@ impl Work<'_> {
     pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
         match self.operation {
             Operation::Create => self.record_created(facts),
-            Operation::Import => self.record_imported(),
+            Operation::Import => self.record_imported(facts),
             Operation::Pause => self.record_paused(facts),
             Operation::Resume => self.record_resumed(facts),
             Operation::Restart => self.record_restarted(facts),
@@ -60,21 +60,30 @@ impl Work<'_> {
     }
 
     /// Imported instances are paused: the user decides whether to resume them.
-    fn record_imported(&mut self) -> Result<Facts, Error> {
+    fn record_imported(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let at = now();
+        let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT)?;
         self.record.state = RestingState::Paused;
+        // An export brings what is known of its pause.
+        let brought = self.record.pause.take();
         self.record.pause = Some(Pause {
-            at,
-            reason: PauseReason::User,
-            snapshot: None,
-            scrollback_lines: 0,
-            last_action: None,
-            pending_tasks: Vec::new(),
-            summary: None,
-            forced: false,
-            stopped: Vec::new(),
-            draft: None,
+            snapshot: snapshot.as_ref().map(|snapshot| snapshot.reference.clone()),
+            ..brought.unwrap_or(Pause {
+                at,
+                reason: PauseReason::User,
+                snapshot: None,
+                scrollback_lines: 0,
+                last_action: None,
+                pending_tasks: Vec::new(),
+                summary: None,
+                forced: false,
+                stopped: Vec::new(),
+                draft: None,
+            })
         });
+        if snapshot.is_some() {
+            self.put_away(snapshot, facts)?;
+        }
         self.record.paused_at = Some(at);
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;

@@ -2,6 +2,7 @@
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress};
+use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::launch::Waiting;
 use crate::engine::operate::steps::fact;
 use crate::git::Repo;
@@ -25,6 +26,8 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) repository: std::cell::OnceCell<Repo>,
     /// The snapshot, as far as it was read before the operation began.
     pub(super) ahead: Option<ReadAhead>,
+    /// What an export brings.
+    pub(super) arrival: Option<Arrival>,
     /// The worktree as it was when the snapshot was taken.
     pub(super) seen: Option<Seen>,
     /// The agent's processes, as they were before anything was done to it.
@@ -35,10 +38,11 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) recovering: bool,
 }
 
-/// What was read of the worktree before the operation began.
+/// What was read before the operation began.
 pub(in crate::engine) struct Prepared {
     pub repository: Repo,
     pub ahead: Option<ReadAhead>,
+    pub arrival: Option<Arrival>,
 }
 
 impl<'a> Work<'a> {
@@ -58,6 +62,7 @@ impl<'a> Work<'a> {
             refusal: None,
             repository: std::cell::OnceCell::new(),
             ahead: None,
+            arrival: None,
             seen: None,
             tree: None,
             recovering: false,
@@ -69,6 +74,7 @@ impl<'a> Work<'a> {
         Self {
             repository: prepared.repository.into(),
             ahead: prepared.ahead,
+            arrival: prepared.arrival,
             ..self
         }
     }

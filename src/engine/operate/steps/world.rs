@@ -19,6 +19,8 @@ impl World for Work<'_> {
             Step::MoveTarget => self.intend_move_target(facts),
             Step::ClaimNames
             | Step::SetupWorktree
+            | Step::Unpack
+            | Step::Deliver
             | Step::StartAgent
             | Step::Quiesce
             | Step::SaveConversation
@@ -78,6 +80,8 @@ impl Work<'_> {
             Step::ClaimNames => self.claim_names(),
             Step::AddWorktree => self.add_worktree(facts),
             Step::SetupWorktree => self.setup_worktree(facts),
+            Step::Unpack => self.unpack(),
+            Step::Deliver => self.deliver(),
             Step::OpenSession => self.open_session(facts),
             Step::StartAgent => self.start_agent(facts),
             Step::SendPrompt => self.send_prompt(facts),
@@ -104,6 +108,7 @@ impl Work<'_> {
         match step {
             Step::AddWorktree => self.undo_add_worktree(facts),
             Step::SetupWorktree => self.undo_setup_worktree(facts),
+            Step::Unpack => self.undo_unpack(facts),
             Step::OpenSession => self.undo_open_session(),
             Step::StopAgent => self.undo_stop_agent(),
             Step::BringWorktree => self.undo_bring_worktree(facts),
@@ -120,6 +125,7 @@ impl Work<'_> {
             | Step::StartAgent
             | Step::SendPrompt
             | Step::CloseSession
+            | Step::Deliver
             | Step::FreeWorktree
             | Step::ThinWorktree
             | Step::AwaitReady

@@ -1,0 +1,155 @@
+//! `biv export`: a paused instance as a stream of bytes.
+
+use std::io::Write;
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::agents::TranscriptQuery;
+use crate::engine::base::progress::Silent;
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::operate::carry::parts::{parts_of, session_parts};
+use crate::engine::operate::recover::LockedInstance;
+use crate::git::Checkout;
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
+use crate::store::Lock;
+use crate::vault::{self, Known, LeftBehind, Order, Outgoing, ParkState, Part};
+
+/// What was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct ExportOptions {
+    /// Files that git ignores come along.
+    pub with_ignored: bool,
+    /// The whole history comes along, for a repository that has nothing of it.
+    pub with_history: bool,
+}
+
+/// An export that can be written. The instance stays as it is until this is dropped.
+#[derive(Debug)]
+pub(crate) struct PreparedExport {
+    pub id: InstanceId,
+    pub title: Title,
+    outgoing: Outgoing,
+    _lock: Lock,
+}
+
+/// What was exported.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Exported {
+    pub id: InstanceId,
+    pub title: Title,
+    /// The SHA-256 of the manifest, by which both sides know that they have the same.
+    pub manifest: String,
+    pub bytes: u64,
+    /// What does not come along.
+    pub left: Vec<LeftBehind>,
+}
+
+impl PreparedExport {
+    /// What does not come along.
+    pub(crate) fn left(&self) -> &[LeftBehind] {
+        &self.outgoing.left
+    }
+
+    /// Writes it into a file that does not exist yet; under another name until it is whole.
+    pub(crate) fn write_file(&self, path: &Path) -> Result<Exported, Error> {
+        let failed = |error| Error::files("write", path)(error);
+        let whole = std::path::absolute(path).map_err(failed)?;
+        let above = whole.parent().unwrap_or(&whole);
+        let mut file = tempfile::NamedTempFile::new_in(above).map_err(failed)?;
+        let exported = self.write(file.as_file_mut())?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist_noclobber(&whole)
+            .map_err(|error| failed(error.error))?;
+        Ok(exported)
+    }
+
+    /// Writes it into any pipe.
+    pub(crate) fn write(&self, out: &mut (dyn Write + Send)) -> Result<Exported, Error> {
+        let bytes = self.outgoing.write(out)?;
+        Ok(Exported {
+            id: self.id.clone(),
+            title: self.title.clone(),
+            manifest: self.outgoing.hash.clone(),
+            bytes,
+            left: self.outgoing.left.clone(),
+        })
+    }
+}
+
+impl Core {
+    /// The files of the agent's own session, where they can travel.
+    fn session_of(&self, record: &InstanceRecord) -> Result<Vec<Part>, Error> {
+        let provider = self.provider_of(record)?;
+        let Some(reference) = &record.session_ref else {
+            return Ok(Vec::new());
+        };
+        let query = TranscriptQuery {
+            reference,
+            worktree: &record.worktree.path,
+            since: record.created_at,
+        };
+        let files = provider.session_files(query, &self.host);
+        Ok(session_parts(files, &record.worktree.path))
+    }
+
+    /// Gathers a paused instance; nothing is written outside of the repository's own place.
+    pub(crate) fn prepare_export(
+        &self,
+        given: &str,
+        options: ExportOptions,
+    ) -> Result<PreparedExport, Error> {
+        self.prepare()?;
+        let LockedInstance {
+            dir,
+            mut record,
+            lock,
+        } = self.lock_instance(given, Scope::Living, "export")?;
+        if record.state != RestingState::Paused {
+            return Err(Error::NotExportable {
+                title: record.title,
+                state: record.state.into(),
+            });
+        }
+        let repository = self.require_repository(&dir, &mut record, &mut Silent)?;
+        let saved = SavedWork::of(&record)?;
+        let Some(snapshot) = saved.snapshot else {
+            return Err(Error::NotExportable {
+                title: record.title,
+                state: record.state.into(),
+            });
+        };
+        let checkout = match &saved.parking {
+            Some(place) if vault::park_state(place)? == ParkState::Parked => place.checkout(),
+            _ => Checkout::live(&repository, &record.worktree.path)?,
+        };
+        let known = if options.with_history {
+            Known::Nothing
+        } else {
+            Known::Usual {
+                base: record.base.commit.clone(),
+            }
+        };
+        let mut parts = parts_of(&dir, &record)?;
+        parts.extend(self.session_of(&record)?);
+        let outgoing = vault::prepare_export(
+            &repository,
+            Order {
+                checkout: &checkout,
+                snapshot: &snapshot,
+                branch: record.branch.as_ref().map(|branch| branch.name.as_str()),
+                parts,
+                with_ignored: options.with_ignored,
+                known,
+                at: now(),
+            },
+        )?;
+        Ok(PreparedExport {
+            id: record.id,
+            title: record.title,
+            outgoing,
+            _lock: lock,
+        })
+    }
+}

@@ -1,0 +1,283 @@
+//! `biv import FILE`: an instance of another home arrives, paused.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use crate::agents::SessionTravel;
+use crate::engine::base::view::InstanceView;
+use crate::engine::base::{Core, Error, Progress, now};
+use crate::engine::operate::carry::arrival::Arrival;
+use crate::engine::operate::carry::parts::{Luggage, record_in};
+use crate::engine::operate::names::NAMES_WAIT;
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::Prepared;
+use crate::git::{AddWorktree, BranchPlan, GitError, Repo};
+use crate::lifecycle::{Facts, Plan};
+use crate::model::{Branch, InstanceId, InstanceRecord, RestingState, Title, Worktree};
+use crate::vault::{self, Incoming};
+
+/// What was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ImportOptions {
+    /// Any directory of the repository that it arrives in.
+    pub repository: PathBuf,
+    /// Where its worktree will be; a place of this home if None.
+    pub at: Option<PathBuf>,
+    pub title: Option<String>,
+    /// The name of its branch here.
+    pub branch: Option<String>,
+    /// Repositories inside of the worktree come along.
+    pub nested: bool,
+}
+
+/// An instance that has arrived.
+#[derive(Debug, Serialize)]
+pub(crate) struct Arrived {
+    pub instance: InstanceView,
+    /// The SHA-256 of the manifest, after everything was compared with it.
+    pub manifest: String,
+    pub bytes: u64,
+    pub notes: Vec<String>,
+}
+
+impl Core {
+    /// From a file; `-` is standard input.
+    pub(crate) fn import_file(
+        &self,
+        path: &Path,
+        options: &ImportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        if path.as_os_str() == "-" {
+            return self.import_export(&mut std::io::stdin(), options, progress);
+        }
+        let mut file = File::open(path).map_err(Error::files("read", path))?;
+        self.import_export(&mut file, options, progress)
+    }
+
+    /// Reads an export, checks it, and unpacks it under the journal.
+    pub(crate) fn import_export(
+        &self,
+        input: &mut (dyn Read + Send),
+        options: &ImportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        self.prepare()?;
+        let repository = Repo::discover(&options.repository)?;
+        let mut incoming = vault::read_export(&repository, input, options.nested)?;
+        let parts = incoming.parts()?;
+        let luggage = Luggage::sorted(&parts)?;
+        let brought = record_in(&parts)?;
+        let provider = self.catalog.require(&brought.agent)?;
+        let mut notes = notes(&incoming, &brought)?;
+        if provider.session_travel() == SessionTravel::Stays && brought.session_ref.is_some() {
+            notes.push(format!(
+                "the session of {} stays where it was: here it begins a new one; `biv log` has the old one",
+                provider.display()
+            ));
+        }
+        let (manifest, bytes) = (incoming.hash.clone(), incoming.bytes);
+
+        let names = self.store.lock("names", NAMES_WAIT, "import")?;
+        let title = match &options.title {
+            Some(title) => self.choose_title(Some(title), repository.common_dir())?,
+            None => self.free_title(&brought.title, repository.common_dir())?,
+        };
+        let id = self.choose_id(&repository, &brought.id);
+        let (plan, branch) = self.plan_branch(&repository, &mut incoming, options, &brought)?;
+        let path = self.choose_place(&repository, options, &title, &id)?;
+        let worktree = Worktree {
+            path: path.clone(),
+            adopted: false,
+        };
+        if title != brought.title {
+            notes.push(format!("its title `{}` is taken here", brought.title));
+        }
+        let record = self.arriving(&repository, brought, id, title, branch, worktree)?;
+        incoming.give_objects(&repository)?;
+        let plan = AddWorktree {
+            path,
+            branch: plan,
+            resume_partial: false,
+            without_files: true,
+        };
+        let facts = Facts::none()
+            .with(fact::WORKTREE_PLAN, &plan)
+            .with(fact::REPOSITORY, &repository)
+            .with(fact::RECORD, &record);
+        let dir = self.store.claim(&record.id)?;
+        let lock = dir.lock_operation("import")?;
+        let journal = self.begin_journal(&dir, Plan::arrive(), facts)?;
+        drop(names);
+        let prepared = Prepared {
+            repository,
+            ahead: None,
+            arrival: Some(Arrival { incoming, luggage }),
+        };
+        let record = self.carry_out_prepared(&lock, &dir, journal, record, prepared, progress)?;
+        drop(lock);
+        Ok(Arrived {
+            instance: self.show(record.id.as_str())?,
+            manifest,
+            bytes,
+            notes,
+        })
+    }
+
+    /// Its own id, if nothing here has it.
+    fn choose_id(&self, repository: &Repo, wanted: &InstanceId) -> InstanceId {
+        let taken = self.store.instance(wanted).path.exists()
+            || vault::has_work_of(repository, wanted).unwrap_or(true);
+        if taken {
+            InstanceId::random()
+        } else {
+            wanted.clone()
+        }
+    }
+
+    /// The branch that the worktree gets: a new one, or one that is at the same commit already.
+    fn plan_branch(
+        &self,
+        repository: &Repo,
+        incoming: &mut Incoming,
+        options: &ImportOptions,
+        brought: &InstanceRecord,
+    ) -> Result<(BranchPlan, Option<Branch>), Error> {
+        // HEAD's branch is the one that the worktree is on, whatever the instance began with.
+        let on_head = incoming
+            .head_branch()
+            .map(|name| (name.to_owned(), incoming.head().map(str::to_owned)));
+        let own = incoming
+            .branch()
+            .map(|(name, commit)| (name.to_owned(), commit.map(str::to_owned)));
+        let Some((name, commit)) = on_head.or(own) else {
+            let commit = incoming.head().unwrap_or_default().to_owned();
+            return Ok((BranchPlan::Detached { commit }, None));
+        };
+        let name = match &options.branch {
+            Some(other) => {
+                incoming.rename_branch(other);
+                other.clone()
+            }
+            None => name,
+        };
+        self.require_branch_free(repository.common_dir(), &name)?;
+        let made_by_us = brought
+            .branch
+            .as_ref()
+            .is_some_and(|branch| branch.made_by_us);
+        let branch = |made_by_us| {
+            Some(Branch {
+                name: name.clone(),
+                made_by_us,
+            })
+        };
+        let here = repository.branch_commit(&name)?;
+        Ok(match (here, commit) {
+            (None, Some(start_commit)) => {
+                repository.validate_branch_name(&name)?;
+                let plan = BranchPlan::New {
+                    name: name.clone(),
+                    start_commit,
+                };
+                (plan, branch(made_by_us))
+            }
+            (None, None) => {
+                repository.validate_branch_name(&name)?;
+                (
+                    BranchPlan::Unborn { name: name.clone() },
+                    branch(made_by_us),
+                )
+            }
+            (Some(here), commit) if commit.as_ref() == Some(&here) => {
+                if let Some(path) = repository.branch_in_use(&name)? {
+                    return Err(GitError::BranchInUse { name, path }.into());
+                }
+                (BranchPlan::Existing { name: name.clone() }, branch(false))
+            }
+            (Some(found), expected) => {
+                return Err(GitError::BranchMoved {
+                    name,
+                    expected: expected.unwrap_or_default(),
+                    found,
+                }
+                .into());
+            }
+        })
+    }
+
+    fn choose_place(
+        &self,
+        repository: &Repo,
+        options: &ImportOptions,
+        title: &Title,
+        id: &InstanceId,
+    ) -> Result<PathBuf, Error> {
+        let Some(at) = &options.at else {
+            return Ok(self.choose_directory(repository, title, id));
+        };
+        let path = std::path::absolute(at).map_err(Error::files("find", at))?;
+        if path.symlink_metadata().is_ok() {
+            return Err(GitError::PathTaken { path }.into());
+        }
+        Ok(path)
+    }
+
+    /// The record as it is here. What decides over other things than the instance itself stays off.
+    fn arriving(
+        &self,
+        repository: &Repo,
+        brought: InstanceRecord,
+        id: InstanceId,
+        title: Title,
+        branch: Option<Branch>,
+        worktree: Worktree,
+    ) -> Result<InstanceRecord, Error> {
+        Ok(InstanceRecord {
+            format: InstanceRecord::FORMAT,
+            rev: 0,
+            id,
+            title,
+            repository: self.remember(repository)?,
+            branch,
+            worktree,
+            state: RestingState::Running,
+            autoyes: false,
+            autoyes_until: None,
+            place: None,
+            vault: None,
+            command: Vec::new(),
+            snapshots: 0,
+            updated_at: now(),
+            killed_at: None,
+            interrupted_at: None,
+            landed: None,
+            ..brought
+        })
+    }
+}
+
+/// What the user should know before the instance is resumed.
+fn notes(incoming: &Incoming, brought: &InstanceRecord) -> Result<Vec<String>, Error> {
+    let mut notes = Vec::new();
+    if brought.autoyes {
+        notes.push("autoyes was on there; it is off here".to_owned());
+    }
+    if !brought.agent_args.is_empty() {
+        let words = brought.agent_args.iter().map(String::as_str);
+        let words = shlex::try_join(words).unwrap_or_else(|_| brought.agent_args.join(" "));
+        notes.push(format!(
+            "its agent {} is started with: {words}",
+            brought.agent
+        ));
+    }
+    for command in incoming.commands()? {
+        notes.push(format!(
+            "its rebase runs this command when it goes on: {command}"
+        ));
+    }
+    Ok(notes)
+}

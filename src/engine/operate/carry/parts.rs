@@ -1,0 +1,245 @@
+//! The files of an instance that travel beside its work.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use crate::agents::SessionFile;
+use crate::engine::base::Error;
+use crate::model::{InstanceId, InstanceRecord, RunRecord};
+use crate::store::{InstanceDir, ensure_private, replace_file};
+use crate::vault::Part;
+
+const RECORD: &str = "record.json";
+const QUEUE: &str = "queue.json";
+
+/// Directories of an instance whose files travel, and how these files may be named.
+const DIRECTORIES: [(&str, fn(&str) -> bool); 2] = [
+    ("terminal", |name| {
+        ["scrollback", "terminal.json", "line"].contains(&name)
+    }),
+    ("conversation", |name| {
+        ["current.jsonl", "imports.json"].contains(&name)
+            || name.starts_with("archive-") && name.ends_with(".jsonl")
+    }),
+];
+
+/// Everything of an instance that its worktree does not hold.
+pub(super) fn parts_of(dir: &InstanceDir, record: &InstanceRecord) -> Result<Vec<Part>, Error> {
+    let mut parts = vec![json_part(RECORD, &without_place(record))];
+    for run in dir.runs()?.0 {
+        parts.push(json_part(&format!("runs/{}.json", run.run_id), &run));
+    }
+    if let Some(bytes) = read(&dir.queue_path())? {
+        parts.push(Part {
+            name: QUEUE.to_owned(),
+            bytes,
+        });
+    }
+    for (directory, travels) in DIRECTORIES {
+        let path = dir.path.join(directory);
+        let entries = std::fs::read_dir(&path).into_iter().flatten();
+        let mut names: Vec<String> = entries
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+            .filter(|name| travels(name))
+            .collect();
+        names.sort_unstable();
+        for name in names {
+            if let Some(bytes) = read(&path.join(&name))? {
+                parts.push(Part {
+                    name: format!("{directory}/{name}"),
+                    bytes,
+                });
+            }
+        }
+    }
+    Ok(parts)
+}
+
+/// The record, without what is true on this machine only.
+fn without_place(record: &InstanceRecord) -> InstanceRecord {
+    InstanceRecord {
+        place: None,
+        vault: None,
+        command: Vec::new(),
+        ..record.clone()
+    }
+}
+
+fn json_part(name: &str, value: &impl serde::Serialize) -> Part {
+    Part {
+        name: name.to_owned(),
+        bytes: serde_json::to_vec(value).unwrap_or_default(),
+    }
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::files("read", path)(error)),
+    }
+}
+
+/// The record that an export brings.
+pub(super) fn record_in(parts: &[Part]) -> Result<InstanceRecord, Error> {
+    let part = parts.iter().find(|part| part.name == RECORD);
+    let part = part.ok_or_else(|| refused("it has no record"))?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&part.bytes).map_err(|error| refused(&error.to_string()))?;
+    let format = value["format"].as_u64().unwrap_or(0);
+    if format == 0 || format > u64::from(InstanceRecord::FORMAT) {
+        return Err(refused("it was written by a newer biv"));
+    }
+    serde_json::from_value(value).map_err(|error| refused(&format!("its record: {error}")))
+}
+
+fn refused(problem: &str) -> Error {
+    crate::git::GitError::ExportRefused {
+        problem: problem.to_owned(),
+    }
+    .into()
+}
+
+/// Where an instance keeps the files of its agent's session until they are placed.
+const ARRIVED: &str = "arrived";
+const SESSION: &str = "session/";
+/// The path of the worktree that the session files name.
+const SESSION_FROM: &str = "session-from";
+
+/// The files of the agent's own session, and the path that they name.
+pub(super) fn session_parts(files: Vec<SessionFile>, worktree: &Path) -> Vec<Part> {
+    if files.is_empty() {
+        return Vec::new();
+    }
+    // The agent names its directory with links resolved.
+    let above = worktree
+        .parent()
+        .and_then(|above| above.canonicalize().ok());
+    let resolved = match (worktree.canonicalize(), above, worktree.file_name()) {
+        (Ok(path), ..) => path,
+        (_, Some(above), Some(name)) => above.join(name),
+        _ => worktree.to_owned(),
+    };
+    let from = Part {
+        name: SESSION_FROM.to_owned(),
+        bytes: resolved.into_os_string().into_vec(),
+    };
+    let files = files.into_iter().map(|file| Part {
+        name: format!("{SESSION}{}", file.name),
+        bytes: file.bytes,
+    });
+    std::iter::once(from).chain(files).collect()
+}
+
+/// What has arrived of the agent's session and is not placed yet.
+pub(in crate::engine) fn arrived_session(
+    dir: &InstanceDir,
+) -> Result<Option<(PathBuf, Vec<SessionFile>)>, Error> {
+    let arrived = dir.path.join(ARRIVED);
+    let Some(from) = read(&arrived.join(SESSION_FROM))? else {
+        return Ok(None);
+    };
+    let top = arrived.join(SESSION);
+    let mut files = Vec::new();
+    let mut open = vec![top.clone()];
+    while let Some(directory) = open.pop() {
+        let entries = std::fs::read_dir(&directory).map_err(Error::files("read", &directory))?;
+        for entry in entries.flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                open.push(path);
+            } else if let (Ok(name), Some(bytes)) = (path.strip_prefix(&top), read(&path)?) {
+                files.push(SessionFile {
+                    name: name.to_string_lossy().into_owned(),
+                    bytes,
+                });
+            }
+        }
+    }
+    Ok(Some((PathBuf::from(OsString::from_vec(from)), files)))
+}
+
+/// The session is placed: its copy goes.
+pub(in crate::engine) fn forget_arrived(dir: &InstanceDir) -> Result<(), Error> {
+    let arrived = dir.path.join(ARRIVED);
+    match std::fs::remove_dir_all(&arrived) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::files("remove", &arrived)(error))
+        }
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// What is written into the directory of an instance that arrives.
+#[derive(Debug)]
+pub(in crate::engine) struct Luggage {
+    files: Vec<Part>,
+    runs: Vec<RunRecord>,
+}
+
+impl Luggage {
+    /// Sorts the parts; one that is not known, or cannot be understood, is refused.
+    pub(super) fn sorted(parts: &[Part]) -> Result<Self, Error> {
+        let mut luggage = Self {
+            files: Vec::new(),
+            runs: Vec::new(),
+        };
+        for part in parts {
+            let known = |(directory, travels): (&str, fn(&str) -> bool)| {
+                let name = part.name.strip_prefix(directory)?.strip_prefix('/')?;
+                travels(name).then_some(())
+            };
+            if part.name == RECORD {
+                continue;
+            } else if part.name.starts_with("runs/") {
+                let run: RunRecord = serde_json::from_slice(&part.bytes)
+                    .map_err(|error| refused(&format!("{}: {error}", part.name)))?;
+                luggage.runs.push(run);
+            } else if part.name == QUEUE {
+                serde_json::from_slice::<crate::model::Queue>(&part.bytes)
+                    .map_err(|error| refused(&format!("its queue: {error}")))?;
+                luggage.files.push(part.clone());
+            } else if DIRECTORIES
+                .into_iter()
+                .any(|known_one| known(known_one).is_some())
+            {
+                luggage.files.push(part.clone());
+            } else if part.name == SESSION_FROM || part.name.starts_with(SESSION) {
+                luggage.files.push(Part {
+                    name: format!("{ARRIVED}/{}", part.name),
+                    bytes: part.bytes.clone(),
+                });
+            } else {
+                return Err(refused(&format!("`{}` is not known", part.name)));
+            }
+        }
+        Ok(luggage)
+    }
+
+    /// Writes it, for an instance of this id in this repository.
+    pub(in crate::engine) fn unpack(
+        &self,
+        dir: &InstanceDir,
+        id: &InstanceId,
+        repository: &Path,
+    ) -> Result<(), Error> {
+        for part in &self.files {
+            let path = dir.path.join(&part.name);
+            let mut above = dir.path.clone();
+            for name in Path::new(&part.name).parent().into_iter().flatten() {
+                above.push(name);
+                ensure_private(&above)?;
+            }
+            replace_file(&path, &part.bytes)?;
+        }
+        for run in &self.runs {
+            dir.save_run(&RunRecord {
+                instance_id: id.clone(),
+                repo_root: repository.to_owned(),
+                ..run.clone()
+            })?;
+        }
+        Ok(())
+    }
+}
