@@ -12,6 +12,7 @@
 
 mod autoyes;
 mod conversation;
+mod hosts;
 mod landing;
 mod peers;
 mod returning;
@@ -34,9 +35,10 @@ const IGNORED: usize = 30_000;
 type Rows = fn(&mut Bench);
 
 /// All rows, in groups that can be measured alone.
-const GROUPS: [(&str, Rows); 12] = [
+const GROUPS: [(&str, Rows); 13] = [
     ("start", start_up),
     ("list", listing),
+    ("hosts", hosts::rows),
     ("small", small_repository),
     ("returning", returning::rows),
     ("large", large_repository),

@@ -142,7 +142,10 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
             permitted()?;
             config::run(&args, output)
         }
-        Some(Command::New(args)) => new::run(args, &engine()?, output),
+        Some(Command::New(args)) => match &args.host {
+            Some(host) => new_on_host::run(host, args.new, &engine()?, output),
+            None => new::run(args.new, &engine()?, output),
+        },
         Some(Command::Run(args)) => run::run(args, &engine()?, output),
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
         Some(Command::Export(args)) => export::run(&args, &engine()?, output),

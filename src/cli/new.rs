@@ -10,7 +10,6 @@ use super::bulk::end;
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::interrupts::Interrupts;
-use super::new_on_host;
 use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::report::Report;
@@ -118,11 +117,7 @@ impl StartArgs {
     }
 }
 
-pub(super) fn run(command: NewCommand, engine: &Engine, output: &Output) -> CommandResult {
-    let args = command.new;
-    if let Some(host) = &command.host {
-        return new_on_host::run(host, args, engine, output);
-    }
+pub(super) fn run(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     if args.count > 1 {
         return several(args, engine, output);
     }

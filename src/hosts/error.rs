@@ -78,6 +78,9 @@ impl Trouble {
     fn sentence(&self, host: &HostName) -> String {
         match self {
             Self::Unreachable => format!("the host `{host}` cannot be reached"),
+            Self::Slow { seconds: 1 } => {
+                format!("the host `{host}` did not answer within a second")
+            }
             Self::Slow { seconds } => {
                 format!("the host `{host}` did not answer within {seconds} seconds")
             }

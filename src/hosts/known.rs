@@ -1,6 +1,7 @@
 //! The last answers of hosts, so that one that is down can still be shown.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +21,14 @@ pub(crate) struct Known {
     /// When it last failed to answer, if that was later.
     pub failed_at: Option<Timestamp>,
     pub failure: Option<String>,
+}
+
+impl Known {
+    /// Whether nothing was heard or tried for this time.
+    pub(crate) fn is_older_than(&self, now: Timestamp, age: Duration) -> bool {
+        let last = self.failed_at.max(self.at);
+        last.is_none_or(|last| last.until(now) >= age)
+    }
 }
 
 /// The directory of the answers.

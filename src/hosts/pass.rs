@@ -44,6 +44,8 @@ impl Connector {
         if passing.screen.terminal {
             let status = command.in_foreground()?;
             return match status.code() {
+                // A program of the user's has statuses of its own; ssh says itself what went wrong.
+                _ if passing.raw => Ok(shell_status(status)),
                 // ssh itself, or the shell that has found no biv.
                 Some(255) if self.is_ssh() => Err(self.trouble(Trouble::Unreachable, Vec::new())),
                 Some(127) => Err(self.trouble(Trouble::NoProgram, Vec::new())),

@@ -37,6 +37,24 @@ impl Core {
     ) -> Vec<HostEvents> {
         let deadline = self.settings().hosts.deadline;
         let names = self.meant_hosts(which);
+        let known = self.known_hosts();
+        // One that was down costs no time, unless it is asked for by name.
+        let down = |name: &HostName| {
+            let last = known.get(name);
+            last.failure.filter(|_| *which == WhichHosts::All)
+        };
+        let (down, names): (Vec<_>, Vec<_>) = names
+            .into_iter()
+            .map(|name| (down(&name), name))
+            .partition(|(failure, _)| failure.is_some());
+        let names: Vec<HostName> = names.into_iter().map(|(_, name)| name).collect();
+        if !down.is_empty() {
+            self.renew_in_background();
+        }
+        let down = down.into_iter().map(|(failure, host)| HostEvents {
+            host,
+            lines: Err(failure.unwrap_or_default()),
+        });
         std::thread::scope(|scope| {
             let asked: Vec<_> = names
                 .iter()
@@ -61,7 +79,7 @@ impl Core {
                     Err(_) => Err("it could not be asked".to_owned()),
                 },
             });
-            answers.collect()
+            answers.chain(down).collect()
         })
     }
 

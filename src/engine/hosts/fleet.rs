@@ -16,6 +16,9 @@ use crate::store::{Lock, LockMode};
 /// A host that was down is asked in the background, with this much more patience.
 const BACKGROUND: u32 = 3;
 
+/// What is younger is not asked for again in the background: prompts are drawn often.
+const FRESH: Duration = Duration::from_secs(5);
+
 /// Which hosts are meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum WhichHosts {
@@ -72,7 +75,7 @@ impl Core {
                 .map(|name| {
                     let last = known.get(name);
                     let waits = insist || freshness == Freshness::Now && last.failed_at.is_none();
-                    later |= !waits;
+                    later |= !waits && last.is_older_than(now(), FRESH);
                     match waits {
                         true => Ok(scope.spawn(|| self.renew(name, deadline))),
                         false => Err(last),
@@ -125,7 +128,7 @@ impl Core {
         Ok(())
     }
 
-    fn renew_in_background(&self) {
+    pub(in crate::engine) fn renew_in_background(&self) {
         let silence = std::fs::OpenOptions::new().write(true).open("/dev/null");
         let started = silence.map_err(|error| error.to_string()).and_then(|file| {
             let command = Command::new(&self.host.biv).arg("__renew-hosts");
