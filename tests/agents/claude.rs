@@ -169,3 +169,8 @@ fn blocked(stage: &Stage, shown: &str) {
     stage.wait(&instance, "blocked");
     assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
 }
+
+#[test]
+fn a_journey_to_another_home() {
+    acts::travel("claude");
+}
