@@ -34,7 +34,7 @@ impl Eligible {
     fn of(command: &str) -> Self {
         match command {
             "pause" => Self::Running,
-            "resume" => Self::Stopped,
+            "resume" | "export" => Self::Stopped,
             "undo-kill" => Self::Killed,
             "log" | "runs" | "snapshots" | "audit" => Self::Any,
             _ => Self::Living,

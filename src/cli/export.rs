@@ -25,8 +25,8 @@ pub(super) struct ExportArgs {
     /// Bring the whole history, for a repository that has none of it
     #[arg(long)]
     pub with_history: bool,
-    /// Do not encrypt it: whoever has the file can read the work and the conversation
-    #[arg(long)]
+    /// Not encrypted: whoever has the file can read the work and the conversation
+    #[arg(long, required = true)]
     pub plain: bool,
 }
 

@@ -9,6 +9,7 @@ use super::context::CommandResult;
 use super::new::current_dir;
 use super::output::Output;
 use super::progress::StepLine;
+use super::report::Report;
 use super::words;
 use crate::engine::{Arrived, Engine, ImportOptions, ImportReport};
 use crate::model::printable_line;
@@ -45,9 +46,26 @@ pub(super) struct ImportArgs {
 /// The tool whose sessions can be imported.
 const CLAUDE_SQUAD: &str = "claude-squad";
 
+impl ImportArgs {
+    fn of_another_tool(&self) -> bool {
+        self.from.as_os_str() == CLAUDE_SQUAD
+    }
+
+    /// Whether nothing is written.
+    pub(super) fn only_looks(&self) -> bool {
+        self.dry_run && self.of_another_tool()
+    }
+}
+
 pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> CommandResult {
-    if args.from.as_os_str() == CLAUDE_SQUAD {
+    if args.of_another_tool() {
         return run_claude_squad(args, engine, output);
+    }
+    if args.dry_run || args.file.is_some() {
+        return Err(Report::usage(
+            "--dry-run and --file go with `claude-squad` only",
+            "`biv import FILE`",
+        ));
     }
     let options = ImportOptions {
         repository: match &args.repo {

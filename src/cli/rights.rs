@@ -15,7 +15,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
     let none = Vec::new();
     match command {
         Command::New(_) | Command::Run(_) | Command::Adopt(_) | Command::Receive(_) => (Verb::Create, none),
-        Command::Import(args) if args.dry_run => (Verb::Look, none),
+        Command::Import(args) if args.only_looks() => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
         Command::Export(_) => (Verb::Export, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),

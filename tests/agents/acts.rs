@@ -29,6 +29,59 @@ pub(crate) fn pause_at_the_prompt(stage: &Stage) -> Instance {
     instance
 }
 
+/// In the middle of a rebase, with a dirty index and ignored files, it goes to another user's home, another
+/// repository and another path, and the model hears what was said before.
+#[track_caller]
+pub(crate) fn travel(agent: &'static str) {
+    let (export, before) = {
+        let stage = Stage::of(agent);
+        let instance = stage.start("traveller", "the tent is blue");
+        stage.model.request_with("the tent is blue");
+        stage.wait(&instance, "idle");
+        let seen = stage.repository.seen_from(&instance.worktree);
+        seen.write(".gitignore", "*.log\n");
+        seen.write("clash.txt", "ours\n");
+        seen.commit("ours");
+        stage.repository.write("clash.txt", "theirs\n");
+        stage.repository.commit("theirs");
+        assert!(!seen.try_git(&["rebase", "main"]).status.success());
+        seen.write("staged.txt", "staged\n");
+        seen.git(&["add", "staged.txt"]);
+        seen.write("staged.txt", "and changed\n");
+        seen.write("ignored.log", "ignored\n");
+        let before = seen.git(&["status", "--porcelain=v2", "--ignored"]);
+        stage.pause(&instance, &[]);
+        let file = stage.camp.root().join("export");
+        let call = stage
+            .camp
+            .biv(["export", &instance.id, "--plain", "--with-ignored"]);
+        let call = call.args(["--with-history", "-o"]).arg(&file);
+        drop(call.run().ok());
+        (std::fs::read(file).unwrap(), before)
+    };
+    let stage = Stage::of(agent);
+    let call = stage.camp.biv(["import", "-", "--json", "--repo"]);
+    let call = call.arg(&stage.repository.path).stdin(&export);
+    let arrived = call.run().ok().json();
+    let instance = Instance::from_json(&arrived["instance"]);
+    let shown = stage.resume(&instance);
+    assert_eq!(shown["resumable"], true, "{shown:#}");
+    let seen = stage.repository.seen_from(&instance.worktree);
+    assert_eq!(seen.git(&["status", "--porcelain=v2", "--ignored"]), before);
+    stage.turn(&instance, "and the stove is red");
+    let asked = stage.model.request_with("and the stove is red");
+    asked.remembers("user", "the tent is blue");
+    asked.remembers("assistant", "I have read: the tent is blue");
+    let log = stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    for said in ["the tent is blue", "and the stove is red"] {
+        assert_eq!(
+            log.matches(&format!("I have read: {said}")).count(),
+            1,
+            "{log}"
+        );
+    }
+}
+
 /// The worktree is taken down to the ground and built anew at the same path, and the agent is another
 /// process of a program that was not there for a while: the conversation goes on.
 #[track_caller]

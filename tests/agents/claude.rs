@@ -210,3 +210,8 @@ fn background_work_is_not_a_turn() {
     let asked = stage.model.request_with("go on");
     asked.remembers("user", "and the tests");
 }
+
+#[test]
+fn a_journey_to_another_home() {
+    acts::travel("claude");
+}

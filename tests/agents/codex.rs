@@ -108,3 +108,8 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
     let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
     assert!(!config.contains("trust_level"), "{config}");
 }
+
+#[test]
+fn a_journey_to_another_home() {
+    acts::travel("codex");
+}

@@ -150,6 +150,8 @@ fn every_command_answers_with_one_json_document() {
     let instance = camp.start(&repository, "speaks", &[]);
     let linked = camp.root().join("by-hand");
     repository.git(&["worktree", "add", "-q", linked.to_str().unwrap()]);
+    let export = camp.root().join("speaks.biv");
+    let (export, root) = (export.to_str().unwrap(), repository.path.to_str().unwrap());
     instance.wait_idle(&camp);
     let review = camp.root().join("review.txt");
     std::fs::write(&review, "All of it: well done.\n").unwrap();
@@ -284,6 +286,14 @@ fn every_command_answers_with_one_json_document() {
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),
         (vec!["undo-kill", "speaks"], INSTANCE.to_vec()),
+        (
+            vec!["export", "speaks", "--plain", "-o", export],
+            vec!["bytes", "id", "left", "manifest", "title"],
+        ),
+        (
+            vec!["import", export, "--branch", "another", "--repo", root],
+            vec!["bytes", "instance", "manifest", "notes"],
+        ),
         (
             vec!["adopt", linked.to_str().unwrap(), "-a", "demo"],
             INSTANCE.to_vec(),

@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod create;
+mod export;
 mod import;
 mod kill;
 mod land;

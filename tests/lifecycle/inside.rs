@@ -123,6 +123,8 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("new", "new fresh -a demo", false),
     ("run", "run fresh -a demo -p hello", false),
     ("adopt", "adopt .", false),
+    ("export", "export other -o /tmp/nothing --plain", false),
+    ("import", "import nothing.biv", false),
     ("import", "import claude-squad", false),
     ("import", "import claude-squad --dry-run", true),
     ("list", "list", true),

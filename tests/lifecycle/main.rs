@@ -8,6 +8,7 @@ mod confirmations;
 mod create;
 mod daily;
 mod environment;
+mod export;
 mod formats;
 mod homes;
 mod import;

@@ -24,6 +24,8 @@ mod listing;
 mod names;
 mod outgoing;
 mod scratch;
+#[cfg(test)]
+mod tests;
 
 use crate::git::{GitError, Repo};
 use crate::model::InstanceId;

@@ -19,7 +19,8 @@ pub(super) fn trouble(path: &[u8]) -> Option<Trouble> {
     let mut found = None;
     for (depth, name) in path.split(|byte| *byte == b'/').enumerate() {
         if could_be_git(name) {
-            if depth == 0 {
+            // A short name is git's directory on a filesystem that has such names.
+            if depth == 0 && !name.starts_with(b"git~") {
                 return Some(Trouble::GitDirectory);
             }
             found = Some(Trouble::Nested);
@@ -159,7 +160,7 @@ mod tests {
             (".git", Some(Trouble::GitDirectory)),
             (".GIT/config", Some(Trouble::GitDirectory)),
             (".g\u{200c}it/config", Some(Trouble::GitDirectory)),
-            ("git~1/config", Some(Trouble::GitDirectory)),
+            ("git~1/config", Some(Trouble::Nested)),
             (".git. /config", Some(Trouble::GitDirectory)),
             (
                 ".git::$INDEX_ALLOCATION/config",

@@ -51,8 +51,8 @@ pub(crate) struct Order<'a> {
 /// An export that is made and not yet written. It goes away with this.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    scratch: Scratch,
-    head: Head,
+    pub(super) scratch: Scratch,
+    pub(super) head: Head,
     /// What does not come along.
     pub left: Vec<LeftBehind>,
     /// The hash of the manifest.
