@@ -7,7 +7,7 @@ use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, gc, import, kill, land, list, log, man, new, path, pause,
     peek, policy, pull_request, push, queue, rename, repo, restart, resume, run, runs, seal,
-    search, send, show, status, timeout, undo_kill, wait,
+    search, send, show, status, timeout, undo_kill, usage, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -58,6 +58,7 @@ pub(super) enum Command {
     Runs(runs::RunsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),
+    Usage(usage::UsageArgs),
     Compact(compact::CompactArgs),
     Queue(queue::QueueArgs),
     Wait(wait::WaitArgs),

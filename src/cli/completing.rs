@@ -36,7 +36,7 @@ impl Eligible {
             "pause" => Self::Running,
             "resume" => Self::Stopped,
             "undo-kill" => Self::Killed,
-            "log" | "runs" | "audit" => Self::Any,
+            "log" | "runs" | "audit" | "usage" => Self::Any,
             _ => Self::Living,
         }
     }

@@ -17,7 +17,8 @@ const GROUPS: [Group; 6] = [
         heading: "Work with agents",
         commands: &[
             "new", "run", "adopt", "list", "status", "show", "attach", "send", "answer", "queue",
-            "wait", "peek", "diff", "log", "search", "path", "exec", "shell", "open", "rename",
+            "wait", "peek", "diff", "log", "search", "usage", "path", "exec", "shell", "open",
+            "rename",
         ],
     },
     Group {

@@ -13,6 +13,9 @@ use super::words;
 use crate::engine::{Engine, Listing};
 use crate::model::{State, printable_line};
 
+/// The column of the usage.
+const USAGE: usize = 5;
+
 /// List instances, newest activity first
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
@@ -61,7 +64,7 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
 
 fn lines(listing: &Listing) -> String {
     let now = words::now();
-    let rows: Vec<Vec<String>> = listing
+    let mut rows: Vec<Vec<String>> = listing
         .instances
         .iter()
         .map(|view| {
@@ -80,6 +83,9 @@ fn lines(listing: &Listing) -> String {
                 )
                 .trim()
                 .to_owned(),
+                view.usage
+                    .map(|usage| words::shown_usage(usage.total))
+                    .unwrap_or_default(),
                 words::ago(view.last_active_at, now),
                 match &view.asks {
                     Some(asks) => format!("asks: {}", asks.text),
@@ -88,14 +94,22 @@ fn lines(listing: &Listing) -> String {
             ]
         })
         .collect();
-    let headings = [
+    let mut headings = vec![
         "TITLE",
         "STATE",
         "AGENT",
         "BRANCH",
         "DIFF",
+        "USAGE",
         "ACTIVE",
         "LAST LINE",
     ];
+    // A column for something that no agent tells would only take room.
+    if listing.instances.iter().all(|view| view.usage.is_none()) {
+        headings.remove(USAGE);
+        for row in &mut rows {
+            row.remove(USAGE);
+        }
+    }
     table(&headings, &rows, terminal_width())
 }

@@ -62,6 +62,7 @@ mod table;
 mod timeout;
 mod ui;
 mod undo_kill;
+mod usage;
 mod wait;
 mod words;
 

@@ -79,6 +79,14 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     );
     line("changes", words::shown_diff(view.diff));
     line("commits", words::described_standing(view));
+    if let Some(usage) = &view.usage {
+        let mut text = format!("{} tokens", words::shown_usage(usage.total));
+        if let Some(turn) = usage.last_turn.filter(|_| usage.turns > 1) {
+            let last = words::shown_usage(turn.usage);
+            text.push_str(&format!(", last turn {last}"));
+        }
+        line("usage", text);
+    }
     line(
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),

@@ -44,6 +44,7 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
+pub(crate) use base::usage::UsageReport;
 pub(crate) use base::view::{AgentView, CampView, InstanceView, Listing, RunHistory, SealView};
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
@@ -53,7 +54,7 @@ pub(crate) use conversation::search::SearchResult;
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;
-pub(crate) use manual::open_manual;
+pub(crate) use manual::{open_manual, open_pager};
 pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;

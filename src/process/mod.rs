@@ -14,6 +14,7 @@ mod parent_bound;
 mod status;
 mod supervised;
 mod table;
+mod terminal;
 mod tree;
 mod waiting;
 
@@ -25,4 +26,5 @@ pub(crate) use parent_bound::run_bound_to_parent;
 pub(crate) use status::{CANNOT_START, shell_status};
 pub(crate) use supervised::Supervised;
 pub(crate) use table::variable_of;
+pub(crate) use terminal::is_in_foreground;
 pub(crate) use tree::{Survivors, Tree, memory_of, processes_in, stop_tree, tree_of};

@@ -41,6 +41,7 @@ const INSTANCE: &[&str] = &[
     "activity_source",
     "stuck",
     "seal",
+    "usage",
 ];
 
 const PAUSE: &[&str] = &[
@@ -160,15 +161,18 @@ fn every_command_answers_with_one_json_document() {
                 "busy",
                 "changing",
                 "completed",
+                "cost_today_usd",
                 "failed",
                 "interrupted",
                 "needs_you",
                 "paused",
                 "ready",
                 "running",
+                "tokens_today",
                 "total",
             ],
         ),
+        (vec!["usage"], vec!["days", "instances", "silent", "total"]),
         (vec!["path", "speaks"], vec!["path"]),
         (
             vec!["search", "hi"],

@@ -18,6 +18,7 @@ mod place;
 mod reading;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod value;
 
 pub(crate) use asked::PendingRequest;
