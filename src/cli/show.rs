@@ -82,8 +82,8 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     if let Some(usage) = &view.usage {
         let mut text = format!("{} tokens", words::shown_usage(usage.total));
         if let Some(turn) = usage.last_turn.filter(|_| usage.turns > 1) {
-            let last = words::shown_usage(turn.usage);
-            text.push_str(&format!(", last turn {last}"));
+            text += ", last turn ";
+            text += &words::shown_usage(turn.usage);
         }
         line("usage", text);
     }
