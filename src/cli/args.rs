@@ -8,7 +8,7 @@ use super::{
     detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man, new,
     new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
     resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, undo_kill,
-    wait,
+    usage, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -62,6 +62,7 @@ pub(super) enum Command {
     Snapshots(snapshots::SnapshotsArgs),
     Log(log::LogArgs),
     Search(search::SearchArgs),
+    Usage(usage::UsageArgs),
     Compact(compact::CompactArgs),
     Queue(queue::QueueArgs),
     Wait(wait::WaitArgs),

@@ -36,7 +36,7 @@ impl Eligible {
             "pause" => Self::Running,
             "resume" | "export" => Self::Stopped,
             "undo-kill" => Self::Killed,
-            "log" | "runs" | "snapshots" | "audit" => Self::Any,
+            "log" | "runs" | "snapshots" | "audit" | "usage" => Self::Any,
             _ => Self::Living,
         }
     }

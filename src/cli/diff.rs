@@ -1,12 +1,15 @@
 //! `biv diff`
 
+use std::io::IsTerminal;
+use std::process::ExitCode;
+
 use clap::Args;
 use serde_json::json;
 
 use super::context::CommandResult;
 use super::instance::InstanceArg;
 use super::output::Output;
-use crate::engine::{DiffOutput, Engine};
+use crate::engine::{DiffOutput, Engine, open_pager};
 
 /// Show what an instance changed, committed or not
 #[derive(Debug, Args)]
@@ -30,6 +33,9 @@ pub(super) fn run(args: &DiffArgs, engine: &Engine, output: &Output) -> CommandR
         let stat = engine.show(&args.instance.instance)?.diff;
         let text = String::from_utf8_lossy(&diff);
         return Ok(output.json(&json!({ "diff": text, "stat": stat })));
+    }
+    if std::io::stdout().is_terminal() && open_pager(&diff) {
+        return Ok(ExitCode::SUCCESS);
     }
     Ok(output.bytes(&diff))
 }

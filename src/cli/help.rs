@@ -17,8 +17,8 @@ const GROUPS: [Group; 7] = [
         heading: "Work with agents",
         commands: &[
             "new", "run", "adopt", "list", "status", "show", "attach", "send", "answer", "queue",
-            "wait", "peek", "diff", "review", "log", "search", "path", "exec", "shell", "open",
-            "rename",
+            "wait", "peek", "diff", "review", "log", "search", "usage", "path", "exec", "shell",
+            "open", "rename",
         ],
     },
     Group {

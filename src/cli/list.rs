@@ -15,6 +15,9 @@ use super::words::{self, DIM, RESET};
 use crate::engine::{Engine, Freshness, HostListing, InstanceView, Listing, via};
 use crate::model::{State, printable_line};
 
+/// The column of the usage.
+const USAGE: usize = 5;
+
 /// List instances, newest activity first
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
@@ -129,7 +132,7 @@ impl Everywhere {
 
 fn lines(everywhere: &Everywhere) -> String {
     let now = words::now();
-    let rows: Vec<Vec<String>> = everywhere
+    let mut rows: Vec<Vec<String>> = everywhere
         .here
         .instances
         .iter()
@@ -164,6 +167,9 @@ fn lines(everywhere: &Everywhere) -> String {
                 .filter(|part| !part.is_empty())
                 .collect::<Vec<_>>()
                 .join(" "),
+                view.usage
+                    .map(|usage| words::shown_usage(usage.total))
+                    .unwrap_or_default(),
                 words::ago(view.last_active_at, now),
                 match &view.asks {
                     Some(asks) => format!("asks: {}", asks.text),
@@ -172,15 +178,24 @@ fn lines(everywhere: &Everywhere) -> String {
             ]
         })
         .collect();
-    let headings = [
+    let mut headings = vec![
         "TITLE",
         "STATE",
         "AGENT",
         "BRANCH",
         "DIFF",
+        "USAGE",
         "ACTIVE",
         "LAST LINE",
     ];
+    // A column for something that no agent tells would only take room.
+    let told = |view: &InstanceView| view.usage.is_some();
+    if !everywhere.here.instances.iter().any(told) {
+        headings.remove(USAGE);
+        for row in &mut rows {
+            row.remove(USAGE);
+        }
+    }
     table(&headings, &rows, terminal_width())
 }
 

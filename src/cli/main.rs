@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use clap::FromArgMatches;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches};
 
 use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
@@ -20,7 +21,7 @@ use super::{
     detect, diff, doctor, elsewhere, events, exec, export, gc, help, hook, host, import, kill,
     land, list, log, man, new, new_on_host, path, pause, peek, policy, pull_request, push, queue,
     rename, repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status,
-    timeout, ui, undo_kill, wait,
+    timeout, ui, undo_kill, usage as usage_of, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -34,11 +35,13 @@ pub(crate) fn run_command() -> ExitCode {
     }
     let shell = CompletingShell::of_environment();
     clap_complete::CompleteEnv::with_factory(move || complete(help::command(), shell)).complete();
-    let command = help::command();
-    let words = flags_first(&command, std::env::args_os().collect());
-    let parsed = command
-        .try_get_matches_from(words)
-        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let words = flags_first(&Cli::command(), std::env::args_os().collect());
+    let parsed = match Cli::command().try_get_matches_from(&words) {
+        // The texts are made only where they are shown: every other command would wait for them.
+        Err(error) if shows_help(&error) => help::command().try_get_matches_from(words),
+        parsed => parsed,
+    };
+    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     let mut cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -79,6 +82,13 @@ fn route(cli: &mut Cli, output: &Output) -> Result<Elsewhere, Report> {
         return Ok(all_here);
     }
     Ok(elsewhere::run(cli, output)?.unwrap_or(all_here))
+}
+
+fn shows_help(error: &clap::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
 }
 
 /// Without a home there is no log; the command reports that itself.
@@ -177,6 +187,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Pr(args)) => pull_request::run(&args, &engine()?, output),
         Some(Command::Log(args)) => log::run(&args, &engine()?, output),
         Some(Command::Search(args)) => search::run(&args, &engine()?, output),
+        Some(Command::Usage(args)) => usage_of::run(&args, &engine()?, output),
         Some(Command::Compact(args)) => compact::run(&args, &engine()?, output),
         Some(Command::Queue(args)) => queue::run(&args, &engine()?, output),
         Some(Command::Wait(args)) => wait::run(&args, &engine()?, output),

@@ -70,6 +70,7 @@ mod targets;
 mod timeout;
 mod ui;
 mod undo_kill;
+mod usage;
 mod wait;
 mod words;
 

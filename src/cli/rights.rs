@@ -89,6 +89,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Snapshots(_)
         | Command::Log(_)
         | Command::Search(_)
+        | Command::Usage(_)
         | Command::Wait(_)
         | Command::Events(_)
         | Command::Detect(_)

@@ -24,6 +24,9 @@ const BEGINNING: Duration = Duration::from_secs(3);
 /// A dialog that autoyes has not answered within this time is for the user.
 const ANSWER: Duration = Duration::from_secs(5);
 
+/// The exit status when the agent waits for the user instead of being done.
+const ASKED: u8 = 8;
+
 /// Start an agent in the foreground; Ctrl+C pauses it
 #[derive(Debug, Args)]
 pub(super) struct RunArgs {
@@ -157,18 +160,23 @@ fn pause(
     Ok(ExitCode::from(130))
 }
 
+fn asks(view: &InstanceView) -> bool {
+    let activity = view.activity;
+    matches!(
+        activity,
+        Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu)
+    )
+}
+
 /// How the turn ended: with the agent's own exit status where it has exited.
 fn finish(view: &InstanceView, output: &Output) -> ExitCode {
     if output.wants_json() {
         output.json_line(view);
     } else {
-        let state = match (view.state, view.activity) {
-            (
-                State::Running,
-                Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu),
-            ) => "needs you",
-            (State::Running, _) => "is done with its turn",
-            (state, _) => state.name(),
+        let state = match view.state {
+            State::Running if asks(view) => "needs you",
+            State::Running => "is done with its turn",
+            state => state.name(),
         };
         output.say(&format!(
             "`{}` {state}; `biv attach {}` continues it",
@@ -177,6 +185,7 @@ fn finish(view: &InstanceView, output: &Output) -> ExitCode {
         ));
     }
     match view.state {
+        State::Running if asks(view) => ExitCode::from(ASKED),
         State::Failed | State::Interrupted => ExitCode::FAILURE,
         _ => ExitCode::SUCCESS,
     }

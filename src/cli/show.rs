@@ -87,6 +87,14 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     if let Some(pull) = &view.pull_request {
         line("pull request", described(pull));
     }
+    if let Some(usage) = &view.usage {
+        let mut text = format!("{} tokens", words::shown_usage(usage.total));
+        if let Some(turn) = usage.last_turn.filter(|_| usage.turns > 1) {
+            text += ", last turn ";
+            text += &words::shown_usage(turn.usage);
+        }
+        line("usage", text);
+    }
     line(
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),

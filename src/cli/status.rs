@@ -7,6 +7,7 @@ use super::context::CommandResult;
 use super::everywhere::WhereArgs;
 use super::output::Output;
 use super::report::Report;
+use super::words::{shown_cost, shown_count};
 use crate::engine::{Engine, Freshness, InstanceView, WhichHosts};
 use crate::model::{Activity, State};
 
@@ -20,8 +21,11 @@ pub(super) struct StatusArgs {
     pub place: WhereArgs,
 }
 
+/// Fields that are no counts of instances.
+const USED_TODAY: [&str; 2] = ["tokens_today", "cost_today_usd"];
+
 /// How many instances there are of each kind.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 struct Counts {
     needs_you: usize,
     blocked: usize,
@@ -36,6 +40,9 @@ struct Counts {
     completed: usize,
     failed: usize,
     total: usize,
+    /// What all of them have used today, as far as they tell.
+    tokens_today: u64,
+    cost_today_usd: Option<f64>,
 }
 
 pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -55,7 +62,8 @@ pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> Comman
     let counts = Counts::of(&instances);
     let line = match &args.format {
         Some(format) => counts.formatted(format).map_err(|field| {
-            let known: Vec<&str> = counts.fields().map(|(name, _)| name).into();
+            let known = counts.fields().map(|(name, _)| name);
+            let known: Vec<&str> = known.into_iter().chain(USED_TODAY).collect();
             Report::usage(
                 format!("`{{{field}}}` is not a field of the status"),
                 format!("fields are {}", known.join(", ")),
@@ -72,6 +80,12 @@ impl Counts {
         for view in views {
             counts.total += 1;
             *counts.kind(view.state, view.activity) += 1;
+            if let Some(usage) = &view.usage {
+                counts.tokens_today += usage.today.tokens.total();
+                if let Some(cost) = usage.today.cost_usd {
+                    *counts.cost_today_usd.get_or_insert(0.0) += cost;
+                }
+            }
         }
         counts
     }
@@ -108,6 +122,19 @@ impl Counts {
         ]
     }
 
+    /// One field as text.
+    fn field(&self, name: &str) -> Option<String> {
+        match name {
+            "tokens_today" => Some(shown_count(self.tokens_today)),
+            "cost_today_usd" => Some(self.cost_today_usd.map(shown_cost).unwrap_or_default()),
+            name => {
+                let fields = self.fields();
+                let found = fields.iter().find(|(known, _)| *known == name);
+                found.map(|(_, count)| count.to_string())
+            }
+        }
+    }
+
     /// What there is, the most urgent first: `2 need you · 3 busy`.
     fn line(&self) -> String {
         let parts: Vec<String> = self
@@ -138,10 +165,7 @@ impl Counts {
                 rest = after;
                 continue;
             };
-            let fields = self.fields();
-            let found = fields.iter().find(|(name, _)| *name == field);
-            let (_, count) = found.ok_or_else(|| field.to_owned())?;
-            line.push_str(&count.to_string());
+            line.push_str(&self.field(field).ok_or_else(|| field.to_owned())?);
             rest = after;
         }
         line.push_str(rest);
@@ -189,7 +213,8 @@ mod tests {
         let json = serde_json::to_value(Counts::default()).unwrap();
         let names: Vec<&str> = Counts::default().fields().map(|(name, _)| name).into();
         let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-        assert_eq!(names.len(), keys.len());
+        assert_eq!(names.len() + USED_TODAY.len(), keys.len());
         assert!(names.iter().all(|name| json.get(name).is_some()));
+        assert!(USED_TODAY.iter().all(|name| json.get(name).is_some()));
     }
 }

@@ -36,6 +36,7 @@ impl Targets<'_> {
             Command::Autoyes(args) => {
                 return Targets::First(args.parts().0.len(), &mut args.words);
             }
+            Command::Usage(args) => return Targets::Several(&mut args.instances),
             Command::Wait(args) => return Targets::Several(&mut args.instances.instances),
             Command::Shell(args) => &mut args.instance.instance,
             Command::Review(args) => &mut args.instance.instance,

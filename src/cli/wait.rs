@@ -92,7 +92,17 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         let mut open: Vec<InstanceView> = Vec::new();
         for one in awaited.iter_mut().filter(|one| one.outcome.is_none()) {
             let view = engine.show(one.id.as_str())?;
-            match judge(args.wanted, &view) {
+            let judged = match judge(args.wanted, &view) {
+                // A plain command shows no prompt that is known.
+                Judged::NotYet if args.wanted == Wanted::Idle && may_be_quiet(&view) => {
+                    match engine.is_quiet(&view.id)? {
+                        true => Judged::Reached,
+                        false => Judged::NotYet,
+                    }
+                }
+                judged => judged,
+            };
+            match judged {
                 Judged::Reached => {
                     let since = *one.held.get_or_insert_with(Instant::now);
                     if args.wanted != Wanted::Idle || since.elapsed() >= HOLD {
@@ -231,6 +241,10 @@ fn judge(wanted: Wanted, view: &InstanceView) -> Judged {
     } else {
         Judged::NotYet
     }
+}
+
+fn may_be_quiet(view: &InstanceView) -> bool {
+    view.state == State::Running && view.activity == Some(Activity::Unknown)
 }
 
 fn doing(view: &InstanceView) -> &'static str {

@@ -51,6 +51,7 @@ pub(crate) use base::progress::{Progress, Silent};
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
+pub(crate) use base::usage::UsageReport;
 pub(crate) use base::via::{set_via, via};
 pub(crate) use base::view::{
     AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, WorkKept,
@@ -69,7 +70,7 @@ pub(crate) use hosts::carry::{Carried, Receive, RepositoryKey, RepositoryThere};
 pub(crate) use hosts::events::HostEvents;
 pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
 pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
-pub(crate) use manual::open_manual;
+pub(crate) use manual::{open_manual, open_pager};
 pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;

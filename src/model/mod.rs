@@ -18,6 +18,7 @@ mod seal;
 mod state;
 mod text;
 mod time;
+mod usage;
 
 pub(crate) use activity::Activity;
 pub(crate) use autoyes::AutoyesSwitch;
@@ -38,3 +39,4 @@ pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
 pub(crate) use state::{RestingState, State};
 pub(crate) use text::{Title, TitleError, directory_name, last_lines, slug, without_whitespace};
 pub(crate) use time::Timestamp;
+pub(crate) use usage::{Tokens, TurnUsage, Usage, UsageEvent, UsageLedger};

@@ -14,6 +14,17 @@ impl Command {
             .map_err(|source| self.not_started(source))
     }
 
+    /// The same, with its standard input from a file.
+    pub(crate) fn in_foreground_reading(
+        &self,
+        input: std::fs::File,
+    ) -> Result<ExitStatus, Failure> {
+        self.prepared()
+            .stdin(input)
+            .status()
+            .map_err(|source| self.not_started(source))
+    }
+
     /// Starts the program so that it outlives this process. Its output goes to a file. The program
     /// starts its own session.
     pub(crate) fn spawn_detached(

@@ -16,6 +16,7 @@ mod relayed;
 mod status;
 mod supervised;
 mod table;
+mod terminal;
 mod tree;
 mod waiting;
 
@@ -29,4 +30,5 @@ pub(crate) use relayed::Input;
 pub(crate) use status::{CANNOT_START, shell_status};
 pub(crate) use supervised::Supervised;
 pub(crate) use table::variable_of;
+pub(crate) use terminal::is_in_foreground;
 pub(crate) use tree::{Survivors, Tree, memory_of, processes_in, stop_tree, tree_of};

@@ -28,6 +28,29 @@ pub(crate) fn snapshot_diff_stat(
     Ok(stat)
 }
 
+/// Whether a snapshot has anything that no commit has: untracked files, or an index or tracked files that
+/// differ from HEAD in their content. A file that was written again as it was is no difference.
+pub(crate) fn snapshot_is_dirty(repo: &Repo, fact: &SnapshotFact) -> Result<bool, GitError> {
+    if fact.untracked > 0 {
+        return Ok(true);
+    }
+    let head = match &fact.head {
+        Some(head) => head.clone(),
+        None => repo.empty_tree().to_owned(),
+    };
+    let vault = Vault::find(repo)?;
+    let names = [&head, &fact.commit, &format!("{}^2", fact.commit)];
+    let trees = vault
+        .seen_by(repo.git())
+        .arg("rev-parse")
+        .args(names.map(|name| format!("{name}^{{tree}}")))
+        .deadline(SLOW)
+        .text()?;
+    let mut trees = trees.lines();
+    let head = trees.next();
+    Ok(trees.any(|tree| Some(tree) != head))
+}
+
 /// As [`crate::git::diff_text`], of a paused instance.
 pub(crate) fn snapshot_diff_text(
     repo: &Repo,

@@ -70,7 +70,7 @@ pub(crate) use carry::{
 };
 pub(crate) use collect::{GRACE, collect_vault};
 pub(crate) use delete::ThinReport;
-pub(crate) use diff::{snapshot_diff_stat, snapshot_diff_text};
+pub(crate) use diff::{snapshot_diff_stat, snapshot_diff_text, snapshot_is_dirty};
 pub(crate) use fact::{Label, SnapshotFact};
 pub(crate) use inventory::ThinPolicy;
 pub(crate) use moved::{

@@ -372,6 +372,28 @@ pub(crate) fn tell_what_was_said(stage: &Stage) {
     });
     stage.pause(&instance, &[]);
     assert_eq!(log().matches("I have read: the soup is hot").count(), 1);
+    tell_its_usage(stage, &instance);
+}
+
+/// What the agent has used is in its transcript; Aider rounds it and is left out.
+fn tell_its_usage(stage: &Stage, instance: &Instance) {
+    let used = stage.camp.biv(["usage", "--json", &instance.id]).run().ok();
+    let used = used.json();
+    if stage.agent == "aider" {
+        assert_eq!(used["silent"][0], "aider", "{used:#}");
+        return;
+    }
+    let one = &used["instances"][0];
+    assert!(one["input"].as_u64() > Some(0), "{used:#}");
+    assert!(one["output"].as_u64() > Some(0), "{used:#}");
+    let turns = one["turns"].as_array().unwrap();
+    let spoken: u64 = turns
+        .iter()
+        .filter_map(|turn| turn["output"].as_u64())
+        .sum();
+    assert_eq!(Some(spoken), one["output"].as_u64(), "{used:#}");
+    let shown = stage.camp.show(instance);
+    assert_eq!(shown["usage"]["output"], one["output"], "{shown:#}");
 }
 
 /// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a

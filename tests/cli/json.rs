@@ -47,6 +47,7 @@ const INSTANCE: &[&str] = &[
     "seal",
     // The name of another machine; null: here.
     "host",
+    "usage",
 ];
 
 const PAUSE: &[&str] = &[
@@ -179,15 +180,18 @@ fn every_command_answers_with_one_json_document() {
                 "busy",
                 "changing",
                 "completed",
+                "cost_today_usd",
                 "failed",
                 "interrupted",
                 "needs_you",
                 "paused",
                 "ready",
                 "running",
+                "tokens_today",
                 "total",
             ],
         ),
+        (vec!["usage"], vec!["days", "instances", "silent", "total"]),
         (vec!["path", "speaks"], vec!["path"]),
         (
             vec!["search", "hi"],

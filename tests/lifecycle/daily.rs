@@ -1,6 +1,7 @@
 //! The small verbs of every day: status, path, exec, open, rename.
 
 use crate::support::Camp;
+use crate::support::terminal::Terminal;
 
 #[test]
 fn the_status_counts_what_there_is() {
@@ -114,4 +115,110 @@ fn words_are_found_in_every_conversation_also_of_the_killed() {
     let none = camp.biv(["search", "coffee"]).run().ok().stdout;
     assert_eq!(none, "Nothing was found.\n");
     drop(camp.biv(["search", " "]).run().fails(2));
+}
+
+#[test]
+fn a_kill_says_what_is_unmerged_and_a_purge_frees_the_disk() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "one", &[]);
+    let within = |line: &str| {
+        let ran = camp.biv(["exec", "one", "--", "sh", "-c", line]).run();
+        drop(ran.ok());
+    };
+    within("echo done > done.txt; git add done.txt; git commit -qm done; echo more > more.txt");
+    let killed = camp.biv(["kill", "-y", "one", "--purge"]).run().ok();
+    let said = killed.said();
+    assert!(said.contains("`one` has 1 commit that "), "{said}");
+    assert!(said.contains("and uncommitted work."), "{said}");
+    assert!(said.contains(" kB are freed."), "{said}");
+    drop(camp.biv(["undo-kill", "one"]).run().ok());
+    drop(camp.biv(["resume", "one"]).run().ok());
+    let text = std::fs::read_to_string(instance.worktree.join("more.txt")).unwrap();
+    assert_eq!(text, "more\n");
+
+    // Nothing to say of one that has changed nothing.
+    let idle = camp.start(&repository, "two", &[]);
+    drop(idle);
+    let said = camp.biv(["kill", "-y", "two"]).run().ok().said();
+    assert!(!said.contains("has"), "{said}");
+}
+
+#[test]
+fn a_file_that_is_written_again_as_it_was_is_no_uncommitted_work() {
+    let camp = Camp::new();
+    let instance = camp.start(&camp.repository("app"), "one", &[]);
+    let file = instance.worktree.join("src/lib.rs");
+    let text = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    drop(camp.biv(["pause", "one"]).run().ok());
+    assert_eq!(camp.show(&instance)["dirty"], false);
+    drop(camp.biv(["resume", "one"]).run().ok());
+    std::fs::write(&file, "other\n").unwrap();
+    drop(camp.biv(["pause", "one"]).run().ok());
+    assert_eq!(camp.show(&instance)["dirty"], true);
+}
+
+#[test]
+fn a_run_that_ends_with_a_question_has_a_status_of_its_own() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let run = [
+        "run",
+        "asks",
+        "-a",
+        "demo",
+        "-p",
+        "/ask Tea? | Yes | No",
+        "--repo",
+    ];
+    let said = camp.biv(run).arg(&repository.path).run().fails(8).said();
+    assert!(said.contains("`asks` needs you"), "{said}");
+    let run = ["run", "says", "-a", "demo", "-p", "hi there", "--repo"];
+    drop(camp.biv(run).arg(&repository.path).run().ok());
+}
+
+#[test]
+fn a_diff_goes_through_a_pager_on_a_terminal_only() {
+    let camp = Camp::new();
+    let instance = camp.start(&camp.repository("app"), "one", &[]);
+    std::fs::write(instance.worktree.join("new.txt"), "a line\n").unwrap();
+    let pager = "sed s/^/paged:/";
+    let terminal = Terminal::running(&camp, &format!("GIT_PAGER='{pager}' biv diff one"));
+    terminal.wait_for("paged:");
+    terminal.wait_for("ended with 0");
+    let plain = camp.biv(["diff", "one"]).env("GIT_PAGER", pager).run().ok();
+    assert!(plain.stdout.starts_with("diff --git"), "{}", plain.stdout);
+}
+
+#[test]
+fn submodules_that_are_not_there_are_named() {
+    let camp = Camp::new();
+    let (repository, library) = (camp.repository("app"), camp.repository("library"));
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q"];
+    let from = library.path.to_str().unwrap();
+    repository.git(&[&add[..], &[from, "libs/one"]].concat());
+    repository.git(&["commit", "-qm", "a submodule"]);
+    let new = ["new", "one", "-a", "demo", "--repo"];
+    let said = camp.biv(new).arg(&repository.path).run().ok().said();
+    assert!(
+        said.contains("submodules are not checked out: libs/one"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_wait_for_a_plain_shell_ends_when_its_command_has_ended() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let shell = camp.start_shell(&repository, "plain", "PS1='>> ' exec sh -i");
+    shell.wait_screen(&camp, ">>");
+    drop(
+        camp.biv(["send", "plain", "sleep 4; touch done"])
+            .run()
+            .ok(),
+    );
+    let wait = ["wait", "plain", "--for", "idle"];
+    drop(camp.biv(wait).run().ok());
+    assert!(shell.worktree.join("done").exists());
 }

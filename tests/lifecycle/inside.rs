@@ -171,6 +171,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ),
     ("log", "log other", true),
     ("search", "search hello", true),
+    ("usage", "usage", true),
     ("compact", "compact other", false),
     ("queue", "queue other", true),
     ("queue", "queue other hello", false),

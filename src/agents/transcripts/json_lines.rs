@@ -106,7 +106,7 @@ fn understand(
 }
 
 impl Bookmark {
-    fn is_new(&mut self, entry: &ConversationEntry) -> bool {
+    pub(super) fn is_new(&mut self, entry: &ConversationEntry) -> bool {
         let name = ["id", "call", "phase"].map(|key| entry.text(key).unwrap_or_default());
         let name = stable_hash(name.join("\n").as_bytes());
         if self.recent.contains(&name) {

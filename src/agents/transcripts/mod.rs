@@ -19,6 +19,7 @@ mod place;
 mod reading;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod value;
 
 pub(crate) use asked::PendingRequest;

@@ -54,6 +54,21 @@ impl Database {
         Ok(found.optional()?.is_some())
     }
 
+    /// The messages of a session, oldest first: id, time and content.
+    pub(super) fn messages(&self, session: &str) -> rusqlite::Result<Vec<(String, i64, Value)>> {
+        let mut messages = self.0.prepare(
+            "SELECT id, time_created, data FROM message \
+             WHERE session_id = ?1 AND length(data) <= ?2 ORDER BY time_created, id",
+        )?;
+        let mut rows = messages.query(params![session, LONGEST])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let data = serde_json::from_str(&row.get::<_, String>(2)?).unwrap_or_default();
+            found.push((row.get(0)?, row.get(1)?, data));
+        }
+        Ok(found)
+    }
+
     /// The open tool calls of a directory's sessions, including those of sub-agents: commands and paths. A
     /// later prompt of the user may exist already.
     pub(super) fn open_calls(&self, directory: &str) -> rusqlite::Result<Vec<String>> {

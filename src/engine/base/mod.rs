@@ -14,6 +14,7 @@ pub(in crate::engine) mod saved;
 pub(in crate::engine) mod socket;
 pub(in crate::engine) mod sources;
 pub(in crate::engine) mod time_scale;
+pub(in crate::engine) mod usage;
 pub(in crate::engine) mod versions;
 pub(in crate::engine) mod via;
 pub(in crate::engine) mod view;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::base::usage::UsageView;
 use crate::model::{
     Activity, DiffStat, InstanceId, InstanceRecord, PauseReason, PullRequestRecord,
     PullRequestStanding, QueueCounts, RunId, RunRecord, SealLayer, SealNetwork, Standing, State,
@@ -64,6 +65,8 @@ pub(crate) struct InstanceView {
     pub activity_source: Option<String>,
     /// Why an operation on it cannot finish.
     pub stuck: Option<String>,
+    /// What it has used of its model; None where that is not known.
+    pub usage: Option<UsageView>,
     /// None: the agent is not sealed.
     pub seal: Option<SealView>,
     #[serde(skip)]

@@ -81,6 +81,7 @@ impl Core {
         if let Err(error) = self.import_conversation(dir, &record) {
             tracing::warn!(%error, "import the conversation before its reference changes");
         }
+        self.count_usage(dir, &record);
         record.session_ref = Some(reference.to_owned());
         record.updated_at = now();
         dir.save(&mut record)?;

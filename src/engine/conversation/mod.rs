@@ -5,3 +5,4 @@ pub(in crate::engine) mod follow;
 pub(in crate::engine) mod log;
 pub(in crate::engine) mod search;
 pub(in crate::engine) mod transcript;
+pub(in crate::engine) mod usage;

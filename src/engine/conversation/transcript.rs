@@ -233,7 +233,7 @@ impl Core {
     }
 
     /// The conversations of this process, oldest first: those that its hooks told of, and the current one.
-    fn references(&self, dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
+    pub(super) fn references(&self, dir: &InstanceDir, record: &InstanceRecord) -> Vec<String> {
         let provider = self.provider_of(record);
         if provider.is_ok_and(|provider| provider.writes_into_the_worktree()) {
             return vec![WORKTREE.to_owned()];
@@ -251,7 +251,7 @@ impl Core {
     }
 }
 
-fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> TranscriptQuery<'a> {
+pub(super) fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> TranscriptQuery<'a> {
     TranscriptQuery {
         reference,
         worktree: &record.worktree.path,
@@ -260,7 +260,7 @@ fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> TranscriptQuery
 }
 
 /// The name of a transcript among all that an instance ever had.
-fn source(record: &InstanceRecord, reference: &str) -> String {
+pub(super) fn source(record: &InstanceRecord, reference: &str) -> String {
     format!("{}:{reference}", record.agent)
 }
 

@@ -4,6 +4,11 @@ use crate::engine::*;
 use crate::model::{InstanceId, PauseReason, Title};
 
 impl Engine {
+    /// Frees the disk that a killed instance holds, as far as its work is stored.
+    pub(crate) fn purge(&self, id: &InstanceId) -> Result<Option<Collected>, Error> {
+        self.core.purge(id)
+    }
+
     /// Does the same for each of these, several at a time. A failure does not stop the others.
     pub(crate) fn for_each<T: Send>(
         &self,

@@ -159,6 +159,11 @@ impl Engine {
         self.core.import_last_words(id)
     }
 
+    /// What the named instances have used, or all, killed ones too.
+    pub(crate) fn usage(&self, given: &[String]) -> Result<UsageReport, Error> {
+        self.core.usage(given)
+    }
+
     /// The newest entries of all conversations that have all these words, in any order and case.
     pub(crate) fn search(&self, words: &[String], most: usize) -> Result<SearchResult, Error> {
         self.core.search(words, most)

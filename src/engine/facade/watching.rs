@@ -10,6 +10,11 @@ use crate::engine::*;
 use crate::model::{Activity, InstanceId, RestingState, Title};
 
 impl Engine {
+    /// Whether a plain command has said nothing for a while. False for agents whose screen tells.
+    pub(crate) fn is_quiet(&self, id: &InstanceId) -> Result<bool, Error> {
+        self.core.is_quiet(id)
+    }
+
     /// Begins to watch every agent of this home, those that come later too.
     pub(crate) fn watch(&self, pipes: PanePipes) -> Result<(Watcher, Receiver<WatchEvent>), Error> {
         Watcher::start(Arc::clone(&self.core), pipes)

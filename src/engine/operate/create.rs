@@ -11,6 +11,7 @@ use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::setup;
 use crate::engine::operate::setup::Consent;
 use crate::engine::operate::steps::fact;
+use crate::engine::operate::submodules::name_missing;
 use crate::git::{self, AddWorktree, BranchPlan, Repo, WorktreeKind};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
@@ -169,6 +170,7 @@ impl Core {
             }
             Err(error) => return Err(error),
         };
+        name_missing(&record.worktree.path, progress);
         self.end_camp_pause(&record.id, progress);
         // Asked while the agent starts, and only once for each version of it.
         let (learned, sign) = std::thread::scope(|scope| {

@@ -179,6 +179,21 @@ impl Core {
         Ok(collected.with(report))
     }
 
+    /// Frees the disk that a killed instance holds, as far as its work is stored. None if there is nothing.
+    pub(crate) fn purge(&self, id: &InstanceId) -> Result<Option<Collected>, Error> {
+        let held = self.lock_instance(id.as_str(), Scope::Killed, "purge")?;
+        let mut record = held.record;
+        let Some(PutAway { place, .. }) = put_away(&record)? else {
+            return Ok(None);
+        };
+        let parked = vault::park_state(&place)? == ParkState::Parked;
+        if !parked || vault::on_disk(&place)? == OnDisk::Least {
+            return Ok(None);
+        }
+        crash::enter("gc");
+        self.thin_parked(&held.dir, &mut record).map(Some)
+    }
+
     /// Deletes for good, and only here. It is thinned first, so that what was in it is in the
     /// snapshot's objects and was proved; the snapshot itself goes to the trash and is dropped by its
     /// own age. Until all of it is gone, the instance is remembered.

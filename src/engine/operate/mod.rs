@@ -40,6 +40,7 @@ pub(in crate::engine) mod shell;
 pub(in crate::engine) mod show;
 pub(in crate::engine) mod snapshots;
 pub(in crate::engine) mod steps;
+pub(in crate::engine) mod submodules;
 pub(in crate::engine) mod suspend;
 pub(in crate::engine) mod wait;
 pub(in crate::engine) mod within;

@@ -65,6 +65,7 @@ impl Core {
                 .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
             let shot = pane.and_then(|pane| shots.iter().find(|shot| shot.pane == pane.id));
             let found = self.settle(found, pane)?;
+            self.follow_usage(&found);
             let view = view(&found, pane, shot);
             if state.is_none_or(|wanted| wanted == view.state) {
                 instances.push(view);
@@ -101,6 +102,7 @@ impl Core {
             }
             Err(error) => return Err(error),
         };
+        self.count_usage(&found.dir, &found.record);
         let server = self.server_of(&found.record);
         let pane = seen(server.pane_of(&found.record.id))?;
         let shot = match &pane {

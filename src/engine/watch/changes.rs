@@ -46,36 +46,42 @@ struct CountedSnapshot {
     stat: DiffStat,
     #[serde(default)]
     counting: u32,
+    /// None where an older version has counted.
+    #[serde(default)]
+    dirty: Option<bool>,
 }
 
-/// The difference of a saved worktree against its base, counted once.
+/// The difference of a saved worktree against its base, and whether it has uncommitted work; counted once.
 pub(in crate::engine) fn count_saved(
     dir: &InstanceDir,
     record: &InstanceRecord,
     snapshot: &SnapshotFact,
-) -> Option<DiffStat> {
+) -> Option<(DiffStat, bool)> {
     let path = dir.path.join("diff-saved.json");
     let known = std::fs::read(&path)
         .ok()
         .and_then(|text| serde_json::from_slice::<CountedSnapshot>(&text).ok());
     if let Some(known) =
         known.filter(|known| known.counting == COUNTING && known.commit == snapshot.commit)
+        && let Some(dirty) = known.dirty
     {
-        return Some(known.stat);
+        return Some((known.stat, dirty));
     }
     let repository = Repo::discover(&record.repository.root).ok()?;
     let base = record.base.commit.as_deref();
     let stat = vault::snapshot_diff_stat(&repository, snapshot, base).ok()?;
+    let dirty = vault::snapshot_is_dirty(&repository, snapshot).ok()?;
     let counted = CountedSnapshot {
         commit: snapshot.commit.clone(),
         stat,
         counting: COUNTING,
+        dirty: Some(dirty),
     };
     if let Ok(text) = serde_json::to_vec(&counted) {
         // Only a cache: if it cannot be written, the next look counts again.
         drop(replace_file(&path, &text));
     }
-    Some(stat)
+    Some((stat, dirty))
 }
 
 /// The difference of a live worktree against its base, and whether it has uncommitted work.

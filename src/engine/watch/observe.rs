@@ -6,6 +6,7 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
+use crate::engine::base::usage::{KeptUsage, UsageView};
 use crate::engine::base::via::via;
 use crate::engine::base::view::{
     AgentView, AskedView, InstanceView, PauseView, SealView, WorkKept,
@@ -250,6 +251,7 @@ impl Core {
             exit_code: run.and_then(|run| run.exit_code),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
+            usage: UsageView::of(&KeptUsage::of(dir), now()),
             seal: SealView::of(record, dir.denied()),
             kept: kept(record),
         }
@@ -269,9 +271,12 @@ impl Core {
         let Some(snapshot) = SavedWork::of(record).ok().and_then(|saved| saved.snapshot) else {
             return (None, None);
         };
-        let dirty = snapshot.changed + snapshot.untracked > 0;
-        let diff = changes::count_saved(&found.dir, record, &snapshot);
-        (diff, Some(dirty))
+        // Where it cannot be asked (the repository is away), the counts of the snapshot tell.
+        let counted = changes::count_saved(&found.dir, record, &snapshot);
+        let dirty = counted.map_or(snapshot.changed + snapshot.untracked > 0, |(_, dirty)| {
+            dirty
+        });
+        (counted.map(|(diff, _)| diff), Some(dirty))
     }
 }
 

@@ -229,6 +229,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         exit_code: None,
         activity_source: None,
         stuck: None,
+        usage: None,
         seal: None,
         kept: if running {
             WorkKept::InPlace

@@ -31,5 +31,6 @@ impl Work<'_> {
                 .progress
                 .note(&format!("the conversation was not saved: {error}")),
         }
+        self.core.count_usage(&self.dir, &self.record);
     }
 }
