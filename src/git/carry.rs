@@ -70,16 +70,14 @@ impl Repo {
         path: &Path,
     ) -> Result<(), GitError> {
         let writing = GitError::writing(path);
-        let mut head = match self.object_format() {
+        let head = match self.object_format() {
             "sha1" => "# v2 git bundle\n".to_owned(),
             format => format!("# v3 git bundle\n@object-format={format}\n"),
         };
-        let mut revisions = format!("{commit}\n");
-        for known in there {
-            head.push_str(&format!("-{known} \n"));
-            revisions.push_str(&format!("^{known}\n"));
-        }
-        head.push_str(&format!("{commit} {HOME_REFS}{name}\n\n"));
+        let needed: String = there.iter().map(|known| format!("-{known} \n")).collect();
+        let left_out: String = there.iter().map(|known| format!("^{known}\n")).collect();
+        let head = format!("{head}{needed}{commit} {HOME_REFS}{name}\n\n");
+        let revisions = format!("{commit}\n{left_out}");
         file.write_all(head.as_bytes()).map_err(writing)?;
         let command = fetching(self.git())
             .args(["pack-objects", "--revs", "--thin", "--stdout", "-q"])

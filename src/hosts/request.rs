@@ -107,7 +107,7 @@ pub(super) fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 fn from_hexadecimal(text: &[u8]) -> Option<Vec<u8>> {
-    if text.len() % 2 != 0 {
+    if !text.len().is_multiple_of(2) {
         return None;
     }
     let value = |digit: u8| u8::try_from(char::from(digit).to_digit(16)?).ok();
