@@ -83,7 +83,7 @@ pub(super) fn run(args: &WaitArgs, engine: &Engine, output: &Output) -> CommandR
         if limit.is_some_and(|limit| started.elapsed() >= limit) {
             return Err(Report::failed(
                 "timeout",
-                format!("`{}` is {} still", view.title, doing(&view)),
+                format!("`{}` {}", view.title, doing(&view)),
                 "wait longer with --timeout",
             ));
         }
@@ -138,9 +138,18 @@ fn judge(wanted: Wanted, view: &InstanceView) -> Judged {
     }
 }
 
-fn doing(view: &InstanceView) -> &'static str {
-    match (view.state, view.activity) {
-        (State::Running, Some(activity)) => activity.name(),
-        (state, _) => state.name(),
-    }
+fn doing(view: &InstanceView) -> String {
+    let still = match (view.state, view.activity) {
+        (State::Running, Some(activity)) => match activity {
+            Activity::Busy => "is still busy",
+            Activity::Idle => "is still idle",
+            Activity::Approval => "still waits for an approval",
+            Activity::Question => "still waits for an answer",
+            Activity::Blocked => "is still blocked",
+            Activity::Exited => "has ended",
+            Activity::Unknown => "is still running, and what it does is not known",
+        },
+        (state, _) => return format!("is still {}", state.name()),
+    };
+    still.to_owned()
 }
