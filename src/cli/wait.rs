@@ -166,7 +166,7 @@ fn ended(
             }
             None => {
                 if let Some(view) = open.iter().find(|view| view.id == one.id) {
-                    failures.push((&view.title, format!("it is {} still", doing(view))));
+                    failures.push((&view.title, format!("it {}", doing(view))));
                 }
             }
         }
@@ -247,9 +247,19 @@ fn may_be_quiet(view: &InstanceView) -> bool {
     view.state == State::Running && view.activity == Some(Activity::Unknown)
 }
 
-fn doing(view: &InstanceView) -> &'static str {
-    match (view.state, view.activity) {
-        (State::Running, Some(activity)) => activity.name(),
-        (state, _) => state.name(),
-    }
+fn doing(view: &InstanceView) -> String {
+    let still = match (view.state, view.activity) {
+        (State::Running, Some(activity)) => match activity {
+            Activity::Busy => "is still busy",
+            Activity::Idle => "is still idle",
+            Activity::Approval => "still waits for an approval",
+            Activity::Question => "still waits for an answer",
+            Activity::Blocked => "is still blocked",
+            Activity::Menu => "still has a menu open",
+            Activity::Exited => "has ended",
+            Activity::Unknown => "is still running, and what it does is not known",
+        },
+        (state, _) => return format!("is still {}", state.name()),
+    };
+    still.to_owned()
 }

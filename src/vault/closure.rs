@@ -95,8 +95,8 @@ pub(super) fn indexes(vault: &Vault) -> Result<Vec<PathBuf>, GitError> {
 /// `tips`, and nothing that `excluded` reach, as git reads it.
 pub(super) fn without(tips: &[&str], excluded: &[String]) -> String {
     let mut lines: String = tips.iter().map(|tip| format!("{tip}\n")).collect();
-    lines.push_str("--not\n");
-    lines.extend(excluded.iter().map(|id| format!("{id}\n")));
+    // Before 2.42 `git rev-list` takes no `--not` from standard input.
+    lines.extend(excluded.iter().map(|id| format!("^{id}\n")));
     lines
 }
 

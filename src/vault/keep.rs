@@ -111,8 +111,8 @@ fn history(
         return Ok(BTreeSet::new());
     }
     let mut tips: String = from.iter().map(|id| format!("{id}\n")).collect();
-    tips.push_str("--not\n");
-    tips.extend(without.iter().map(|id| format!("{id}\n")));
+    // Before 2.42 git takes no `--not` from standard input.
+    tips.extend(without.iter().map(|id| format!("^{id}\n")));
     let (options, refs): (Vec<&str>, Vec<&str>) =
         refs.iter().partition(|word| **word == "--boundary");
     let listing = repo

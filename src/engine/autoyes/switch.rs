@@ -8,6 +8,9 @@ use crate::model::{AutoyesSwitch, EventKind, InstanceRecord, Timestamp, Title};
 /// The warning when autoyes starts as root.
 const AS_ROOT: &str = "autoyes answers for an agent that runs as root: what it accepts can do anything to this machine";
 
+/// The same for an agent in a seal.
+const AS_SEALED_ROOT: &str = "autoyes answers for an agent that runs as root: what it accepts can do anything that its seal allows";
+
 /// The state of autoyes for an instance.
 #[derive(Debug, serde::Serialize)]
 pub(crate) struct AutoyesState {
@@ -74,10 +77,15 @@ impl Core {
     }
 
     /// What to say when autoyes starts: every time, not only once.
-    pub(crate) fn autoyes_warnings(&self, record: Option<&InstanceRecord>) -> Vec<String> {
+    pub(crate) fn autoyes_warnings(
+        &self,
+        record: Option<&InstanceRecord>,
+        sealed: bool,
+    ) -> Vec<String> {
         let mut warnings = Vec::new();
         if rustix::process::geteuid().is_root() {
-            warnings.push(AS_ROOT.to_owned());
+            let warning = if sealed { AS_SEALED_ROOT } else { AS_ROOT };
+            warnings.push(warning.to_owned());
         }
         let checkouts: Vec<&std::path::Path> = record
             .map(|record| {
@@ -102,7 +110,7 @@ impl Core {
             autoyes: on,
             until: switch.until.filter(|_| on),
             warnings: if on {
-                self.autoyes_warnings(Some(record))
+                self.autoyes_warnings(Some(record), record.seal.is_some())
             } else {
                 Vec::new()
             },

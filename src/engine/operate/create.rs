@@ -213,7 +213,7 @@ impl Core {
             self.require_branch_free(&decided.repository.common_dir, &branch.name)?;
         }
         if asked.autoyes {
-            for warning in self.autoyes_warnings(None) {
+            for warning in self.autoyes_warnings(None, decided.seal.is_some()) {
                 progress.note(&warning);
             }
         }

@@ -66,7 +66,7 @@ impl Core {
         let launch = self.choose_launch(&record, untouched)?;
         let prompt = self.prompt_for(&record, launch, &options.prompt);
         if self.is_autoyes(&record) {
-            for warning in self.autoyes_warnings(Some(&record)) {
+            for warning in self.autoyes_warnings(Some(&record), record.seal.is_some()) {
                 progress.note(&warning);
             }
         }
