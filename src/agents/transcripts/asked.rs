@@ -8,8 +8,10 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::aider::told;
+use super::described;
 use super::opencode::Database;
-use super::place::resolved_directory;
+use super::place::{TranscriptLookup, TranscriptQuery, resolved_directory};
+use super::reading::{TranscriptFile, TranscriptForm};
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// How many bytes of printed text may still be on a screen.
@@ -31,7 +33,8 @@ impl Provider {
     }
 
     /// What it waits for; None where no transcript is found.
-    pub(crate) fn asked(&self, worktree: &Path, host: &Host) -> Option<PendingRequest> {
+    pub(crate) fn asked(&self, query: TranscriptQuery<'_>, host: &Host) -> Option<PendingRequest> {
+        let worktree = query.worktree;
         match self.transcript().format {
             TranscriptFormat::Aider => chat(&self.chat_history(worktree)?).ok(),
             TranscriptFormat::Opencode => {
@@ -45,8 +48,26 @@ impl Provider {
                 }
                 Some(asked)
             }
+            TranscriptFormat::Described => match self.transcript_of(query, host) {
+                TranscriptLookup::Found(file) => file.pending(),
+                TranscriptLookup::Absent | TranscriptLookup::Unknown => None,
+            },
             _ => None,
         }
+    }
+}
+
+impl TranscriptFile {
+    /// The calls of a described transcript that have no result yet.
+    fn pending(&self) -> Option<PendingRequest> {
+        let TranscriptForm::Described { lines, .. } = &self.form else {
+            return None;
+        };
+        let subjects = described::open_calls(lines, &self.path).ok()?;
+        Some(PendingRequest {
+            subjects,
+            printed: String::new(),
+        })
     }
 }
 

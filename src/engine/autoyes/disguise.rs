@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agents::{PendingRequest, Provider};
+use crate::agents::{PendingRequest, Provider, TranscriptQuery};
 use crate::detect::Dialog;
 use crate::engine::base::Core;
 use crate::model::{InstanceRecord, without_whitespace};
@@ -29,6 +29,9 @@ impl Core {
         record: &InstanceRecord,
         dialog: &Dialog,
     ) -> Result<Option<String>, String> {
+        if let Some(reason) = provider.unmeasured() {
+            return Err(reason);
+        }
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
@@ -36,9 +39,15 @@ impl Core {
         if !provider.vouches() {
             return Ok(None);
         }
+        let query = TranscriptQuery {
+            // Only some agents are asked by it.
+            reference: record.session_ref.as_deref().unwrap_or_default(),
+            worktree: &record.worktree.path,
+            since: record.created_at,
+        };
         let asked_at = Instant::now();
         loop {
-            let asked = provider.asked(&record.worktree.path, &self.host);
+            let asked = provider.asked(query, &self.host);
             let told = asked
                 .ok_or(NO_RECORD)
                 .and_then(|asked| compare(dialog, &asked));
