@@ -9,12 +9,17 @@ mod aider;
 mod autoyes;
 mod claude;
 mod codex;
+mod copilot;
 mod disguise;
 mod gemini;
+mod kimi;
 mod model;
 mod opencode;
+mod qwen;
 mod sealed;
+mod settings;
 mod stage;
+mod vibe;
 
 #[path = "../support/mod.rs"]
 #[expect(
