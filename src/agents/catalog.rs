@@ -9,12 +9,16 @@ use super::mistake::{self, ProviderFileError};
 use super::provider::Provider;
 
 /// In the order in which the default agent is searched for.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 11] = [
     ("claude", include_str!("providers/claude.toml")),
     ("codex", include_str!("providers/codex.toml")),
     ("gemini", include_str!("providers/gemini.toml")),
     ("opencode", include_str!("providers/opencode.toml")),
     ("aider", include_str!("providers/aider.toml")),
+    ("copilot", include_str!("providers/copilot.toml")),
+    ("qwen", include_str!("providers/qwen.toml")),
+    ("kimi", include_str!("providers/kimi.toml")),
+    ("vibe", include_str!("providers/vibe.toml")),
     ("shell", include_str!("providers/shell.toml")),
     ("demo", include_str!("providers/demo.toml")),
 ];

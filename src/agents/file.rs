@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::described::{FilePattern, Find, JsonPath, LineRules};
 use crate::detect::{DialogSpec, DraftSpec, Fault, Key, Pattern, Rule, Rules, VersionRange};
 
 /// The placeholders; other text in braces is left alone.
@@ -31,6 +32,8 @@ pub(crate) struct ProviderFile {
     /// An empty value means that the variable is not set.
     pub env: BTreeMap<String, String>,
     pub version_command: Vec<String>,
+    /// The versions that its rules and dialogs were measured on.
+    pub measured: Option<VersionRange>,
     pub session: Session,
     pub keys: Keys,
     pub stop: Stop,
@@ -55,6 +58,8 @@ pub(crate) struct ProviderFile {
 pub(crate) struct Session {
     pub reference: Reference,
     pub discover: Option<Discovery>,
+    /// For `discover = "described"`: where the reference is.
+    pub find: Option<Find>,
     /// Arguments that start a session with a given id.
     pub fresh: Vec<String>,
     /// Arguments that resume a session by its id.
@@ -63,6 +68,10 @@ pub(crate) struct Session {
     pub turnless: Turnless,
     /// What the agent prints when it does not know the session.
     pub unknown: Vec<Pattern>,
+    /// What it does then.
+    pub unknown_ids: UnknownIds,
+    /// For an agent that starts anew then: the files of a session. One that has none is not resumed.
+    pub kept: Vec<FilePattern>,
     /// What it prints when it ends, with the session reference as group.
     pub farewell: Vec<Pattern>,
 }
@@ -89,6 +98,19 @@ pub(crate) enum Discovery {
     CodexLock,
     /// The newest session of the worktree in the agent's database, or in its printed list.
     OpencodeDatabase,
+    /// By `session.find`.
+    Described,
+}
+
+/// What an agent does when it is to resume a session that it does not know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum UnknownIds {
+    /// It ends with an error.
+    #[default]
+    Error,
+    /// It silently starts a new one.
+    Fresh,
 }
 
 /// How a conversation is resumed.
@@ -254,6 +276,10 @@ pub(crate) struct Transcript {
     pub format: TranscriptFormat,
     /// Where it is, for display.
     pub place: Option<String>,
+    /// For `format = "described"`: its files, where the time of a line is, and what lines mean.
+    pub files: Vec<FilePattern>,
+    pub time: Option<JsonPath>,
+    pub lines: LineRules,
     /// Whether a request is in the transcript before its dialog is shown. A dialog of such an agent is
     /// trusted only if the transcript agrees.
     pub vouches: bool,
@@ -271,6 +297,7 @@ pub(crate) enum TranscriptFormat {
     Opencode,
     Aider,
     Demo,
+    Described,
     #[default]
     None,
 }
@@ -310,19 +337,37 @@ impl ProviderFile {
         for (name, value) in &self.env {
             placeholders(&format!("env.{name}"), value)?;
         }
+        self.check_described()?;
         Rules::check(&self.extra_rules, "extra_rules", &[])?;
         Rules::check(&self.background, "background", &[])?;
         Rules::check(&self.rules, "rules", &self.dialogs)
     }
 
+    /// Checks of the descriptions of its own files.
+    fn check_described(&self) -> Result<(), Fault> {
+        let files = [
+            ("session.kept", &self.session.kept),
+            ("transcript.files", &self.transcript.files),
+        ];
+        for (key, patterns) in files {
+            for (at, pattern) in patterns.iter().enumerate() {
+                pattern.check(&format!("{key}[{at}]"))?;
+            }
+        }
+        if let Some(find) = &self.session.find {
+            find.files.check("session.find.files")?;
+            if find.directory.is_none() && find.process.is_none() {
+                return fault(
+                    "session.find",
+                    "it needs `directory` or `process`: the newest session may be of another agent",
+                );
+            }
+        }
+        self.transcript.lines.check()
+    }
+
     /// Checks of the merged file: what must be present.
     pub(crate) fn check_whole(&self) -> Result<(), Fault> {
-        let fault = |key: &str, message: &str| {
-            Err(Fault {
-                key: key.to_owned(),
-                message: message.to_owned(),
-            })
-        };
         if self.command.is_empty() {
             return fault("command", "every agent needs a command");
         }
@@ -337,6 +382,19 @@ impl ProviderFile {
                 "session.discover",
                 "reference `discovered` needs the method to find it by",
             );
+        }
+        if self.session.discover == Some(Discovery::Described) && self.session.find.is_none() {
+            return fault("session.find", "`described` needs [session.find]");
+        }
+        if self.session.unknown_ids == UnknownIds::Fresh && self.session.kept.is_empty() {
+            return fault(
+                "session.kept",
+                "an agent that starts anew with an unknown id needs the files of a session",
+            );
+        }
+        if self.transcript.format == TranscriptFormat::Described && self.transcript.files.is_empty()
+        {
+            return fault("transcript.files", "`described` needs its files");
         }
         if !self.hooks.events.is_empty() && self.hooks.args.is_empty() && self.hooks.each.is_empty()
         {
@@ -362,6 +420,13 @@ impl ProviderFile {
             ("guard.args", &self.guard.args),
         ]
     }
+}
+
+fn fault(key: &str, message: &str) -> Result<(), Fault> {
+    Err(Fault {
+        key: key.to_owned(),
+        message: message.to_owned(),
+    })
 }
 
 /// The name of an event becomes a word of a shell command, so its characters are restricted.

@@ -7,6 +7,7 @@
 
 mod carried;
 mod catalog;
+mod described;
 mod discover;
 mod file;
 mod guard;
@@ -24,7 +25,7 @@ mod transcripts;
 pub(crate) use carried::{SessionFile, SessionTravel};
 pub(crate) use catalog::{Catalog, CatalogError, UnknownAgent};
 pub(crate) use discover::{Discovered, DiscoveryContext, DiscoveryCost};
-pub(crate) use file::{SealSpec, StopBy, Strategy, TranscriptFormat, Turnless, Verify};
+pub(crate) use file::{SealSpec, StopBy, Strategy, TranscriptFormat, Turnless, UnknownIds, Verify};
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};

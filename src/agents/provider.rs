@@ -3,9 +3,10 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use super::described::{FilePattern, Find};
 use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, SealSpec, StopBy, Strategy, Transcript,
-    Turnless, Verify,
+    Turnless, UnknownIds, Verify,
 };
 use crate::detect::{AgentVersion, Draft, Key, Quiet, Rules, Screen, Verdict, VersionRange};
 
@@ -63,6 +64,19 @@ impl Provider {
 
     pub(crate) fn discovery(&self) -> Option<Discovery> {
         self.file.session.discover
+    }
+
+    pub(super) fn find(&self) -> Option<&Find> {
+        self.file.session.find.as_ref()
+    }
+
+    pub(crate) fn unknown_ids(&self) -> UnknownIds {
+        self.file.session.unknown_ids
+    }
+
+    /// The files that the agent has of a session, as far as they are described.
+    pub(super) fn kept(&self) -> &[FilePattern] {
+        &self.file.session.kept
     }
 
     pub(crate) fn strategy(&self) -> Strategy {
@@ -165,6 +179,16 @@ impl Provider {
 
     pub(super) fn version(&self) -> Option<&AgentVersion> {
         self.version.get()
+    }
+
+    /// Says that the installed version is none of those that its rules and dialogs were measured on. What still
+    /// matches is used; its dialogs are left to the user.
+    pub(crate) fn unmeasured(&self) -> Option<String> {
+        let measured = self.file.measured.as_ref()?;
+        let version = self.version()?;
+        let name = self.display();
+        (!measured.contains(version))
+            .then(|| format!("{name} {version} was not measured, only {measured}"))
     }
 
     /// Whether the installed version is known to be one of these.

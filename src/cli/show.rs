@@ -53,6 +53,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             .unwrap_or_default(),
     );
     line("agent", view.agent.clone());
+    line("version", view.unmeasured.clone().unwrap_or_default());
     line("command", printable_line(&view.command.join(" ")));
     line("session", view.session_ref.clone().unwrap_or_default());
     line(

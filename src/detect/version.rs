@@ -70,6 +70,23 @@ impl fmt::Display for AgentVersion {
     }
 }
 
+impl fmt::Display for VersionRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (comparison, bound)) in self.0.iter().enumerate() {
+            let sign = match comparison {
+                Comparison::Less => "<",
+                Comparison::AtMost => "<=",
+                Comparison::Equal => "=",
+                Comparison::AtLeast => ">=",
+                Comparison::Greater => ">",
+            };
+            let before = if at > 0 { ", " } else { "" };
+            write!(f, "{before}{sign}{bound}")?;
+        }
+        Ok(())
+    }
+}
+
 impl VersionRange {
     pub(crate) fn contains(&self, version: &AgentVersion) -> bool {
         self.0.iter().all(|(comparison, bound)| {
@@ -150,6 +167,7 @@ mod tests {
                 "{version}"
             );
         }
+        assert_eq!(range.to_string(), ">=2.1, <3");
         assert!(VersionRange::parse("~2").is_none());
         assert!(VersionRange::parse("").is_none());
     }

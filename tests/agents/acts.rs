@@ -1,6 +1,7 @@
 //! What every agent that resumes natively must go through, whatever its name.
 
-use crate::stage::Stage;
+use crate::stage::{BETWEEN_LOOKS, PATIENCE, Stage};
+use crate::support::wait::until_within;
 use crate::support::{Instance, until};
 
 /// A turn, a pause at the prompt, a resume: the next request holds the first turn.
@@ -190,7 +191,7 @@ pub(crate) fn survive_a_kill(stage: &Stage) {
 /// Paused before anything was said: there is nothing to resume, and it comes back all the same.
 #[track_caller]
 pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {
-    let instance = Instance::from_json(&stage.new("untouched", &[]).ok().json());
+    let instance = stage.start_trusted("untouched");
     stage.wait(&instance, "idle");
     stage.pause(&instance, &[]);
     stage.resume(&instance);
@@ -394,6 +395,101 @@ fn tell_its_usage(stage: &Stage, instance: &Instance) {
     assert_eq!(Some(spoken), one["output"].as_u64(), "{used:#}");
     let shown = stage.camp.show(instance);
     assert_eq!(shown["usage"]["output"], one["output"], "{shown:#}");
+}
+
+/// One instance through all of it: a turn; a pause at the prompt, in the middle of an answer and in a dialog; a
+/// SIGKILL. After each resume the model gets the turns before it. For agents that take long to start.
+#[track_caller]
+pub(crate) fn journey(stage: &Stage) -> Instance {
+    let instance = stage.start("journey", "the tent is blue");
+    stage.model.request_with("the tent is blue");
+    stage.wait(&instance, "idle");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    let kept = paused["session_ref"]
+        .as_str()
+        .expect("it is known")
+        .to_owned();
+    let resumed = stage.resume(&instance);
+    assert_eq!(resumed["session_ref"], kept);
+    stage.turn(&instance, "and the stove is red");
+    let asked = stage.model.request_with("and the stove is red");
+    asked.remembers("user", "the tent is blue");
+    asked.remembers("assistant", "I have read: the tent is blue");
+
+    stage.send(&instance, "model:slow 100");
+    stage.wait(&instance, "busy");
+    stage.see(&instance, "slowly5");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    until("the answer was cut off", || {
+        stage.model.open_requests() == 0
+    });
+    stage.resume(&instance);
+    stage.turn(&instance, "where were we");
+    let asked = stage.model.request_with("where were we");
+    asked.remembers("user", "and the stove is red");
+
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    stage.resume(&instance);
+    stage.turn(&instance, "go on without");
+    let asked = stage.model.request_with("go on without");
+    asked.remembers("user", "where were we");
+    assert!(!instance.worktree.join("allowed").exists());
+
+    stage.send(&instance, "model:slow 90");
+    stage.see(&instance, "slowly5");
+    for process in instance.processes() {
+        process.kill();
+    }
+    stage.wait_state(&instance, "failed");
+    stage.resume(&instance);
+    stage.send(&instance, "still there?");
+    let asked = stage.model.request_with("still there?");
+    asked.remembers("user", "go on without");
+    assert_eq!(stage.camp.show(&instance)["session_ref"], kept);
+    instance
+}
+
+/// A dialog is answered by autoyes, and both sides of the turn are in `biv log`.
+#[track_caller]
+pub(crate) fn answer_a_dialog(stage: &Stage) {
+    let instance = stage.start("answered", "the soup is hot");
+    stage.model.request_with("the soup is hot");
+    stage.wait(&instance, "idle");
+    drop(stage.camp.biv(["autoyes", &instance.id, "on"]).run().ok());
+    stage.send(&instance, "model:run touch allowed");
+    let allowed = instance.worktree.join("allowed");
+    let told = || {
+        let audit = stage.camp.biv(["audit", "--json"]).run().stdout;
+        format!("it is answered: {audit}\n{}", stage.screen(&instance))
+    };
+    until_within(PATIENCE, BETWEEN_LOOKS, told, || {
+        allowed.exists().then_some(())
+    });
+    stage.wait(&instance, "idle");
+    let log = || stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    until("the answer is in the log", || {
+        log().contains("The tool has answered")
+    });
+    let log = log();
+    for said in [
+        "the soup is hot",
+        "I have read: the soup is hot",
+        "touch allowed",
+    ] {
+        assert!(log.contains(said), "{said}: {log}");
+    }
+    assert_eq!(
+        log.matches("I have read: the soup is hot").count(),
+        1,
+        "{log}"
+    );
+    let shown = stage.pause(&instance, &[]);
+    assert_eq!(shown["pause"]["last_action"], "ran `touch allowed`");
 }
 
 /// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a

@@ -9,13 +9,18 @@ mod aider;
 mod autoyes;
 mod claude;
 mod codex;
+mod copilot;
 mod disguise;
 mod gemini;
+mod kimi;
 mod model;
 mod opencode;
 mod rows;
+mod qwen;
 mod sealed;
+mod settings;
 mod stage;
+mod vibe;
 
 #[path = "../support/mod.rs"]
 #[expect(

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::model::Model;
+use crate::settings;
 use crate::support::wait::until_within;
 use crate::support::{Answer, Camp, Instance, Repository, until};
 
@@ -40,6 +41,7 @@ impl Stage {
             "gemini" => stage.set_up_gemini(),
             "opencode" => stage.set_up_opencode(),
             "aider" => stage.set_up_aider(),
+            "copilot" | "qwen" | "kimi" | "vibe" => settings::write(&stage),
             _ => panic!("nothing is known of {agent}"),
         }
         stage
@@ -68,6 +70,7 @@ impl Stage {
             ("LITELLM_LOCAL_MODEL_COST_MAP", "True".to_owned()),
         ]
         .into_iter()
+        .chain(settings::variables(agent, &model.url(), &commands(agent)))
         .fold(camp, |camp, (name, value)| camp.with(name, &value));
         let repository = camp.repository("app");
         Self {
@@ -82,7 +85,25 @@ impl Stage {
     /// `biv new TITLE -p PROMPT`
     #[track_caller]
     pub(crate) fn start(&self, title: &str, prompt: &str) -> Instance {
+        // It asks about each directory, and this worktree has never been.
+        if self.agent == "kimi" {
+            let instance = self.start_trusted(title);
+            self.send(&instance, prompt);
+            return instance;
+        }
         Instance::from_json(&self.new(title, &["-p", prompt]).ok().json())
+    }
+
+    /// `biv new TITLE`, and yes to the question whether the directory is trusted.
+    #[track_caller]
+    pub(crate) fn start_trusted(&self, title: &str) -> Instance {
+        let instance = Instance::from_json(&self.new(title, &[]).ok().json());
+        if self.agent == "kimi" {
+            self.wait(&instance, "blocked");
+            self.press(&instance, &["Enter"]);
+            self.wait(&instance, "idle");
+        }
+        instance
     }
 
     /// `biv new TITLE …`

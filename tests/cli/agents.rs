@@ -9,7 +9,8 @@ fn the_agents_are_listed_with_what_is_supported_of_each() {
     let agents = answer.json()["agents"].as_array().unwrap().clone();
     let names: Vec<&str> = agents.iter().filter_map(|a| a["name"].as_str()).collect();
     for name in [
-        "claude", "codex", "gemini", "opencode", "aider", "shell", "demo",
+        "claude", "codex", "gemini", "opencode", "aider", "copilot", "qwen", "kimi", "vibe",
+        "shell", "demo",
     ] {
         assert!(names.contains(&name), "{names:?}");
     }
@@ -143,6 +144,110 @@ name = "thinking"
 activity = "busy"
 last = 1
 any = ['^~ ']
+[[rules]]
+name = "prompt"
+activity = "idle"
+last = 1
+any = ['^you> ?$']
+"#;
+
+/// An agent that chooses its id itself, keeps it and what was said in files of its own, and silently starts anew
+/// with an id that it does not know: its file says so, and no code is needed.
+#[test]
+fn the_files_of_a_new_agent_are_described_in_its_file() {
+    let camp = Camp::new();
+    let agents = camp.home().join("config/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let program = camp.root().join("own");
+    std::fs::write(&program, OWN).unwrap();
+    let file = OWN_FILE.replace("PROGRAM", program.to_str().unwrap());
+    std::fs::write(agents.join("own.toml"), file).unwrap();
+    let repository = camp.repository("app");
+    let new = camp.biv([
+        "new",
+        "--json",
+        "friend",
+        "-a",
+        "own",
+        "-p",
+        "the tent is blue",
+        "--repo",
+    ]);
+    let made = new.arg(&repository.path).run().ok();
+    let friend = crate::support::Instance::from_json(&made.json());
+    friend.wait_screen(&camp, "own: you said the tent is blue");
+    friend.wait_for(&camp, "activity", "idle");
+    let log = || camp.biv(["log", "friend"]).run().ok().stdout;
+    crate::support::until("the answer is in the log", || {
+        log().contains("you said the tent is blue")
+    });
+    assert_eq!(log().matches("the tent is blue").count(), 2, "{}", log());
+    drop(camp.biv(["pause", "friend"]).run().ok());
+    let reference = camp.show(&friend)["session_ref"].clone();
+    let reference = reference.as_str().expect("it was found").to_owned();
+    drop(camp.biv(["resume", "friend"]).run().ok());
+    friend.wait_screen(&camp, &format!("own goes on as {reference}"));
+    drop(camp.biv(["pause", "friend"]).run().ok());
+    let kept = camp.root().join("user/.own").join(&reference);
+    std::fs::remove_dir_all(kept).unwrap();
+    let refused = camp.biv(["resume", "friend"]).run().fails(5);
+    assert!(
+        refused.stderr.contains("does not know"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(camp.show(&friend)["state"], "paused");
+}
+
+const OWN: &str = r#"#!/bin/sh
+home=$HOME/.own
+if [ "$1" = --go-on ] && [ -d "$home/$2" ]; then
+    id=$2
+    echo "own goes on as $id"
+else
+    id=own-$$
+    echo "own is $id"
+fi
+mkdir -p "$home/$id"
+printf '{"id":"%s","env":{"cwd":"%s"}}' "$id" "$(pwd -P)" >"$home/$id/meta.json"
+while printf 'you> ' && read -r said; do
+    printf '{"who":"user","text":"%s"}\n' "$said" >>"$home/$id/talk.jsonl"
+    echo "own: you said $said"
+    printf '{"who":"own","text":"you said %s"}\n' "$said" >>"$home/$id/talk.jsonl"
+done
+"#;
+
+const OWN_FILE: &str = r#"
+command = ["sh", "PROGRAM"]
+[session]
+reference = "discovered"
+discover = "described"
+resume = ["--go-on", "{session}"]
+strategy = "native"
+unknown_ids = "fresh"
+kept = ["{OWN_HOME:~/.own}/{session}/meta.json"]
+[session.find]
+files = "{OWN_HOME:~/.own}/*/meta.json"
+id = "id"
+directory = "env.cwd"
+[transcript]
+format = "described"
+files = ["{OWN_HOME:~/.own}/{session}/talk.jsonl"]
+[[transcript.lines]]
+when = { who = "user" }
+is = "user"
+text = "text"
+activity = "busy"
+[[transcript.lines]]
+when = { who = "own" }
+is = "assistant"
+text = "text"
+activity = "idle"
+[keys]
+interrupt = ["C-c"]
+submit = ["Enter"]
+[input]
+settle_ms = 100
 [[rules]]
 name = "prompt"
 activity = "idle"

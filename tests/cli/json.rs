@@ -43,6 +43,7 @@ const INSTANCE: &[&str] = &[
     // How an agent that has ended did so, and which rule spoke about one that runs.
     "exit_code",
     "activity_source",
+    "unmeasured",
     "stuck",
     "seal",
     // The name of another machine; null: here.

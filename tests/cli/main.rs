@@ -1,6 +1,7 @@
 //! The command line as scripts and people meet it: arguments, exit statuses, JSON, errors.
 #![cfg(test)]
 
+mod acts;
 mod agents;
 mod answers;
 mod config;

@@ -6,6 +6,7 @@
 mod alone;
 mod claude;
 mod codex;
+mod described;
 mod opencode;
 
 use std::path::Path;
@@ -70,7 +71,7 @@ impl Provider {
     /// The cost of finding the reference of a running agent; None where it cannot be found.
     pub(crate) fn discovery_cost(&self, host: &Host) -> Option<DiscoveryCost> {
         Some(match self.discovery()? {
-            Discovery::ClaudeRegistry => DiscoveryCost::Low,
+            Discovery::ClaudeRegistry | Discovery::Described => DiscoveryCost::Low,
             Discovery::CodexLock => DiscoveryCost::High,
             Discovery::OpencodeDatabase => {
                 let home = self.own_directory(host);
@@ -86,6 +87,9 @@ impl Provider {
 
     /// The reference that a running agent uses now, or that an ended agent used last.
     pub(crate) fn discover(&self, context: &DiscoveryContext<'_>) -> Discovered {
+        if let (Some(Discovery::Described), Some(find)) = (self.discovery(), self.find()) {
+            return described::found(find, &|name| self.variable(name), context);
+        }
         let home = self.own_directory(context.host);
         match (self.discovery(), home) {
             (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, context),

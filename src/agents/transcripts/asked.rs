@@ -8,9 +8,11 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::aider::told;
+use super::described;
 use super::opencode::Database;
 use super::pending::pending;
 use super::place::{TranscriptLookup, TranscriptQuery, resolved_directory};
+use super::reading::{TranscriptFile, TranscriptForm};
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// How many bytes of printed text may still be on a screen.
@@ -69,8 +71,26 @@ impl Provider {
                 }
                 Some(asked)
             }
+            TranscriptFormat::Described => match self.transcript_of(query, host) {
+                TranscriptLookup::Found(file) => file.pending(),
+                TranscriptLookup::Absent | TranscriptLookup::Unknown => None,
+            },
             _ => None,
         }
+    }
+}
+
+impl TranscriptFile {
+    /// The calls of a described transcript that have no result yet.
+    fn pending(&self) -> Option<PendingRequest> {
+        let TranscriptForm::Described { lines, .. } = &self.form else {
+            return None;
+        };
+        let subjects = described::open_calls(lines, &self.path).ok()?;
+        Some(PendingRequest {
+            subjects,
+            ..PendingRequest::default()
+        })
     }
 }
 

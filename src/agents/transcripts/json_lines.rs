@@ -6,8 +6,9 @@ use serde_json::Value;
 
 use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
-use super::{claude, codex, demo, gemini};
+use super::{claude, codex, demo, described, gemini};
 use crate::agents::TranscriptFormat;
+use crate::agents::described::{JsonPath, LineRules};
 use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 
@@ -18,19 +19,39 @@ const RECENT: usize = 256;
 
 #[derive(Debug)]
 pub(super) struct JsonLines {
-    format: TranscriptFormat,
+    meaning: Meaning,
     lines: Lines,
     bookmark: Bookmark,
 }
 
+/// How lines are read: by the code of a format, or by rules and the place of the time.
+#[derive(Debug)]
+enum Meaning {
+    Known(TranscriptFormat),
+    Described(LineRules, Option<JsonPath>),
+}
+
 impl JsonLines {
+    pub(super) fn described(
+        lines: LineRules,
+        time: Option<JsonPath>,
+        path: &Path,
+        bookmark: Bookmark,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            meaning: Meaning::Described(lines, time),
+            lines: Lines::open(path, bookmark.offset)?,
+            bookmark,
+        })
+    }
+
     pub(super) fn open(
         format: TranscriptFormat,
         path: &Path,
         bookmark: Bookmark,
     ) -> std::io::Result<Self> {
         Ok(Self {
-            format,
+            meaning: Meaning::Known(format),
             lines: Lines::open(path, bookmark.offset)?,
             bookmark,
         })
@@ -49,7 +70,7 @@ impl JsonLines {
                     let (found, whole) = parse(line);
                     skipped += u64::from(!whole);
                     for value in found {
-                        understand(self.format, &value, &mut self.bookmark, &mut entries);
+                        understand(&self.meaning, &value, &mut self.bookmark, &mut entries);
                     }
                 }
             }
@@ -81,14 +102,25 @@ fn parse(line: &[u8]) -> (Vec<Value>, bool) {
 }
 
 fn understand(
-    format: TranscriptFormat,
+    meaning: &Meaning,
     line: &Value,
     bookmark: &mut Bookmark,
     entries: &mut Vec<ConversationEntry>,
 ) {
-    let told = line.get("timestamp").and_then(Value::as_str);
-    bookmark.last = told.and_then(Timestamp::parse).or(bookmark.last);
+    let told = match meaning {
+        Meaning::Described(_, Some(time)) => time.time(line),
+        Meaning::Described(_, None) => None,
+        Meaning::Known(_) => {
+            let told = line.get("timestamp").and_then(Value::as_str);
+            told.and_then(Timestamp::parse)
+        }
+    };
+    bookmark.last = told.or(bookmark.last);
     let Some(at) = bookmark.last else { return };
+    let format = match meaning {
+        Meaning::Described(rules, _) => return described::entries(rules, line, at, entries),
+        Meaning::Known(format) => *format,
+    };
     match format {
         TranscriptFormat::Claude => claude::entries(line, at, entries),
         TranscriptFormat::Codex => codex::entries(line, at, entries),
@@ -101,7 +133,10 @@ fn understand(
             entries.append(&mut found);
         }
         // These formats are not JSON lines.
-        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {}
+        TranscriptFormat::Opencode
+        | TranscriptFormat::Aider
+        | TranscriptFormat::Described
+        | TranscriptFormat::None => {}
     }
 }
 

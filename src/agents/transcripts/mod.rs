@@ -10,6 +10,7 @@ mod bookmark;
 mod claude;
 mod codex;
 mod demo;
+mod described;
 mod gemini;
 mod json_lines;
 mod lines;

@@ -8,10 +8,12 @@ use std::time::UNIX_EPOCH;
 
 use serde_json::Value;
 
+use super::described;
 use super::opencode::Database;
 use super::reading::{TranscriptFile, TranscriptForm};
+use crate::agents::described::FilePattern;
 use crate::agents::{Host, Provider, TranscriptFormat};
-use crate::model::Timestamp;
+use crate::model::{Activity, Timestamp};
 
 /// The header of a transcript is on its first line and is short.
 const HEADER: u64 = 64 * 1024;
@@ -50,6 +52,9 @@ impl Provider {
         if format == TranscriptFormat::Aider {
             return self.chats(query);
         }
+        if format == TranscriptFormat::Described {
+            return self.described(query.reference);
+        }
         let Some(root) = self.own_directory(host) else {
             return TranscriptLookup::Unknown;
         };
@@ -61,6 +66,58 @@ impl Provider {
             return TranscriptLookup::Unknown;
         }
         locate(format, &root, query.reference)
+    }
+
+    /// A transcript that the provider file describes.
+    fn described(&self, reference: &str) -> TranscriptLookup {
+        let variable = |name: &str| self.variable(name);
+        let transcript = self.transcript();
+        let files = transcript
+            .files
+            .iter()
+            .flat_map(|pattern| pattern.files(&variable, Some(reference)));
+        let longest = files.max_by_key(|path| std::fs::metadata(path).map_or(0, |file| file.len()));
+        let mut directories = transcript
+            .files
+            .iter()
+            .filter_map(|pattern| pattern.home(&variable));
+        match longest {
+            Some(path) => {
+                let (lines, time) = (transcript.lines.clone(), transcript.time.clone());
+                let form = TranscriptForm::Described { lines, time };
+                TranscriptLookup::Found(TranscriptFile { path, form })
+            }
+            None if directories.any(|directory| directory.is_dir()) => TranscriptLookup::Absent,
+            None => TranscriptLookup::Unknown,
+        }
+    }
+
+    /// Whether the agent has files of this session; None where they are not described.
+    pub(crate) fn keeps(&self, reference: &str) -> Option<bool> {
+        let kept = self.kept();
+        let variable = |name: &str| self.variable(name);
+        let has = |pattern: &FilePattern| !pattern.files(&variable, Some(reference)).is_empty();
+        (!kept.is_empty()).then(|| kept.iter().any(has))
+    }
+
+    /// Whether its transcript tells what it does.
+    pub(crate) fn writes_its_activity(&self) -> bool {
+        self.transcript().lines.tell_activity()
+    }
+
+    /// What a running agent does by its transcript, its own name for that, and since when.
+    pub(crate) fn written_activity(
+        &self,
+        query: TranscriptQuery<'_>,
+        host: &Host,
+    ) -> Option<(Activity, String, Timestamp)> {
+        let TranscriptLookup::Found(file) = self.transcript_of(query, host) else {
+            return None;
+        };
+        let TranscriptForm::Described { lines, time } = &file.form else {
+            return None;
+        };
+        described::activity(lines, time.as_ref(), &file.path).ok()?
     }
 
     /// Whether the agent has one transcript per worktree, without a reference.
@@ -131,7 +188,7 @@ impl Provider {
     }
 
     /// The value of a variable in the agent's environment.
-    fn variable(&self, name: &str) -> Option<OsString> {
+    pub(in crate::agents) fn variable(&self, name: &str) -> Option<OsString> {
         let own = self
             .file
             .env
@@ -156,6 +213,9 @@ impl Provider {
             TranscriptLookup::Found(file) => Some(match file.form {
                 // The file exists from the start, with only a header.
                 TranscriptForm::JsonLines(TranscriptFormat::Gemini) => holds_a_message(&file.path)?,
+                TranscriptForm::Described { ref lines, .. } => {
+                    described::has_a_turn(lines, &file.path).ok()?
+                }
                 TranscriptForm::JsonLines(_)
                 | TranscriptForm::Database { .. }
                 | TranscriptForm::Chats { .. } => true,
@@ -198,7 +258,7 @@ fn root(
         TranscriptFormat::Opencode => own("XDG_DATA_HOME")
             .or_else(|| home(".local/share"))
             .map(|data| data.join("opencode")),
-        TranscriptFormat::Aider | TranscriptFormat::None => None,
+        TranscriptFormat::Aider | TranscriptFormat::Described | TranscriptFormat::None => None,
     }
 }
 
@@ -235,7 +295,10 @@ fn locate(format: TranscriptFormat, root: &Path, reference: &str) -> TranscriptL
         TranscriptFormat::Demo => {
             vec![root.join("demo").join(format!("{reference}.jsonl"))]
         }
-        TranscriptFormat::Opencode | TranscriptFormat::Aider | TranscriptFormat::None => {
+        TranscriptFormat::Opencode
+        | TranscriptFormat::Aider
+        | TranscriptFormat::Described
+        | TranscriptFormat::None => {
             return TranscriptLookup::Unknown;
         }
     };

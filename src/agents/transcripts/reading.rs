@@ -6,6 +6,7 @@ use super::bookmark::{Batch, Bookmark, check};
 use super::json_lines::JsonLines;
 use super::{aider, opencode};
 use crate::agents::TranscriptFormat;
+use crate::agents::described::{JsonPath, LineRules};
 use crate::model::Timestamp;
 
 /// The transcript of one conversation.
@@ -19,6 +20,11 @@ pub(crate) struct TranscriptFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TranscriptForm {
     JsonLines(TranscriptFormat),
+    /// JSON lines that the provider file describes.
+    Described {
+        lines: LineRules,
+        time: Option<JsonPath>,
+    },
     /// One session of a database.
     Database {
         session: String,
@@ -60,7 +66,7 @@ impl TranscriptFile {
         now: Timestamp,
     ) -> std::io::Result<(TranscriptReading, Continuity)> {
         let fresh = Bookmark {
-            last: matches!(self.form, TranscriptForm::JsonLines(_)).then_some(now),
+            last: self.is_json_lines().then_some(now),
             ..Bookmark::default()
         };
         let (bookmark, continuity) = match bookmark {
@@ -71,6 +77,11 @@ impl TranscriptFile {
         let reader = match &self.form {
             TranscriptForm::JsonLines(format) => {
                 Reader::JsonLines(JsonLines::open(*format, &self.path, bookmark)?)
+            }
+            TranscriptForm::Described { lines, time } => {
+                let (lines, time) = (lines.clone(), time.clone());
+                let lines = JsonLines::described(lines, time, &self.path, bookmark)?;
+                Reader::JsonLines(lines)
             }
             TranscriptForm::Database { session } => {
                 let session = opencode::Session::open(&self.path, session, bookmark);
@@ -93,18 +104,27 @@ impl TranscriptFile {
                     .and_then(|mut session| session.next())
                     .map_or(true, |batch| batch.is_some())
             }
-            TranscriptForm::JsonLines(_) | TranscriptForm::Chats { .. } => {
-                std::fs::metadata(&self.path)
-                    .is_ok_and(|metadata| metadata.len() != bookmark.offset)
-            }
+            TranscriptForm::JsonLines(_)
+            | TranscriptForm::Described { .. }
+            | TranscriptForm::Chats { .. } => std::fs::metadata(&self.path)
+                .is_ok_and(|metadata| metadata.len() != bookmark.offset),
         }
+    }
+
+    fn is_json_lines(&self) -> bool {
+        matches!(
+            self.form,
+            TranscriptForm::JsonLines(_) | TranscriptForm::Described { .. }
+        )
     }
 
     /// Whether the content before the bookmark is unchanged. For a database only the position counts.
     fn still_has(&self, bookmark: &Bookmark) -> std::io::Result<bool> {
         match self.form {
             TranscriptForm::Database { .. } => Ok(true),
-            TranscriptForm::JsonLines(_) | TranscriptForm::Chats { .. } => {
+            TranscriptForm::JsonLines(_)
+            | TranscriptForm::Described { .. }
+            | TranscriptForm::Chats { .. } => {
                 Ok(check(&self.path, bookmark.offset)? == Some(bookmark.check))
             }
         }

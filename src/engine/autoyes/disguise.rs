@@ -39,6 +39,9 @@ impl Core {
         record: &InstanceRecord,
         dialog: &Dialog,
     ) -> Result<Recorded, String> {
+        if let Some(reason) = provider.unmeasured() {
+            return Err(reason);
+        }
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
@@ -73,7 +76,7 @@ impl Core {
             true => known
                 .or_else(current)
                 .or_else(|| record.session_ref.clone()),
-            false => None,
+            false => record.session_ref.clone(),
         };
         let query = TranscriptQuery {
             reference: reference.as_deref().unwrap_or_default(),

@@ -63,6 +63,8 @@ pub(crate) struct InstanceView {
     pub exit_code: Option<i32>,
     /// Which source said what the agent is doing, and by what: `hook Stop`, `title title-busy`.
     pub activity_source: Option<String>,
+    /// Says that this version of its agent was not measured.
+    pub unmeasured: Option<String>,
     /// Why an operation on it cannot finish.
     pub stuck: Option<String>,
     /// What it has used of its model; None where that is not known.

@@ -47,7 +47,7 @@ impl Core {
             .filter(|provider| provider.installed(&self.host).is_some())
             .map(|provider| provider.name())
             .collect();
-        vec![if installed.is_empty() {
+        let mut findings = vec![if installed.is_empty() {
             Finding::bad(
                 "agents",
                 Health::Warning,
@@ -56,7 +56,19 @@ impl Core {
             )
         } else {
             Finding::good("agents", format!("on PATH: {}", installed.join(", ")))
-        }]
+        }];
+        // Of those that were started here: the others are not asked, which takes seconds.
+        let providers = installed.iter().filter_map(|name| self.provider(name).ok());
+        findings.extend(providers.filter_map(|provider| {
+            let hint = format!(
+                "it is used by what still matches, and autoyes leaves its dialogs to you; `measured` in \
+                 agents/{}.toml beside your configuration says otherwise",
+                provider.name()
+            );
+            let what = provider.unmeasured()?;
+            Some(Finding::bad("agents", Health::Warning, what, hint))
+        }));
+        findings
     }
 
     /// The user's rules, and those of every checkout that an agent works in.

@@ -1,6 +1,6 @@
 //! How an agent that ran before is launched again.
 
-use crate::agents::{Strategy, Turnless};
+use crate::agents::{Strategy, Turnless, UnknownIds};
 use crate::engine::base::{Core, Error};
 use crate::engine::operate::options::Launch;
 use crate::model::InstanceRecord;
@@ -32,6 +32,16 @@ impl Core {
             (Strategy::None, _) => Err(refused("this agent cannot resume a conversation")),
             (Strategy::Native, None) if untouched => Ok(Launch::Fresh),
             (Strategy::Native, None) => Err(refused("no session reference is known")),
+            // An agent that silently starts anew would make a lost conversation look resumed.
+            (Strategy::Native, Some(reference))
+                if provider.unknown_ids() == UnknownIds::Fresh
+                    && provider.keeps(reference) == Some(false) =>
+            {
+                if untouched {
+                    return Ok(Launch::Fresh);
+                }
+                Err(refused("the agent does not know this session any more"))
+            }
             (Strategy::Native, Some(reference)) => {
                 // An agent that was paused before its first turn has saved nothing under its
                 // reference. If that is not known, the agent is asked to resume it.

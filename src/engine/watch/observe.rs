@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::agents::Provider;
 use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_output};
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
@@ -249,6 +250,7 @@ impl Core {
             }),
             asks: verdict.as_ref().and_then(asked),
             exit_code: run.and_then(|run| run.exit_code),
+            unmeasured: self.provider_of(record).ok().and_then(Provider::unmeasured),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
             usage: UsageView::of(&KeptUsage::of(dir), now()),

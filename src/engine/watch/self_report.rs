@@ -1,6 +1,6 @@
 //! What an agent reports about itself, by its hooks or in its own files.
 
-use crate::agents::{Host, Provider};
+use crate::agents::{Host, Provider, TranscriptQuery};
 use crate::detect::{SelfReport, VerdictSource};
 use crate::engine::base::now;
 use crate::model::Activity;
@@ -33,6 +33,7 @@ pub(in crate::engine) fn self_report(
             said,
             age: at.until(now),
         });
+    let registered = registered.or_else(|| written(provider, dir, host));
     match (hook, registered) {
         // A hook tells of a dialog once; the file says whether it still waits.
         (_, Some(registered))
@@ -44,4 +45,25 @@ pub(in crate::engine) fn self_report(
         (Some(hook), _) => Some(hook),
         (None, registered) => registered,
     }
+}
+
+/// What the agent's transcript tells, if that is newer than the last operation: an agent that was killed has
+/// left a turn without its end.
+fn written(provider: &Provider, dir: &InstanceDir, host: &Host) -> Option<SelfReport> {
+    if !provider.writes_its_activity() {
+        return None;
+    }
+    let record = dir.record().ok()?;
+    let query = TranscriptQuery {
+        reference: record.session_ref.as_deref()?,
+        worktree: &record.worktree.path,
+        since: record.created_at,
+    };
+    let (activity, said, at) = provider.written_activity(query, host)?;
+    (at >= record.updated_at).then(|| SelfReport {
+        activity,
+        source: VerdictSource::Registry,
+        said,
+        age: at.until(now()),
+    })
 }

@@ -228,6 +228,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         last_line: None,
         exit_code: None,
         activity_source: None,
+        unmeasured: None,
         stuck: None,
         usage: None,
         seal: None,

@@ -1,0 +1,29 @@
+//! Kimi Code.
+
+use crate::acts;
+use crate::stage::Stage;
+
+#[test]
+fn a_day_with_pauses_and_a_kill() {
+    acts::journey(&Stage::of("kimi"));
+}
+
+#[test]
+fn a_pause_before_the_first_turn() {
+    acts::pause_before_the_first_turn(&Stage::of("kimi"));
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_refused() {
+    acts::refuse_what_the_agent_does_not_know(&Stage::of("kimi"), ".kimi-code/sessions");
+}
+
+#[test]
+fn what_was_said_is_in_the_log() {
+    acts::tell_what_was_said(&Stage::of("kimi"));
+}
+
+#[test]
+fn a_folder_that_is_not_trusted_is_a_persons_matter() {
+    acts::leave_its_question_to_a_person(&Stage::of("kimi"), "Trust this folder?");
+}

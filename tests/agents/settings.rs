@@ -1,0 +1,90 @@
+//! What the newer agents need to find the model on loopback, and to ask nothing at their first start.
+
+use std::path::Path;
+
+use serde_json::json;
+
+use crate::stage::{KEY, Stage};
+
+/// The variables that only this agent gets.
+pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'static str, String)> {
+    let url = format!("{url}/v1");
+    let key = KEY.to_owned();
+    let on = "true".to_owned();
+    match agent {
+        "copilot" => vec![
+            ("COPILOT_PROVIDER_BASE_URL", url),
+            ("COPILOT_PROVIDER_API_KEY", key),
+            ("COPILOT_MODEL", "test".to_owned()),
+            ("COPILOT_OFFLINE", on),
+            ("COPILOT_AUTO_UPDATE", "false".to_owned()),
+            // It unpacks itself at its first start: once for all tests.
+            (
+                "COPILOT_PKG_CACHE_HOME",
+                commands
+                    .with_file_name("copilot-unpacked")
+                    .display()
+                    .to_string(),
+            ),
+        ],
+        "qwen" => vec![
+            ("OPENAI_API_KEY", key),
+            ("OPENAI_BASE_URL", url),
+            ("OPENAI_MODEL", "test".to_owned()),
+        ],
+        "kimi" => vec![
+            ("KIMI_MODEL_NAME", "test".to_owned()),
+            ("KIMI_MODEL_API_KEY", key),
+            ("KIMI_MODEL_PROVIDER_TYPE", "openai".to_owned()),
+            ("KIMI_MODEL_BASE_URL", url),
+            ("KIMI_CODE_NO_AUTO_UPDATE", "1".to_owned()),
+        ],
+        "vibe" => vec![("LOOPBACK_KEY", key)],
+        _ => Vec::new(),
+    }
+}
+
+pub(crate) fn write(stage: &Stage) {
+    match stage.agent {
+        "copilot" => {
+            let root = std::fs::canonicalize(stage.camp.root()).unwrap();
+            let known = json!({ "trustedFolders": [root], "appTipShown": true });
+            stage.write_home(".copilot/config.json", &known.to_string());
+            let settings = json!({ "banner": "never", "showTipsOnStartup": false });
+            stage.write_home(".copilot/settings.json", &settings.to_string());
+        }
+        "qwen" => {
+            let settings = json!({
+                "security": { "auth": { "selectedType": "openai" } },
+                "privacy": { "usageStatisticsEnabled": false },
+                "general": { "enableAutoUpdate": false },
+                // Its own default lets a model decide.
+                "tools": { "approvalMode": "default" },
+                "ui": { "enableFollowupSuggestions": false },
+            });
+            stage.write_home(".qwen/settings.json", &settings.to_string());
+        }
+        "kimi" => stage.write_home(".kimi-code/config.toml", "telemetry = false\n"),
+        "vibe" => {
+            let config = format!(
+                r#"active_model = "test"
+enable_telemetry = false
+enable_update_checks = false
+enable_notifications = false
+[[providers]]
+name = "loopback"
+api_base = "{}/v1"
+api_key_env_var = "LOOPBACK_KEY"
+backend = "generic"
+[[models]]
+name = "test"
+provider = "loopback"
+alias = "test"
+"#,
+                stage.model.url()
+            );
+            stage.write_home(".vibe/config.toml", &config);
+        }
+        other => panic!("nothing is known of {other}"),
+    }
+}

@@ -1,0 +1,19 @@
+//! Mistral Vibe.
+
+use crate::acts;
+use crate::stage::Stage;
+
+#[test]
+fn a_day_with_pauses_and_a_kill() {
+    acts::journey(&Stage::of("vibe"));
+}
+
+#[test]
+fn a_pause_before_the_first_turn() {
+    acts::pause_before_the_first_turn(&Stage::of("vibe"));
+}
+
+#[test]
+fn a_conversation_that_is_lost_is_refused() {
+    acts::refuse_what_the_agent_does_not_know(&Stage::of("vibe"), ".vibe/logs/session/unified");
+}

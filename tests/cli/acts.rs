@@ -1,0 +1,115 @@
+//! The table of agents and acts in docs/agents.md: it is made from the tests of the real agents.
+
+use std::fmt::Write;
+use std::path::Path;
+
+/// What each act of `tests/agents/acts.rs` shows, as columns of the table.
+const ACTS: [(&str, &[&str]); 14] = [
+    ("pause_at_the_prompt", &["turn", "pause idle"]),
+    ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
+    ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
+    ("survive_a_kill", &["turn", "kill -9"]),
+    (
+        "journey",
+        &[
+            "turn",
+            "pause idle",
+            "pause busy",
+            "pause in a dialog",
+            "kill -9",
+        ],
+    ),
+    ("pause_before_the_first_turn", &["before a turn"]),
+    (
+        "refuse_what_the_agent_does_not_know",
+        &["lost conversation"],
+    ),
+    ("answer_a_dialog", &["dialog answered", "log"]),
+    ("tell_what_was_said", &["log"]),
+    ("leave_its_question_to_a_person", &["trust question"]),
+    ("take_a_large_prompt", &["large prompt"]),
+    ("take_a_prompt_alone", &["draft kept"]),
+    ("leave_a_draft_alone", &["draft kept"]),
+    ("keep_two_apart", &["two at once"]),
+];
+
+const COLUMNS: [&str; 11] = [
+    "turn",
+    "pause idle",
+    "pause busy",
+    "pause in a dialog",
+    "kill -9",
+    "before a turn",
+    "lost conversation",
+    "trust question",
+    "dialog answered",
+    "log",
+    "large prompt",
+];
+
+const AGENTS: [&str; 9] = [
+    "claude", "codex", "gemini", "opencode", "aider", "copilot", "qwen", "kimi", "vibe",
+];
+
+/// Which columns the tests of an agent cover.
+fn covered(agent: &str) -> Vec<&'static str> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents");
+    let own = std::fs::read_to_string(tests.join(format!("{agent}.rs"))).unwrap();
+    let autoyes = std::fs::read_to_string(tests.join("autoyes.rs")).unwrap();
+    let mut columns: Vec<&str> = ACTS
+        .iter()
+        .filter(|(act, _)| own.contains(&format!("acts::{act}(")))
+        .flat_map(|(_, columns)| columns.iter().copied())
+        .collect();
+    // Claude Code and Codex work a whole day unattended, in a file of its own.
+    if autoyes.contains(&format!("works_unattended(\"{agent}\")")) {
+        columns.push("dialog answered");
+    }
+    columns
+}
+
+fn table() -> String {
+    let mut table = format!(
+        "| agent | {} |\n|---|{}\n",
+        COLUMNS.join(" | "),
+        "---|".repeat(COLUMNS.len())
+    );
+    for agent in AGENTS {
+        let covered = covered(agent);
+        let cells = COLUMNS.map(|column| {
+            if covered.contains(&column) {
+                "yes"
+            } else {
+                "–"
+            }
+        });
+        // Writing into a string cannot fail.
+        writeln!(table, "| `{agent}` | {} |", cells.join(" | ")).ok();
+    }
+    table
+}
+
+#[test]
+fn the_table_of_acts_is_what_is_tested() {
+    let table = table();
+    println!("{table}");
+    let acts = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents/acts.rs");
+    let acts = std::fs::read_to_string(acts).unwrap();
+    for (act, _) in ACTS {
+        assert!(
+            acts.contains(&format!("fn {act}(")),
+            "there is no act {act}"
+        );
+    }
+    let text = crate::readme::section("docs/agents.md", "## What is tested");
+    let (_, rest) = text
+        .split_once("<!-- acts: begin -->\n")
+        .expect("the table begins");
+    let (kept, _) = rest
+        .split_once("<!-- acts: end -->")
+        .expect("the table ends");
+    assert_eq!(
+        kept, table,
+        "docs/agents.md has another table; put this one there:\n{table}"
+    );
+}
