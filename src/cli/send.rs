@@ -22,6 +22,9 @@ pub(super) struct SendArgs {
     /// Wait for a busy agent instead of queueing the prompt
     #[arg(long)]
     pub now: bool,
+    /// Type it as it is, also if the agent takes it for a command: `!ls`
+    #[arg(long)]
+    pub raw: bool,
 }
 
 pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -29,11 +32,17 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
     ensure_if_asleep(&args.instance.instance, engine, output);
     let mut progress = StepLine::new(output, &args.instance.instance);
     let given = &args.instance.instance;
-    let sent = if args.now {
-        engine.send_now(given, &prompt, &mut progress)?;
-        Sent::Typed
-    } else {
-        engine.send(given, &prompt, &mut progress)?
+    let sent = match (args.now, args.raw) {
+        (true, false) => {
+            engine.send_now(given, &prompt, &mut progress)?;
+            Sent::Typed
+        }
+        (true, true) => {
+            engine.send_raw_now(given, &prompt, &mut progress)?;
+            Sent::Typed
+        }
+        (false, false) => engine.send(given, &prompt, &mut progress)?,
+        (false, true) => engine.send_raw(given, &prompt, &mut progress)?,
     };
     drop(progress);
     let queued = sent == Sent::Queued;

@@ -15,6 +15,7 @@ mod model;
 mod opencode;
 mod sealed;
 mod stage;
+mod talking;
 
 #[path = "../support/mod.rs"]
 #[expect(

@@ -6,6 +6,7 @@
 mod alone;
 mod claude;
 mod codex;
+mod gemini;
 mod opencode;
 
 use std::path::Path;
@@ -70,7 +71,7 @@ impl Provider {
     /// The cost of finding the reference of a running agent; None where it cannot be found.
     pub(crate) fn discovery_cost(&self, host: &Host) -> Option<DiscoveryCost> {
         Some(match self.discovery()? {
-            Discovery::ClaudeRegistry => DiscoveryCost::Low,
+            Discovery::ClaudeRegistry | Discovery::GeminiChats => DiscoveryCost::Low,
             Discovery::CodexLock => DiscoveryCost::High,
             Discovery::OpencodeDatabase => {
                 let home = self.own_directory(host);
@@ -89,6 +90,7 @@ impl Provider {
         let home = self.own_directory(context.host);
         match (self.discovery(), home) {
             (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, context),
+            (Some(Discovery::GeminiChats), Some(home)) => gemini::newest(&home, context),
             (Some(Discovery::CodexLock), Some(home)) if context.pids.is_empty() => {
                 codex::last(&home, context)
             }

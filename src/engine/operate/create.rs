@@ -76,6 +76,13 @@ impl Core {
         }
         let repository = repository?;
         let provider = self.choose_agent(&asked)?;
+        if let Some(why) = asked
+            .prompt
+            .as_deref()
+            .and_then(|prompt| provider.refuses(prompt))
+        {
+            return Err(Error::CannotArrive { why });
+        }
         let wanted = self.wanted_setup(&repository, asked.consent)?;
         let seal = self.wanted_seal(asked.seal, repository.root())?;
         self.begin(&asked, provider, wanted.as_ref(), progress, |id, title| {
