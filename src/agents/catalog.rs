@@ -317,7 +317,10 @@ mod tests {
                 "codex",
                 "codex --no-daemon --no-alt-screen resume -C /work tree ID -v",
             ),
-            ("gemini", "gemini --resume ID -v"),
+            (
+                "gemini",
+                r#"/bin/sh -c while :; do "$@"; s=$?; [ "$s" -eq 199 ] || exit "$s"; done sh gemini --resume ID -v"#,
+            ),
             ("opencode", "opencode --session ID -v"),
         ] {
             let argv = launch(agent, LaunchKind::Resume { session: "ID" }, &["-v"]);

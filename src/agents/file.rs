@@ -74,6 +74,8 @@ pub(crate) struct Session {
     pub kept: Vec<FilePattern>,
     /// What it prints when it ends, with the session reference as group.
     pub farewell: Vec<Pattern>,
+    /// The exit status by which it asks to be started again.
+    pub relaunch_status: Option<u8>,
 }
 
 /// How the agent's session reference is obtained.
@@ -94,6 +96,8 @@ pub(crate) enum Reference {
 pub(crate) enum Discovery {
     /// The file in which each process records its session.
     ClaudeRegistry,
+    /// The newest file of the worktree's conversations.
+    GeminiChats,
     /// The lock file that the process keeps open, named after the session.
     CodexLock,
     /// The newest session of the worktree in the agent's database, or in its printed list.
@@ -143,6 +147,8 @@ pub(crate) enum Turnless {
 pub(crate) struct Keys {
     /// Ends the turn that is under way.
     pub interrupt: Vec<Key>,
+    /// What the agent shows when it has taken one key of several and waits for the next.
+    pub interrupt_sign: Option<Pattern>,
     /// Closes a dialog without an answer.
     pub cancel: Vec<Key>,
     pub exit: Vec<Key>,
@@ -175,6 +181,28 @@ pub(crate) struct Input {
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
+    /// Prompts that the box would take for something else.
+    pub escapes: Vec<Escape>,
+    /// Whether the agent removes characters that are not drawn.
+    pub removes_invisible: bool,
+    /// The most that one prompt may have.
+    pub most_bytes: Option<usize>,
+    /// What the agent prints when it does not know a command.
+    pub unknown_command: Option<Pattern>,
+}
+
+/// How a prompt is typed that the box would take for something else.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Escape {
+    /// Such a prompt.
+    pub when: Pattern,
+    #[serde(default)]
+    pub before: String,
+    #[serde(default)]
+    pub after: String,
+    /// Nothing helps: the prompt is refused, and this says why.
+    pub refuse: Option<String>,
 }
 
 impl Default for Input {
@@ -183,6 +211,10 @@ impl Default for Input {
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
+            escapes: Vec::new(),
+            removes_invisible: false,
+            most_bytes: None,
+            unknown_command: None,
         }
     }
 }
@@ -325,6 +357,15 @@ impl ProviderFile {
         }
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;
+        }
+        for (at, escape) in self.input.escapes.iter().enumerate() {
+            escape.when.check(&format!("input.escapes[{at}].when"))?;
+        }
+        if let Some(pattern) = &self.keys.interrupt_sign {
+            pattern.check("keys.interrupt_sign")?;
+        }
+        if let Some(pattern) = &self.input.unknown_command {
+            pattern.check("input.unknown_command")?;
         }
         for (key, words) in self.templates() {
             for (at, word) in words.iter().enumerate() {

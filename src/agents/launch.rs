@@ -63,6 +63,18 @@ pub(crate) enum LaunchError {
     NoValue { agent: String, placeholder: String },
 }
 
+/// The same command, started again for as long as it ends with this status.
+fn relaunching(status: u8, argv: Vec<String>) -> Vec<String> {
+    let script = format!(r#"while :; do "$@"; s=$?; [ "$s" -eq {status} ] || exit "$s"; done"#);
+    let shell = [
+        "/bin/sh".to_owned(),
+        "-c".to_owned(),
+        script,
+        "sh".to_owned(),
+    ];
+    shell.into_iter().chain(argv).collect()
+}
+
 impl Provider {
     pub(crate) fn launch(&self, context: &LaunchContext<'_>) -> Result<LaunchPlan, LaunchError> {
         let file = &self.file;
@@ -110,6 +122,9 @@ impl Provider {
             files.push((guard, file.guard.file.clone()));
         }
         argv.splice(hooks_at..hooks_at, unseen);
+        if let Some(status) = file.session.relaunch_status {
+            argv = relaunching(status, argv);
+        }
         Ok(LaunchPlan {
             argv,
             shown,

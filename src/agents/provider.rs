@@ -103,6 +103,19 @@ impl Provider {
         &self.file.keys.interrupt
     }
 
+    /// Whether the screen says that one interrupt key was taken and another one is wanted; None where the
+    /// agent does not say so.
+    pub(crate) fn wants_next_interrupt(&self, screen: &Screen) -> Option<bool> {
+        let sign = self.file.keys.interrupt_sign.as_ref()?;
+        Some(
+            screen
+                .filled()
+                .rev()
+                .take(3)
+                .any(|row| sign.is_match(row.text())),
+        )
+    }
+
     pub(crate) fn cancel_keys(&self) -> &[Key] {
         &self.file.keys.cancel
     }

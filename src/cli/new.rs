@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::bulk::end;
 use super::context::CommandResult;
-use super::daemon::ensure_for;
+use super::daemon::{ensure, ensure_for};
 use super::interrupts::Interrupts;
 use super::output::Output;
 use super::progress::{CountLine, StepLine};
@@ -215,6 +215,11 @@ fn create_asked(
                 Consent::Refused
             };
             Ok(engine.create(asked.clone(), &mut progress)?)
+        }
+        Err(error @ Error::PromptNotSent { queued: true, .. }) => {
+            // Only the daemon sends what is in the queue.
+            ensure(engine, output);
+            Err(error.into())
         }
         other => Ok(other?),
     }

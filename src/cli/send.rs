@@ -27,6 +27,9 @@ pub(super) struct SendArgs {
     /// Wait for a busy agent instead of queueing the prompt
     #[arg(long)]
     pub now: bool,
+    /// Type it as it is, also if the agent takes it for a command: `!ls`
+    #[arg(long)]
+    pub raw: bool,
 }
 
 impl SendArgs {
@@ -46,7 +49,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
     }
     let prompt = prompt::given(args.words.last().map_or("", String::as_str))?;
     if let [given] = named {
-        return to_one(given, &prompt, args.now, engine, output);
+        return to_one(given, &prompt, args, engine, output);
     }
     if prompt.is_empty() {
         return Err(Error::NothingToSend.into());
@@ -58,7 +61,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
     }
     let mut progress = CountLine::new(output, "sent to");
     let bulk = engine.for_each(&ids, &mut progress, |id, progress| {
-        let sent = sent(id.as_str(), &prompt, args.now, engine, progress)?;
+        let sent = sent(id.as_str(), &prompt, args, engine, progress)?;
         Ok((id.clone(), sent))
     });
     drop(progress);
@@ -84,21 +87,28 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
 fn sent(
     given: &str,
     prompt: &str,
-    now: bool,
+    args: &SendArgs,
     engine: &Engine,
     progress: &mut dyn Progress,
 ) -> Result<Sent, Error> {
-    if now {
-        engine.send_now(given, prompt, progress)?;
-        return Ok(Sent::Typed);
+    match (args.now, args.raw) {
+        (true, false) => {
+            engine.send_now(given, prompt, progress)?;
+            Ok(Sent::Typed)
+        }
+        (true, true) => {
+            engine.send_raw_now(given, prompt, progress)?;
+            Ok(Sent::Typed)
+        }
+        (false, false) => engine.send(given, prompt, progress),
+        (false, true) => engine.send_raw(given, prompt, progress),
     }
-    engine.send(given, prompt, progress)
 }
 
-fn to_one(given: &str, prompt: &str, now: bool, engine: &Engine, output: &Output) -> CommandResult {
+fn to_one(given: &str, prompt: &str, args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
     ensure_if_asleep(given, engine, output);
     let mut progress = StepLine::new(output, given);
-    let sent = sent(given, prompt, now, engine, &mut progress)?;
+    let sent = sent(given, prompt, args, engine, &mut progress)?;
     drop(progress);
     let queued = sent == Sent::Queued;
     if queued {

@@ -29,6 +29,9 @@ pub(crate) struct QueueEntry {
     /// Sent with `biv send` rather than queued: it is sent before the queued prompts.
     #[serde(default)]
     pub ahead: bool,
+    /// Typed as it is: what the agent takes for a command is one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raw: bool,
     /// Fields of a newer version.
     #[serde(flatten)]
     pub unknown: serde_json::Map<String, serde_json::Value>,
@@ -147,8 +150,23 @@ impl Queue {
             ended_at: None,
             error: None,
             ahead: false,
+            raw: false,
             unknown: serde_json::Map::new(),
         }
+    }
+
+    /// The prompt is typed as it is.
+    pub(crate) fn mark_raw(&mut self, number: u64) {
+        if let Some(entry) = self.entry(number) {
+            entry.raw = true;
+        }
+    }
+
+    /// Whether the prompt is typed as it is.
+    pub(crate) fn is_raw(&self, number: u64) -> bool {
+        self.entries
+            .iter()
+            .any(|entry| entry.number == number && entry.raw)
     }
 
     /// The prompt to send next; None while one is under way or the queue is stopped.

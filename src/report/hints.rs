@@ -129,6 +129,12 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             None => "`biv attach` shows it".to_owned(),
         },
         Error::ReasonWithoutNo => "`biv answer INSTANCE no --reason TEXT`".to_owned(),
+        Error::CannotArrive { .. } => {
+            "begin it with a word, or `biv send --raw` to type it as it is".to_owned()
+        }
+        Error::UnknownCommand { .. } => {
+            "begin it with a word to send it as text: `about /x: …`".to_owned()
+        }
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
         Error::NotKnown { title } => format!(
             "`biv log {}` shows the prompts that arrived; send it again if it is not there",

@@ -190,6 +190,8 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay => ("draft_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
+        Error::CannotArrive { .. } => ("cannot_arrive", 2),
+        Error::UnknownCommand { .. } => ("unknown_command", 4),
         Error::NotKnown { .. } => ("not_known", 1),
         Error::MainCheckout { .. } => ("main_checkout", 1),
         Error::AlreadyManaged { .. } => ("already_managed", 1),

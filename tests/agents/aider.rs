@@ -2,6 +2,7 @@
 
 use crate::stage::Stage;
 use crate::support::until;
+use crate::talking;
 
 #[test]
 fn a_resumed_one_is_told_where_it_was() {
@@ -99,4 +100,11 @@ fn half_a_sentence_of_a_person_stays() {
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
     crate::acts::leave_a_draft_alone(&stage, &instance);
+}
+
+#[test]
+fn every_prompt_arrives() {
+    let stage = Stage::of("aider");
+    let instance = talking::take_every_prompt(&stage, &[]);
+    talking::refuse_an_unknown_command(&stage, &instance);
 }

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -214,4 +215,53 @@ fn background_work_is_not_a_turn() {
 #[test]
 fn a_journey_to_another_home() {
     acts::travel("claude");
+}
+
+#[test]
+fn every_prompt_arrives() {
+    let stage = Stage::of("claude");
+    let instance = talking::take_every_prompt(&stage, &["exit"]);
+    talking::refuse_an_unknown_command(&stage, &instance);
+    // What the agent removes is said, and nothing waits for a review.
+    let sent = stage
+        .camp
+        .biv(["send", "--now", &instance.id, "\u{feff}to the\u{202e} left"]);
+    let sent = sent.run().ok();
+    assert!(
+        sent.stderr.contains("2 invisible characters"),
+        "{}",
+        sent.stderr
+    );
+    stage.model.request_with("to the left");
+    stage.wait(&instance, "idle");
+    // Those who mean it.
+    let raw = stage
+        .camp
+        .biv(["send", "--raw", &instance.id, "! touch meant"]);
+    drop(raw.run().ok());
+    crate::support::until("it has run", || instance.worktree.join("meant").exists());
+}
+
+#[test]
+fn a_first_prompt_waits_until_the_folder_is_trusted() {
+    let stage = Stage::of("claude");
+    let config = stage.home(".claude.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&config).unwrap()).unwrap();
+    known["projects"] = serde_json::json!({});
+    std::fs::write(&config, known.to_string()).unwrap();
+    talking::keep_the_first_prompt(
+        &stage,
+        &["trust this folder", "Enter", "No, exit"],
+        |instance| {
+            stage.press(instance, &["Down"]);
+            stage.see(instance, "❯ Yes, I trust this folder");
+            stage.press(instance, &["Enter"]);
+        },
+    );
+}
+
+#[test]
+fn a_menu_is_a_state_of_its_own() {
+    talking::say_that_a_menu_is_open(&Stage::of("claude"));
 }

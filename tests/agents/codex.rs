@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -112,4 +113,25 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
 #[test]
 fn a_journey_to_another_home() {
     acts::travel("codex");
+}
+
+#[test]
+fn every_prompt_arrives() {
+    let stage = Stage::of("codex");
+    let instance = talking::take_every_prompt(&stage, &["! touch must-not-run"]);
+    talking::refuse_an_unknown_command(&stage, &instance);
+}
+
+#[test]
+fn a_first_prompt_waits_until_the_folder_is_trusted() {
+    let stage = Stage::for_a_stranger("codex");
+    stage.write_home(".codex/config.toml", &stage.codex_config());
+    talking::keep_the_first_prompt(&stage, &["trust this folder", "Enter"], |instance| {
+        stage.press(instance, &["Enter"]);
+    });
+}
+
+#[test]
+fn a_menu_is_a_state_of_its_own() {
+    talking::say_that_a_menu_is_open(&Stage::of("codex"));
 }

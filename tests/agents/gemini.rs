@@ -2,16 +2,51 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_pause_at_the_prompt() {
     acts::pause_at_the_prompt(&Stage::of("gemini"));
 }
 
+/// Escape would drop the whole turn: it is stopped as it is, and its prompt is kept.
 #[test]
-fn a_pause_in_the_middle_of_an_answer_drops_that_turn_alone() {
+fn a_pause_in_the_middle_of_an_answer_keeps_the_prompt() {
     let stage = Stage::of("gemini");
-    acts::pause_in_the_middle_of_an_answer(&stage);
+    let instance = stage.start("busy", "the rope is long");
+    stage.model.request_with("the rope is long");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.wait(&instance, "busy");
+    stage.see(&instance, "slowly5");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], true, "{paused:#}");
+    stage.resume(&instance);
+    // It takes the prompt that was cut off along with this one, and acts on it.
+    stage.send(&instance, "where were we");
+    let asked = stage.model.request_with("where were we");
+    asked.remembers("user", "the rope is long");
+    asked.remembers("user", "model:slow 100");
+}
+
+#[test]
+fn clear_starts_another_conversation_which_is_followed() {
+    let stage = Stage::of("gemini");
+    acts::follow_a_new_conversation(&stage, |instance| stage.send(instance, "/clear"));
+}
+
+#[test]
+fn a_first_prompt_waits_until_the_folder_is_trusted() {
+    let stage = Stage::of("gemini");
+    let settings = stage.home(".gemini/settings.json");
+    let mut known: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&settings).unwrap()).unwrap();
+    known["security"]["folderTrust"]["enabled"] = serde_json::json!(true);
+    std::fs::write(&settings, known.to_string()).unwrap();
+    // It ends with 199 after the answer, and is started again.
+    talking::keep_the_first_prompt(&stage, &["trust this folder", "Enter"], |instance| {
+        stage.press(instance, &["Enter"]);
+    });
 }
 
 #[test]
@@ -67,4 +102,9 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
 #[test]
 fn what_was_said_is_in_the_log() {
     acts::tell_what_was_said(&Stage::of("gemini"));
+}
+
+#[test]
+fn every_prompt_arrives() {
+    talking::take_every_prompt(&Stage::of("gemini"), &[]);
 }

@@ -21,6 +21,7 @@ mod sealed;
 mod settings;
 mod stage;
 mod vibe;
+mod talking;
 
 #[path = "../support/mod.rs"]
 #[expect(

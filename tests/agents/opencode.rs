@@ -3,6 +3,7 @@
 use crate::acts;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
+use crate::talking;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -105,4 +106,9 @@ fn its_conversation_is_found_behind_a_link() {
     until("it is answered", || {
         instance.worktree.join("allowed").exists()
     });
+}
+
+#[test]
+fn every_prompt_arrives() {
+    talking::take_every_prompt(&Stage::of("opencode"), &["exit"]);
 }

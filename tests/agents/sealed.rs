@@ -16,7 +16,8 @@ fn sealed(agent: &'static str) -> Option<Stage> {
     let host = stage.model.url().replace("http://", "");
     let installed = stage.installed();
     let text = format!(
-        "[seal]\ndefault = true\nhosts = [\"{host}\"]\nread = [\"{}\"]\n",
+        "{}[seal]\ndefault = true\nhosts = [\"{host}\"]\nread = [\"{}\"]\n",
+        crate::stage::PATIENT,
         installed.display()
     );
     std::fs::write(config.join("config.toml"), text).unwrap();

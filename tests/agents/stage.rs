@@ -17,6 +17,8 @@ use crate::support::{Answer, Camp, Instance, Repository, until};
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 /// A look is a process of its own.
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// For an agent that starts while ten other things are done.
+pub(crate) const PATIENT: &str = "[launch]\nready = \"5m\"\n[resume]\nready = \"5m\"\n";
 /// Agents are large: more than this many at once would only wait for each other.
 const AT_ONCE: usize = 2;
 /// Long enough that every agent takes it for a key. It belongs to no account.
@@ -73,6 +75,10 @@ impl Stage {
         .chain(settings::variables(agent, &model.url(), &commands(agent)))
         .fold(camp, |camp, (name, value)| camp.with(name, &value));
         let repository = camp.repository("app");
+        // A busy machine takes minutes to start an agent.
+        let config = camp.home().join("config");
+        std::fs::create_dir_all(&config).unwrap();
+        std::fs::write(config.join("config.toml"), PATIENT).unwrap();
         Self {
             camp,
             repository,

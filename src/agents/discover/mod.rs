@@ -7,6 +7,7 @@ mod alone;
 mod claude;
 mod codex;
 mod described;
+mod gemini;
 mod opencode;
 
 use std::path::Path;
@@ -71,7 +72,9 @@ impl Provider {
     /// The cost of finding the reference of a running agent; None where it cannot be found.
     pub(crate) fn discovery_cost(&self, host: &Host) -> Option<DiscoveryCost> {
         Some(match self.discovery()? {
-            Discovery::ClaudeRegistry | Discovery::Described => DiscoveryCost::Low,
+            Discovery::ClaudeRegistry | Discovery::Described | Discovery::GeminiChats => {
+                DiscoveryCost::Low
+            }
             Discovery::CodexLock => DiscoveryCost::High,
             Discovery::OpencodeDatabase => {
                 let home = self.own_directory(host);
@@ -93,6 +96,7 @@ impl Provider {
         let home = self.own_directory(context.host);
         match (self.discovery(), home) {
             (Some(Discovery::ClaudeRegistry), Some(home)) => claude::registered(&home, context),
+            (Some(Discovery::GeminiChats), Some(home)) => gemini::newest(&home, context),
             (Some(Discovery::CodexLock), Some(home)) if context.pids.is_empty() => {
                 codex::last(&home, context)
             }

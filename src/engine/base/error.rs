@@ -84,6 +84,10 @@ pub(crate) enum Error {
     DraftInTheWay,
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
+    #[error("this prompt cannot be sent as text: {why}")]
+    CannotArrive { why: String },
+    #[error("{agent} does not know the command `{command}`: nothing was sent")]
+    UnknownCommand { agent: String, command: String },
     #[error("it is not known whether `{title}` has got the prompt: it was ended meanwhile")]
     NotKnown { title: Title },
     #[error("there is nothing to send")]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::engine::autoyes::AutoyesAnswer;
+use crate::engine::typing::delivery::Wording;
 use crate::engine::*;
 use crate::model::{InstanceId, NewComment, TurnEnd};
 use crate::store::Audit;
@@ -18,7 +19,27 @@ impl Engine {
         prompt: &str,
         progress: &mut dyn Progress,
     ) -> Result<Sent, Error> {
-        self.core.send(given, prompt, progress)
+        self.core.send(given, prompt, Wording::Text, progress)
+    }
+
+    /// As `send`, but types the prompt as it is: the agent may take it for a command of its own.
+    pub(crate) fn send_raw(
+        &self,
+        given: &str,
+        prompt: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<Sent, Error> {
+        self.core.send(given, prompt, Wording::Raw, progress)
+    }
+
+    /// As `send_raw`, but waits however long the agent is busy.
+    pub(crate) fn send_raw_now(
+        &self,
+        given: &str,
+        prompt: &str,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        self.core.send_now(given, prompt, Wording::Raw, progress)
     }
 
     /// As `send`, but waits however long the agent is busy.
@@ -28,7 +49,7 @@ impl Engine {
         prompt: &str,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
-        self.core.send_now(given, prompt, progress)
+        self.core.send_now(given, prompt, Wording::Text, progress)
     }
 
     /// Sends the comments of a review to the agent, as one prompt with file, line and hunk.

@@ -77,6 +77,13 @@ impl Core {
         }
         let repository = repository?;
         let provider = self.choose_agent(&asked)?;
+        if let Some(why) = asked
+            .prompt
+            .as_deref()
+            .and_then(|prompt| provider.refuses(prompt))
+        {
+            return Err(Error::CannotArrive { why });
+        }
         let wanted = self.wanted_setup(&repository, asked.consent)?;
         let seal = self.wanted_seal(asked.seal, repository.root())?;
         let common = repository.common_dir();

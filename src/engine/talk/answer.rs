@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::detect::{Choice, ChoiceKind, Dialog};
 use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
 use crate::engine::talk::send::Sent;
+use crate::engine::typing::delivery::Wording;
 use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::engine::typing::lock::{AgentAt, TypingAccess, TypingLock};
 use crate::model::{AgentPlace, InstanceId, InstanceRecord, RestingState, State, Title};
@@ -143,7 +144,7 @@ impl Core {
         };
         drop(presence);
         if let Some(reason) = reason {
-            let sent = self.send(record.id.as_str(), reason, progress)?;
+            let sent = self.send(record.id.as_str(), reason, Wording::Text, progress)?;
             answered.reason_sent = Some(sent == Sent::Typed);
         }
         Ok(answered)

@@ -7,6 +7,7 @@ use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, LandError, Progress};
 use crate::engine::operate::land::options::{LandHow, LandOptions, Landed};
 use crate::engine::operate::options::ResumeOptions;
+use crate::engine::typing::delivery::Wording;
 use crate::model::{Activity, InstanceId, State};
 
 /// How long an agent must stay idle, because it may just have got the prompt.
@@ -39,7 +40,7 @@ impl Core {
             if matches!(view.state, State::Completed | State::Failed) {
                 self.resume(id.as_str(), &ResumeOptions::quiet(), progress)?;
             }
-            self.send_now(id.as_str(), &prompt, progress)?;
+            self.send_now(id.as_str(), &prompt, Wording::Text, progress)?;
             self.await_rest(id, progress)?;
         }
         Err(Error::Interrupted)

@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::engine::base::view::CampView;
 use crate::engine::base::{Core, Error, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
-use crate::engine::typing::delivery::require_empty_box;
+use crate::engine::typing::delivery::{Wording, require_empty_box};
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
@@ -59,6 +59,11 @@ impl Core {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Living)?;
+        let mut cleaned = Vec::new();
+        for prompt in &prompts {
+            cleaned.push(self.as_text(&found.record, prompt)?.0);
+        }
+        let prompts = cleaned;
         let numbers = found.dir.change_queue(|queue| {
             prompts
                 .into_iter()
@@ -161,7 +166,11 @@ impl Core {
             return Ok(FeedResult::Nothing);
         };
         crate::process::crash::at("queue:feed:sending");
-        match typing.type_to(self, &agent, &record, &place, &prompt) {
+        let wording = match dir.queue()?.is_raw(number) {
+            true => Wording::Raw,
+            false => Wording::Text,
+        };
+        match typing.type_to(self, &agent, &record, &place, &prompt, wording) {
             Ok(_) => {
                 dir.change_queue(|queue| queue.sent(number))?;
                 self.emit(

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::agents::Readiness;
 use crate::engine::base::{Core, Error, Found, Progress, Scope, now};
 use crate::engine::operate::options::ResumeOptions;
+use crate::engine::typing::delivery::Wording;
 use crate::engine::typing::lock::{AgentAt, Typed, TypingAccess, TypingLock, agent_at};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{AgentPlace, EventKind, InstanceRecord, Queue, QueueStart, RestingState, State};
@@ -28,6 +29,7 @@ struct Sending<'a> {
     turn: Duration,
     /// How long to wait for an agent that works; None: as long as it works.
     busy: Option<Duration>,
+    wording: Wording,
 }
 
 /// The result of sending a prompt.
@@ -46,21 +48,27 @@ impl Core {
         &self,
         given: &str,
         prompt: &str,
+        wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<Sent, Error> {
-        if prompt.is_empty() {
-            return Err(Error::NothingToSend);
-        }
         let found = self.find(given, Scope::Living)?;
+        let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let dir = &found.dir;
         // From here on the idle timer cannot pause it.
         let _presence = dir.lock_presence("send")?;
-        let number = dir.change_queue(|queue| queue.put_ahead(prompt.to_owned(), now()))?;
+        let number = dir.change_queue(|queue| {
+            let number = queue.put_ahead(prompt.to_owned(), now());
+            if wording == Wording::Raw {
+                queue.mark_raw(number);
+            }
+            number
+        })?;
         let how = Sending {
             prompt,
             queued: Some(number),
             turn: TURN,
             busy: Some(BUSY),
+            wording,
         };
         let sent = self.send_to(&found.record, &how, progress);
         if let Ok(Sent::Queued) = sent {
@@ -79,20 +87,60 @@ impl Core {
         &self,
         given: &str,
         prompt: &str,
+        wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
-        if prompt.is_empty() {
-            return Err(Error::NothingToSend);
-        }
         let found = self.find(given, Scope::Living)?;
+        let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let _presence = found.dir.lock_presence("send")?;
         let how = Sending {
             prompt,
             queued: None,
             turn: TYPING_WAIT,
             busy: None,
+            wording,
         };
         self.send_to(&found.record, &how, progress).map(drop)
+    }
+
+    /// The prompt as the agent can take it, and how many characters had to be left out. An error before
+    /// anything is typed where it cannot.
+    pub(in crate::engine) fn as_text(
+        &self,
+        record: &InstanceRecord,
+        prompt: &str,
+    ) -> Result<(String, usize), Error> {
+        let provider = self.provider_of(record)?;
+        match provider.refuses(prompt) {
+            Some(why) => Err(Error::CannotArrive { why }),
+            None => Ok(provider.without_invisible(prompt)),
+        }
+    }
+
+    fn worded(
+        &self,
+        record: &InstanceRecord,
+        prompt: &str,
+        wording: Wording,
+        progress: &mut dyn Progress,
+    ) -> Result<String, Error> {
+        if prompt.is_empty() {
+            return Err(Error::NothingToSend);
+        }
+        if wording == Wording::Raw {
+            return Ok(prompt.to_owned());
+        }
+        let (text, left_out) = self.as_text(record, prompt)?;
+        if left_out > 0 {
+            let agent = self.provider_of(record)?.display();
+            progress.note(&format!(
+                "{left_out} invisible characters are left out: {agent} does not take them"
+            ));
+        }
+        if text.is_empty() {
+            return Err(Error::NothingToSend);
+        }
+        Ok(text)
     }
 
     /// Takes back the last prompt that was sent and still waits; None if none does.
@@ -177,7 +225,7 @@ impl Core {
                     QueueStart::Removed => return Err(Error::Unsent),
                 }
             }
-            let typed = typing.type_to(self, &agent, record, place, how.prompt)?;
+            let typed = typing.type_to(self, &agent, record, place, how.prompt, how.wording)?;
             Ok(Delivered::Typed(typed))
         });
         match delivered {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::agents::{Readiness, Verify};
+use crate::agents::{Readiness, Verify, is_command};
 use crate::detect::{Draft, Key, Screen};
 use crate::engine::base::Error;
 use crate::engine::watch::archive::BANNER;
@@ -25,6 +25,8 @@ const SUBMISSION: Duration = Duration::from_secs(10);
 const GONE: Duration = Duration::from_millis(300);
 /// When nothing has changed for this long Enter is pressed once more: a busy machine can lose the first.
 const SECOND_ENTER: Duration = Duration::from_secs(2);
+/// How long an agent takes to say that it does not know a command.
+const ANSWER: Duration = Duration::from_millis(1500);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
 /// What is known of a prompt that was submitted.
@@ -33,6 +35,15 @@ pub(in crate::engine) enum Receipt {
     Taken,
     /// The agent has ended: the prompt may have told it to, or it ended before it read anything.
     Gone,
+}
+
+/// How a prompt is typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::engine) enum Wording {
+    /// So that it arrives as text, whatever it begins or ends with.
+    Text,
+    /// As it is: the agent may take it for something else.
+    Raw,
 }
 
 /// What the agent was asked last, if that is known.
@@ -62,12 +73,16 @@ pub(in crate::engine) fn holds_a_draft(
 pub(in crate::engine) fn type_in(
     agent: &Watched<'_>,
     prompt: &str,
+    wording: Wording,
     last: LastPrompt<'_>,
 ) -> Result<Receipt, Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
     delivery.empty_the_box(last)?;
-    let text = typeable(prompt);
+    let text = match wording {
+        Wording::Text => typeable(&agent.provider.escaped(prompt)),
+        Wording::Raw => typeable(prompt),
+    };
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
     // Several agents treat an Enter that follows too closely as a part of the paste.
@@ -76,9 +91,16 @@ pub(in crate::engine) fn type_in(
     delivery.submit()?;
     let seen = match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
+        Verify::None if agent.provider.readiness() == Readiness::Rules => {
+            delivery.await_change(&before)
+        }
         // tmux silently drops keys for an agent that has ended.
         Verify::None => delivery.shot().map(drop),
     };
+    let seen = seen.and_then(|()| match is_command(prompt) {
+        true => delivery.refuse_unknown_command(&before, prompt),
+        false => Ok(()),
+    });
     match seen {
         Ok(()) => Ok(Receipt::Taken),
         Err(Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)) => Ok(Receipt::Gone),
@@ -187,12 +209,58 @@ impl Delivery<'_> {
         Ok(())
     }
 
+    /// For an agent whose box cannot be read: something must happen on its screen.
+    fn await_change(&self, before: &Screenshot) -> Result<(), Error> {
+        let submitted_at = Instant::now();
+        while submitted_at.elapsed() < SUBMISSION {
+            if self.shot()?.text != before.text {
+                return Ok(());
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Err(Error::NotSubmitted)
+    }
+
+    /// An error if the agent has said that it does not know the command. Some leave it in the box; it is
+    /// ours, and nothing but ours was there.
+    fn refuse_unknown_command(&self, before: &Screenshot, prompt: &str) -> Result<(), Error> {
+        let provider = self.agent.provider;
+        let known = provider.unknown_commands(&screen_of(before));
+        let submitted_at = Instant::now();
+        let mut said = false;
+        while submitted_at.elapsed() < ANSWER && !said {
+            said = provider.unknown_commands(&screen_of(&self.shot()?)) > known;
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        if !said {
+            return Ok(());
+        }
+        let keys: Vec<String> = provider.clear_keys().iter().map(|key| key.name()).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let since = Instant::now();
+        while let Some(Draft::Text(_)) = provider.draft(&self.coloured()?)
+            && !keys.is_empty()
+            && since.elapsed() < ANSWER
+        {
+            // Codex puts the cursor before it.
+            self.agent.server.press(self.agent.pane, &["End"])?;
+            self.agent.server.press(self.agent.pane, &keys)?;
+            std::thread::sleep(BETWEEN_LOOKS * 5);
+        }
+        let word = prompt.split_whitespace().next().unwrap_or_default();
+        Err(Error::UnknownCommand {
+            agent: provider.display().to_owned(),
+            command: word.to_owned(),
+        })
+    }
+
     fn await_submission(&self, before: &Screenshot) -> Result<(), Error> {
         let provider = self.agent.provider;
         let drafted = |shot: &Screenshot| provider.draft(&screen_of(shot));
         let draft = drafted(before);
         // If the box does not show its text, any activity of the agent counts.
         let shows = matches!(draft, Some(Draft::Text(_)));
+        let unknown = provider.unknown_commands(&screen_of(before));
         let submitted_at = Instant::now();
         let mut pressed_again = false;
         let mut gone: Option<Instant> = None;
@@ -206,11 +274,21 @@ impl Delivery<'_> {
                 .judge(&screen_of(&shot), Some(&shot.title))
                 .activity;
             // A dialog has replaced the box: what looks like the draft is its echo further up.
-            let moved = if shows {
-                drafted(&shot) != draft
-            } else {
-                shot.text != before.text
+            let moved = match (shows, drafted(&shot)) {
+                (false, _) => shot.text != before.text,
+                // A changed text is no submitted one: an Enter may have become a line break. What is dim
+                // is a suggestion of the agent.
+                (true, Some(Draft::Text(text)))
+                    if Some(&Draft::Text(text.clone())) != draft.as_ref() =>
+                {
+                    activity == Activity::Busy
+                        || !matches!(provider.draft(&self.coloured()?), Some(Draft::Text(_)))
+                }
+                (true, now) => now != draft,
             };
+            if !moved && provider.unknown_commands(&screen_of(&shot)) > unknown {
+                return Ok(());
+            }
             if moved || needs_user(activity) {
                 if gone.get_or_insert_with(Instant::now).elapsed() >= GONE {
                     return Ok(());

@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use crate::engine::base::{Core, Error};
-use crate::engine::typing::delivery::{Receipt, type_in};
+use crate::engine::typing::delivery::{Receipt, Wording, type_in};
 use crate::engine::watch::look::Watched;
 use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
 use crate::store::{InstanceDir, LoadedInstance, Lock};
@@ -65,10 +65,11 @@ impl TypingLock {
         record: &InstanceRecord,
         place: &AgentPlace,
         prompt: &str,
+        wording: Wording,
     ) -> Result<Typed, Error> {
         let last = || core.last_prompt(agent.dir, record);
         let noted = core.note_prompt(agent.dir, prompt);
-        let receipt = type_in(agent, prompt, &last).inspect_err(|_| {
+        let receipt = type_in(agent, prompt, wording, &last).inspect_err(|_| {
             if let Ok(at) = noted {
                 // A note that stays only matters for a prompt of the same text.
                 if let Err(error) = core.forget_prompt(agent.dir, at, prompt) {

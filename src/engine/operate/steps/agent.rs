@@ -9,7 +9,7 @@ use crate::engine::operate::first_sign::{Sign, first_sign};
 use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::type_in;
+use crate::engine::typing::delivery::{Wording, type_in};
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
@@ -77,7 +77,7 @@ impl Work<'_> {
         let last = || self.core.last_prompt(&self.dir, &self.record);
         let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
             let noted = self.core.note_prompt(&self.dir, &prompt);
-            match type_in(&agent, &prompt, &last) {
+            match type_in(&agent, &prompt, Wording::Text, &last) {
                 // An agent that has ended since may have been told to by the prompt.
                 Ok(_) => Ok(noted),
                 Err(error) => {
@@ -106,6 +106,7 @@ impl Work<'_> {
                 | Error::NeedsPerson { .. }
                 | Error::NotReady { .. }
                 | Error::DraftInTheWay
+                | Error::UnknownCommand { .. }
                 | Error::NotSubmitted),
             ) => {
                 // Nothing was typed: the agent gets it when the user has settled what is open.

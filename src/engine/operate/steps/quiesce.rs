@@ -24,6 +24,9 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// How much of a command is named.
 const LONGEST_COMMAND: usize = 200;
 
+/// How long an agent may take to show that it has taken a key.
+const TAKEN: Duration = Duration::from_secs(3);
+
 /// Longer than a program waits for the rest of an escape sequence.
 const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 
@@ -64,10 +67,11 @@ impl Work<'_> {
                 .map(|wait| wait.saturating_sub(began.elapsed()));
             (safe, quiesced.stopped) = await_background(&self.dir, self.progress, &agent, left)?;
         }
-        if safe.is_none() {
+        // An agent whose turn an interrupt would delete is stopped as it is.
+        if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
-            press(&server, &pane.id, provider.interrupt_keys())?;
+            interrupt(&agent)?;
             let grace = self.core.settings().pause.grace;
             safe = wait(&self.dir, &agent, Some(grace))?;
             if safe == Some(RestKind::Idle) {
@@ -136,6 +140,25 @@ fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<RestKind>,
         Activity::Unknown if silent > window => Some(RestKind::Quiet),
         Activity::Busy | Activity::Exited | Activity::Unknown => None,
     })
+}
+
+/// Presses the interrupt keys, each when the agent has taken the one before it.
+fn interrupt(agent: &Watched<'_>) -> Result<(), Error> {
+    for (at, key) in agent.provider.interrupt_keys().iter().enumerate() {
+        let since = Instant::now();
+        while at > 0 && since.elapsed() < TAKEN {
+            std::thread::sleep(BETWEEN_KEYS);
+            let Some(shot) = agent.look()? else {
+                return Ok(());
+            };
+            match agent.provider.wants_next_interrupt(&screen_of(&shot)) {
+                Some(false) => {}
+                Some(true) | None => break,
+            }
+        }
+        agent.server.press(agent.pane, &[&key.name()])?;
+    }
+    Ok(())
 }
 
 pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
