@@ -48,6 +48,7 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
     let shown = state.shown(view);
     let words = match shown {
         (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
+        (InstanceState::Running, Some(Activity::Question)) => "question".to_owned(),
         (InstanceState::Paused, _) => format!("⏸ PAUSED {}", paused_for(state, view)),
         (InstanceState::Interrupted, _) => {
             format!("⚡ interrupted {}", interrupted_for(state, view))
