@@ -133,7 +133,8 @@ pub(crate) fn review_prompt(comments: &[ReviewComment]) -> String {
             hunk => format!("{fence}diff\n{}\n{fence}\n", hunk.join("\n")),
         };
         let (place, words) = (place(comment), comment.text.trim_end());
-        text += &format!("\n\n{number}. {place}\n{code}{words}");
+        let head = format!("\n\n{number}. {place}\n");
+        text.extend([head.as_str(), code.as_str(), words]);
     }
     text
 }

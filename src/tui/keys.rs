@@ -63,8 +63,6 @@ impl Action {
                 | Self::Down
                 | Self::Top
                 | Self::Bottom
-                | Self::New
-                | Self::NewWithPrompt
                 | Self::NextTab
                 | Self::PreviousTab
                 | Self::ScrollUp

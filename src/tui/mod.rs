@@ -12,6 +12,7 @@ mod editor;
 mod feed;
 mod filter;
 mod input;
+mod job;
 mod keys;
 mod layout;
 mod mailbox;

@@ -2,14 +2,16 @@
 //!
 //! Colours are found once, by the thread that reads the patch, so that drawing costs the visible rows only.
 
+mod languages;
 mod rows;
 mod syntax;
 mod words;
 
 use std::ops::Range;
 
+pub(super) use languages::language;
 pub(super) use rows::{Row, Shape};
-pub(super) use syntax::{Class, Open, language, parts};
+pub(super) use syntax::{Class, Open, parts};
 
 use syntax::Part;
 
@@ -153,12 +155,12 @@ fn plain(text: &str) -> CodeLine {
 /// Either version of a file is read by itself, so that a comment that was opened in one is not open in the
 /// other.
 fn colour(patch: &Patch, lines: &mut [CodeLine]) {
-    let mut language = syntax::language("");
+    let mut language = languages::language("");
     let mut files = patch.files.iter().peekable();
     let (mut old, mut new) = (syntax::Open::default(), syntax::Open::default());
     for (at, (line, code)) in patch.lines.iter().zip(lines).enumerate() {
         if let Some(file) = files.next_if(|file| file.line == at) {
-            language = syntax::language(&file.path);
+            language = languages::language(&file.path);
         }
         match line.kind {
             LineKind::File | LineKind::Hunk => {

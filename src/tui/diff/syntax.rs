@@ -3,6 +3,8 @@
 //! A lexer of this size is right for most lines, and a wrong colour harms nobody. A whole grammar for each
 //! language would be larger than the rest of the program.
 
+use super::languages::Language;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tui) enum Class {
     Plain,
@@ -16,318 +18,9 @@ pub(in crate::tui) enum Class {
 /// The end of a part of a line, in bytes, and its class.
 pub(in crate::tui) type Part = (usize, Class);
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::tui) struct Language {
-    line_comments: &'static [&'static str],
-    block_comment: Option<(&'static str, &'static str)>,
-    quotes: &'static str,
-    /// Begin and end a text that goes over several lines.
-    long_quotes: &'static [&'static str],
-    /// A single quote begins a character, or a lifetime.
-    characters: bool,
-    /// Capitalised words are types.
-    types: bool,
-    keywords: &'static [&'static str],
-}
-
 /// What is open at the end of a line: the sequence that closes it, and its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::tui) struct Open(Option<(&'static str, Class)>);
-
-const C_WORDS: &[&str] = &[
-    "abstract",
-    "as",
-    "async",
-    "auto",
-    "await",
-    "bool",
-    "boolean",
-    "break",
-    "byte",
-    "case",
-    "catch",
-    "chan",
-    "char",
-    "class",
-    "const",
-    "constexpr",
-    "continue",
-    "crate",
-    "default",
-    "defer",
-    "delete",
-    "do",
-    "double",
-    "dyn",
-    "else",
-    "enum",
-    "export",
-    "extends",
-    "extern",
-    "false",
-    "final",
-    "finally",
-    "float",
-    "fn",
-    "for",
-    "from",
-    "func",
-    "function",
-    "go",
-    "goto",
-    "if",
-    "impl",
-    "implements",
-    "import",
-    "in",
-    "inline",
-    "int",
-    "interface",
-    "internal",
-    "is",
-    "let",
-    "long",
-    "loop",
-    "map",
-    "match",
-    "mod",
-    "move",
-    "mut",
-    "namespace",
-    "new",
-    "nil",
-    "null",
-    "nullptr",
-    "of",
-    "operator",
-    "override",
-    "package",
-    "private",
-    "protected",
-    "pub",
-    "public",
-    "range",
-    "readonly",
-    "ref",
-    "return",
-    "select",
-    "self",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "struct",
-    "super",
-    "switch",
-    "template",
-    "this",
-    "throw",
-    "throws",
-    "trait",
-    "true",
-    "try",
-    "type",
-    "typedef",
-    "typeof",
-    "undefined",
-    "union",
-    "unsafe",
-    "unsigned",
-    "use",
-    "using",
-    "val",
-    "var",
-    "virtual",
-    "void",
-    "volatile",
-    "when",
-    "where",
-    "while",
-    "with",
-    "yield",
-];
-const SCRIPT_WORDS: &[&str] = &[
-    "and", "as", "assert", "async", "await", "begin", "break", "case", "class", "continue", "def",
-    "del", "do", "done", "elif", "else", "elsif", "end", "ensure", "esac", "except", "exit",
-    "export", "false", "False", "fi", "finally", "for", "from", "function", "global", "if",
-    "import", "in", "is", "lambda", "local", "module", "nil", "None", "nonlocal", "not", "null",
-    "or", "pass", "raise", "readonly", "require", "rescue", "return", "self", "set", "shift",
-    "source", "then", "true", "True", "try", "unless", "until", "when", "while", "with", "yield",
-];
-const SQL_WORDS: &[&str] = &[
-    "ADD",
-    "ALL",
-    "ALTER",
-    "AND",
-    "AS",
-    "ASC",
-    "BEGIN",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "COMMIT",
-    "CREATE",
-    "DEFAULT",
-    "DELETE",
-    "DESC",
-    "DISTINCT",
-    "DROP",
-    "ELSE",
-    "END",
-    "EXISTS",
-    "FROM",
-    "FUNCTION",
-    "GROUP",
-    "HAVING",
-    "IF",
-    "IN",
-    "INDEX",
-    "INSERT",
-    "INTO",
-    "IS",
-    "JOIN",
-    "KEY",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "NOT",
-    "NULL",
-    "ON",
-    "OR",
-    "ORDER",
-    "PRIMARY",
-    "REFERENCES",
-    "RETURN",
-    "ROLLBACK",
-    "SELECT",
-    "SET",
-    "TABLE",
-    "THEN",
-    "UNION",
-    "UNIQUE",
-    "UPDATE",
-    "VALUES",
-    "VIEW",
-    "WHEN",
-    "WHERE",
-    "WITH",
-    "and",
-    "do",
-    "else",
-    "elseif",
-    "end",
-    "for",
-    "function",
-    "if",
-    "in",
-    "let",
-    "local",
-    "module",
-    "nil",
-    "not",
-    "of",
-    "or",
-    "repeat",
-    "return",
-    "then",
-    "type",
-    "until",
-    "where",
-    "while",
-];
-
-const C: Language = Language {
-    line_comments: &["//"],
-    block_comment: Some(("/*", "*/")),
-    quotes: "\"",
-    long_quotes: &[],
-    characters: true,
-    types: true,
-    keywords: C_WORDS,
-};
-const SCRIPT: Language = Language {
-    line_comments: &["#"],
-    block_comment: None,
-    quotes: "\"'",
-    long_quotes: &[],
-    characters: false,
-    types: false,
-    keywords: SCRIPT_WORDS,
-};
-const PLAIN: Language = Language {
-    line_comments: &[],
-    block_comment: None,
-    quotes: "",
-    long_quotes: &[],
-    characters: false,
-    types: false,
-    keywords: &[],
-};
-
-/// The language of a file, by its name.
-pub(in crate::tui) fn language(path: &str) -> Language {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let ending = name.rsplit_once('.').map_or(name, |(_, ending)| ending);
-    match ending.to_ascii_lowercase().as_str() {
-        "rs" | "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "java" | "cs" | "zig"
-        | "proto" | "m" | "mm" | "d" | "v" | "sv" => C,
-        "go" | "js" | "mjs" | "cjs" | "jsx" | "ts" | "mts" | "tsx" | "kt" | "kts" | "swift"
-        | "scala" | "dart" | "php" | "groovy" | "gradle" | "svelte" | "vue" | "jsonc" | "json5" => {
-            Language {
-                quotes: "\"'",
-                long_quotes: &["`", "\"\"\""],
-                characters: false,
-                ..C
-            }
-        }
-        "css" | "scss" | "less" => Language {
-            quotes: "\"'",
-            characters: false,
-            types: false,
-            keywords: &[],
-            ..C
-        },
-        "py" | "pyi" | "bzl" | "star" => Language {
-            long_quotes: &["\"\"\"", "'''"],
-            types: true,
-            ..SCRIPT
-        },
-        "rb" | "sh" | "bash" | "zsh" | "fish" | "pl" | "pm" | "r" | "jl" | "ex" | "exs" | "tcl"
-        | "makefile" | "mk" | "cmake" | "dockerfile" | "justfile" | "nix" | "tf" | "hcl" => SCRIPT,
-        "toml" | "yaml" | "yml" | "ini" | "conf" | "cfg" | "env" | "properties" | "gitignore"
-        | "gitattributes" => Language {
-            long_quotes: &["\"\"\""],
-            keywords: &["true", "false", "null", "yes", "no", "on", "off"],
-            ..SCRIPT
-        },
-        "json" | "lock" => Language {
-            quotes: "\"",
-            keywords: &["true", "false", "null"],
-            ..PLAIN
-        },
-        "sql" | "lua" | "hs" | "elm" | "ada" | "adb" | "vhd" => Language {
-            line_comments: &["--"],
-            block_comment: Some(("/*", "*/")),
-            quotes: "\"'",
-            keywords: SQL_WORDS,
-            ..PLAIN
-        },
-        "html" | "htm" | "xml" | "svg" | "xhtml" => Language {
-            block_comment: Some(("<!--", "-->")),
-            quotes: "\"",
-            ..PLAIN
-        },
-        "el" | "clj" | "cljs" | "scm" | "lisp" | "rkt" => Language {
-            line_comments: &[";"],
-            quotes: "\"",
-            keywords: &[
-                "def", "defn", "defun", "fn", "if", "lambda", "let", "nil", "t",
-            ],
-            ..PLAIN
-        },
-        _ => PLAIN,
-    }
-}
 
 /// The parts of a line. `open` is what the line before has left open.
 pub(in crate::tui) fn parts(language: Language, line: &str, open: &mut Open) -> Vec<Part> {
@@ -445,6 +138,7 @@ fn quoted(rest: &str, quote: char) -> usize {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::languages::language;
     use super::*;
 
     fn shown(path: &str, lines: &[&str]) -> Vec<String> {
@@ -461,7 +155,7 @@ mod tests {
                     Class::Keyword => "k",
                     Class::Type => "T",
                 };
-                text.push_str(&format!("{mark}{}|", &line[from..end]));
+                text.push_str(&[mark, &line[from..end], "|"].concat());
                 from = end;
             }
             text

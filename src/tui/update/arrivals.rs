@@ -270,7 +270,6 @@ fn said(state: &mut State, job: &Job, outcome: TaskOutcome) {
         }
         TaskOutcome::Created(id, words) => {
             state.toast(ToastKind::Good, words);
-            state.showing_killed = false;
             // Selects the new instance, unless a dialog is open or something is being typed.
             if state.dialog.is_none() {
                 state.selected = Some(id);

@@ -242,7 +242,9 @@ fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
     if let Some((known, at)) = &state.read
         && (&known.0, known.1) == (&stamp.0, stamp.1)
     {
-        let resting = *known == stamp && kind(state.shown(view)).is_at_rest();
+        // Only files change without a word of the agent.
+        let silent = state.tab != Tab::Diff || kind(state.shown(view)).is_at_rest();
+        let resting = *known == stamp && silent;
         let least = if resting { AT_REST } else { AGAIN };
         if at.until(state.now) < least.max(state.read_took * SHARE) {
             return;

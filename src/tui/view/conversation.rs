@@ -15,6 +15,9 @@ use crate::tui::text::{cut, wrap};
 /// How many lines are shown of the output of a tool that has failed, while it is folded.
 const SHOWN_FAILURE: usize = 6;
 
+/// So few lines are shown as they are.
+const NOT_FOLDED: usize = 2;
+
 pub(super) fn conversation(state: &State, area: Rect, buffer: &mut Buffer) {
     let page = state.page.conversation.as_ref();
     let page =
@@ -100,7 +103,7 @@ fn told(state: &State, entry: &ConversationEntry, width: usize, all: &mut Vec<Li
         return;
     }
     let total = content.lines().count();
-    let shown = match (state.unfolded, entry.has_failed()) {
+    let shown = match (state.unfolded || total <= NOT_FOLDED, entry.has_failed()) {
         (true, _) => usize::MAX,
         (false, true) => SHOWN_FAILURE,
         (false, false) => 0,

@@ -48,6 +48,7 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
     let shown = state.shown(view);
     let words = match shown {
         (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
+        (InstanceState::Running, Some(Activity::Question)) => "question".to_owned(),
         (InstanceState::Running, Some(Activity::Menu)) => "in a menu".to_owned(),
         (InstanceState::Running, Some(Activity::Idle)) => match &view.background {
             Some(work) => format!("ready · {}", crate::model::printable_line(work)),
