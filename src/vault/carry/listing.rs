@@ -4,6 +4,7 @@
 //! record: the index has their names and hashes, and one blob (`clean`) their modes and times.
 
 use std::collections::HashSet;
+use std::fmt::Write;
 
 use sha2::Digest;
 
@@ -302,7 +303,8 @@ pub(super) fn clean_block(files: &[Unchanged]) -> Vec<u8> {
             Some((mode, (seconds, nanoseconds))) => {
                 let since = seconds.wrapping_sub(last);
                 last = *seconds;
-                text.push_str(&format!("{mode:o} {since} {nanoseconds}\n"));
+                // Writing into a string cannot fail.
+                writeln!(text, "{mode:o} {since} {nanoseconds}").ok();
             }
         }
     }

@@ -244,7 +244,8 @@ fn a_file_behind_a_link_is_refused() {
 #[test]
 fn a_manifest_that_lies_is_refused() {
     let two = Two::new();
-    let cases: Vec<(fn(&mut Listing), &str)> = vec![
+    type Lie = fn(&mut Listing);
+    let cases: Vec<(Lie, &str)> = vec![
         (
             |listing| {
                 let item = file(listing, b"new");

@@ -13,8 +13,11 @@ use crate::vault::Part;
 const RECORD: &str = "record.json";
 const QUEUE: &str = "queue.json";
 
-/// Directories of an instance whose files travel, and how these files may be named.
-const DIRECTORIES: [(&str, fn(&str) -> bool); 2] = [
+/// A directory, and how its files may be named.
+type Directory = (&'static str, fn(&str) -> bool);
+
+/// Directories of an instance whose files travel.
+const DIRECTORIES: [Directory; 2] = [
     ("terminal", |name| {
         ["scrollback", "terminal.json", "line"].contains(&name)
     }),
@@ -186,7 +189,7 @@ impl Luggage {
             runs: Vec::new(),
         };
         for part in parts {
-            let known = |(directory, travels): (&str, fn(&str) -> bool)| {
+            let known = |(directory, travels): Directory| {
                 let name = part.name.strip_prefix(directory)?.strip_prefix('/')?;
                 travels(name).then_some(())
             };
