@@ -51,6 +51,9 @@ impl Core {
         wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<Sent, Error> {
+        if prompt.is_empty() {
+            return Err(Error::NothingToSend);
+        }
         let found = self.find(given, Scope::Living)?;
         let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let dir = &found.dir;
@@ -90,6 +93,9 @@ impl Core {
         wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
+        if prompt.is_empty() {
+            return Err(Error::NothingToSend);
+        }
         let found = self.find(given, Scope::Living)?;
         let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let _presence = found.dir.lock_presence("send")?;
@@ -124,9 +130,6 @@ impl Core {
         wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<String, Error> {
-        if prompt.is_empty() {
-            return Err(Error::NothingToSend);
-        }
         if wording == Wording::Raw {
             return Ok(prompt.to_owned());
         }
