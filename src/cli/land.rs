@@ -48,6 +48,9 @@ pub(super) struct LandArgs {
     /// Do not run the repository's set-up before the check
     #[arg(long)]
     pub no_setup: bool,
+    /// Run no commit hooks, although `land.hooks` says so
+    #[arg(long)]
+    pub no_hooks: bool,
     /// On a conflict or a failed check tell the agent, up to N times
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub fix: u32,
@@ -129,6 +132,7 @@ fn options(args: &LandArgs) -> LandOptions {
         } else {
             Consent::AsBefore
         },
+        no_hooks: args.no_hooks,
         keep: args.keep,
         delete_branch: args.delete_branch,
     }

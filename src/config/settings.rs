@@ -121,6 +121,7 @@ pub(crate) struct Land {
     pub into: String,
     #[serde(deserialize_with = "duration")]
     pub check_timeout: Duration,
+    pub hooks: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -22,10 +22,22 @@ pub(crate) struct Checkout {
 impl Checkout {
     /// The checkout at its usual place.
     pub(crate) fn live(repo: &Repo, dir: &Path) -> Result<Self, GitError> {
-        match Self::linked(repo, dir) {
+        match Self::linked(repo, dir).or_else(|| Self::main(repo, dir)) {
             Some(checkout) => Ok(checkout),
             None => Self::asked(repo, dir),
         }
+    }
+
+    /// The main checkout, which has the repository in it.
+    fn main(repo: &Repo, dir: &Path) -> Option<Self> {
+        let git_dir = dir.join(".git");
+        let own = std::fs::symlink_metadata(&git_dir).is_ok_and(|found| found.is_dir());
+        let ours = own && canonical(&git_dir)? == canonical(repo.common_dir())?;
+        ours.then(|| Self {
+            dir: dir.to_owned(),
+            git_dir: repo.common_dir().to_owned(),
+            common_dir: repo.common_dir().to_owned(),
+        })
     }
 
     /// A linked worktree whose two halves name each other and this repository: there is nothing to

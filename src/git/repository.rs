@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::GitError;
+use super::admin::loose_branch;
 use super::call::{bytes_to_path, git, path_line, require_version};
 use crate::process::Command;
 
@@ -158,6 +159,11 @@ impl Repo {
 
     /// The commit of a branch; None if there is no such branch.
     pub(crate) fn branch_commit(&self, name: &str) -> Result<Option<String>, GitError> {
+        // A file of its own holds before a line in `packed-refs`. All else is for git to say: packed refs,
+        // other formats of refs, a file that a power cut has emptied.
+        if let Some(commit) = loose_branch(self.common_dir(), name, self.id_length()) {
+            return Ok(Some(commit));
+        }
         let output = self
             .git()
             .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])

@@ -22,6 +22,7 @@ pub(super) fn kind(error: &LandError) -> (&'static str, u8) {
         LandError::FastForwardOnly { .. } => ("fast_forward_only", 6),
         LandError::CheckConsent { .. } => ("consent_needed", 1),
         LandError::CheckFailed { .. } => ("check_failed", 1),
+        LandError::HookFailed { .. } => ("hook_failed", 1),
         LandError::CheckoutDirty { .. } => ("checkout_dirty", 4),
         LandError::CheckoutBusy { .. } => ("checkout_busy", 4),
         LandError::TargetMoved { .. } => ("target_moved", 1),
@@ -72,6 +73,9 @@ pub(super) fn hint(error: &LandError) -> String {
             "nothing was changed; all of its output is in {}; `--fix 1` tells the agent and tries again",
             log.display()
         ),
+        LandError::HookFailed { .. } => {
+            "nothing was changed; correct it, or land without hooks: `--no-hooks`".to_owned()
+        }
         LandError::CheckoutDirty { .. } => {
             "nothing was changed; commit or move away these files there".to_owned()
         }
@@ -110,6 +114,9 @@ pub(super) fn details(error: &LandError) -> Option<serde_json::Value> {
             "output": output,
             "log": log,
         })),
+        LandError::HookFailed { hook, output, .. } => {
+            Some(json!({ "hook": hook, "output": output }))
+        }
         LandError::CheckoutDirty {
             target,
             path,
@@ -122,7 +129,11 @@ pub(super) fn details(error: &LandError) -> Option<serde_json::Value> {
 /// What is printed below the message.
 pub(super) fn appendix(error: &LandError) -> Option<String> {
     match error {
-        LandError::CheckFailed { output, .. } if !output.is_empty() => Some(output.clone()),
+        LandError::CheckFailed { output, .. } | LandError::HookFailed { output, .. }
+            if !output.is_empty() =>
+        {
+            Some(output.clone())
+        }
         LandError::Conflict {
             subject: Some(subject),
             ..

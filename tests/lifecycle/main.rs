@@ -4,6 +4,7 @@
 mod answer;
 mod attach;
 mod autoyes;
+mod calls;
 mod confirmations;
 mod create;
 mod daily;
@@ -18,6 +19,7 @@ mod land;
 mod land_cases;
 mod land_checks;
 mod land_fix;
+mod land_settings;
 mod many;
 mod pull_request;
 mod push;

@@ -52,6 +52,13 @@ pub(crate) enum LandError {
         output: String,
         log: PathBuf,
     },
+    #[error("the hook {hook} of the repository refused the landing of `{title}`")]
+    HookFailed {
+        title: Title,
+        hook: String,
+        /// Its last lines.
+        output: String,
+    },
     #[error(
         "`{target}` is checked out at {}, which has changes of its own in {}",
         path.display(),

@@ -20,7 +20,7 @@ pub(crate) enum Author {
 }
 
 impl Repo {
-    fn git_as_user(&self) -> Command {
+    pub(super) fn git_as_user(&self) -> Command {
         git_of_user()
             .directory(self.common_dir())
             .env("GIT_DIR", self.common_dir())
@@ -65,25 +65,4 @@ impl Repo {
             .output()?;
         Ok(output.stdout_text() == "true")
     }
-
-    /// The hooks that `git commit` and `git merge` would run here.
-    pub(crate) fn commit_hooks(&self) -> Result<Vec<&'static str>, GitError> {
-        let output = self
-            .git_as_user()
-            .args(["rev-parse", "--path-format=absolute", "--git-path", "hooks"])
-            .output()?;
-        let dir = crate::git::call::path_line(output.stdout);
-        Ok(
-            ["pre-commit", "pre-merge-commit", "commit-msg", "post-merge"]
-                .into_iter()
-                .filter(|name| is_executable(&dir.join(name)))
-                .collect(),
-        )
-    }
-}
-
-fn is_executable(path: &std::path::Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(path)
-        .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }

@@ -3,6 +3,7 @@
 
 mod commit;
 mod follow;
+mod hooks;
 mod merge;
 mod scratch;
 mod target;
@@ -10,5 +11,6 @@ mod uncommitted;
 
 pub(crate) use commit::Author;
 pub(crate) use follow::Change;
+pub(crate) use hooks::{HookOutcome, Hooks, MadeCommit};
 pub(crate) use merge::{FastForward, Merged, Replayed};
 pub(crate) use uncommitted::{Uncommitted, tree_of_everything, uncommitted};

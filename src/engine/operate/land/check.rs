@@ -145,7 +145,7 @@ impl Core {
         Ok(())
     }
 
-    fn remove_scratch(
+    pub(super) fn remove_scratch(
         &self,
         record: &InstanceRecord,
         repository: &Repo,
@@ -155,7 +155,7 @@ impl Core {
         Ok(repository.remove_scratch(path)?)
     }
 
-    fn scratch_dir(&self) -> PathBuf {
+    pub(super) fn scratch_dir(&self) -> PathBuf {
         self.home.state.join(SCRATCH)
     }
 

@@ -5,6 +5,7 @@
 //! moves the target (`engine/operate/steps/landing.rs`).
 
 mod check;
+mod hooks;
 pub(in crate::engine) mod options;
 pub(in crate::engine) mod order;
 mod result;
@@ -16,10 +17,12 @@ use std::collections::HashMap;
 
 use crate::engine::base::{Core, Error, LandError, Progress, Scope};
 use crate::engine::operate::land::check::Checked;
+use crate::engine::operate::land::hooks::LandHooks;
 use crate::engine::operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
 use crate::engine::operate::land::order::LandOrder;
 use crate::engine::operate::land::result::{Computed, Request, compute};
 use crate::engine::operate::land::source::Source;
+use crate::engine::operate::land::target::LandTarget;
 use crate::engine::operate::options::KillOrder;
 use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
@@ -37,6 +40,14 @@ const ATTEMPTS: usize = 5;
 /// Where targets would be after the instances before, for a landing that is only tried.
 #[derive(Debug, Default)]
 pub(crate) struct DryRun(HashMap<String, String>);
+
+/// What a landing is computed on.
+enum Onto {
+    /// Where the target is.
+    Now,
+    /// Where it would be after the instances before; no hook runs for that.
+    Assumed(Option<String>),
+}
 
 /// A result that may land.
 struct Prepared {
@@ -67,7 +78,8 @@ impl Core {
         } = self.lock_instance(given, Scope::Living, "land")?;
         for _ in 1..ATTEMPTS {
             let repository = self.require_repository(&dir, &mut record, progress)?;
-            let prepared = self.prepare_landing(&record, &repository, options, None, progress)?;
+            let prepared =
+                self.prepare_landing(&record, &repository, options, Onto::Now, progress)?;
             if let Some(command) = &prepared.check {
                 let checked = Checked {
                     dir: &dir,
@@ -104,7 +116,10 @@ impl Core {
         }
         let target =
             self.land_target(&record, &Repo::discover(&record.repository.root)?, options)?;
-        Err(LandError::TargetMoved { target }.into())
+        Err(LandError::TargetMoved {
+            target: target.name,
+        }
+        .into())
     }
 
     /// Says what a landing would do. `assumed` holds where the targets would be by then.
@@ -121,9 +136,9 @@ impl Core {
             lock: _lock,
         } = self.lock_instance(given, Scope::Living, "land")?;
         let repository = self.require_repository(&dir, &mut record, progress)?;
-        let target = self.land_target(&record, &repository, options)?;
+        let target = self.land_target(&record, &repository, options)?.name;
         let key = format!("{}\0{target}", repository.common_dir().display());
-        let onto = assumed.0.get(&key).cloned();
+        let onto = Onto::Assumed(assumed.0.get(&key).cloned());
         let prepared = self.prepare_landing(&record, &repository, options, onto, progress)?;
         if prepared.computed.commit != prepared.before {
             self.require_can_follow(&repository, &target, &prepared.changes)?;
@@ -138,21 +153,27 @@ impl Core {
         record: &InstanceRecord,
         repository: &Repo,
         options: &LandOptions,
-        onto: Option<String>,
+        onto: Onto,
         progress: &mut dyn Progress,
     ) -> Result<Prepared, Error> {
         self.require_at_rest(record)?;
-        let target = self.land_target(record, repository, options)?;
+        let LandTarget {
+            name: target,
+            commit: now_at,
+        } = self.land_target(record, repository, options)?;
         let message = options.message.as_deref();
-        let source = self.land_source(record, repository, options.commit, message)?;
+        let consent = self.settings().land.hooks && !options.no_hooks;
+        let in_earnest = matches!(onto, Onto::Now);
+        let hooks = LandHooks::new(self, record, repository, consent && in_earnest);
+        let source = self.land_source(record, repository, options.commit, message, &hooks)?;
         if source.seen.branch.as_deref() == Some(target.as_str()) {
             let title = record.title.clone();
             return Err(LandError::OwnBranch { title, target }.into());
         }
-        let before = match (onto, repository.branch_commit(&target)?) {
-            (Some(onto), _) => onto,
-            (None, Some(commit)) => commit,
-            (None, None) => return Err(crate::git::GitError::NoSuchBranch { name: target }.into()),
+        let before = match (onto, now_at) {
+            (Onto::Assumed(Some(onto)), _) => onto,
+            (_, Some(commit)) => commit,
+            (_, None) => return Err(crate::git::GitError::NoSuchBranch { name: target }.into()),
         };
         let request = Request {
             record,
@@ -162,25 +183,16 @@ impl Core {
             how: options.how,
             message,
         };
-        let computed = compute(repository, &request)?;
+        let computed = compute(repository, &request, &hooks)?;
+        if in_earnest || !consent {
+            hooks.tell(progress);
+        }
         let untouched = record.base.commit.as_ref() == Some(&source.commit);
         if computed.by == LandedBy::AlreadyThere && (untouched || options.keep) {
             let title = record.title.clone();
             return Err(LandError::Nothing { title, target }.into());
         }
         let changes = repository.changes(&before, &computed.commit)?;
-        let made = computed.commit != source.commit && computed.by != LandedBy::AlreadyThere;
-        let hooks = if made {
-            repository.commit_hooks()?
-        } else {
-            Vec::new()
-        };
-        if !hooks.is_empty() {
-            progress.note(&format!(
-                "the repository's hooks do not run on a landing: {}",
-                hooks.join(", ")
-            ));
-        }
         if computed.dropped > 0 {
             progress.note(&format!(
                 "{} commits became empty and were left out",

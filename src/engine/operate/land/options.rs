@@ -19,6 +19,8 @@ pub(crate) struct LandOptions {
     pub check_consent: Consent,
     /// The consent to the repository's set-up, in the worktree of the check.
     pub setup_consent: Consent,
+    /// Run no commit hooks, although the settings say so.
+    pub no_hooks: bool,
     /// Leave the instance as it is.
     pub keep: bool,
     /// Delete the branch also where single commits of it are not in the target.

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use crate::engine::base::{Error, LandError};
+use crate::engine::operate::land::hooks::LandHooks;
 use crate::engine::operate::land::options::{LandHow, LandedBy};
 use crate::engine::operate::land::source::{Source, subject_of_work};
 use crate::git::Repo;
-use crate::git::landing::{Author, FastForward, Merged, Replayed};
+use crate::git::landing::{Author, FastForward, MadeCommit, Merged, Replayed};
 use crate::model::InstanceRecord;
 
 /// Where the target is to move.
@@ -30,7 +31,11 @@ pub(super) struct Request<'a> {
     pub message: Option<&'a str>,
 }
 
-pub(super) fn compute(repository: &Repo, request: &Request<'_>) -> Result<Computed, Error> {
+pub(super) fn compute(
+    repository: &Repo,
+    request: &Request<'_>,
+    hooks: &LandHooks<'_>,
+) -> Result<Computed, Error> {
     let (source, onto) = (request.source.commit.as_str(), request.onto);
     let (commits, behind) = repository.count_apart(source, onto)?;
     if commits == 0 {
@@ -50,8 +55,8 @@ pub(super) fn compute(repository: &Repo, request: &Request<'_>) -> Result<Comput
     }
     let straight = behind == 0;
     let (commit, by, dropped) = match request.how {
-        LandHow::Merge => merge(repository, request, straight)?,
-        LandHow::Squash => squash(repository, request)?,
+        LandHow::Merge => merge(repository, request, straight, hooks)?,
+        LandHow::Squash => squash(repository, request, hooks)?,
         LandHow::Rebase if straight && !repository.has_merges(onto, source)? => {
             (source.to_owned(), LandedBy::FastForward, 0)
         }
@@ -67,7 +72,12 @@ pub(super) fn compute(repository: &Repo, request: &Request<'_>) -> Result<Comput
 
 type Made = (String, LandedBy, usize);
 
-fn merge(repository: &Repo, request: &Request<'_>, straight: bool) -> Result<Made, Error> {
+fn merge(
+    repository: &Repo,
+    request: &Request<'_>,
+    straight: bool,
+    hooks: &LandHooks<'_>,
+) -> Result<Made, Error> {
     let source = &request.source.commit;
     match (repository.fast_forward_setting()?, straight) {
         (FastForward::WherePossible | FastForward::Only, true) => {
@@ -91,17 +101,19 @@ fn merge(repository: &Repo, request: &Request<'_>, straight: bool) -> Result<Mad
         },
         str::to_owned,
     );
+    let (tree, message) = hooks.settle(MadeCommit::Merge, request.onto, tree, message)?;
     let parents = [request.onto, source];
     let commit = repository.commit_tree(&tree, &parents, message.as_bytes(), &Author::User)?;
     Ok((commit, LandedBy::Merge, 0))
 }
 
-fn squash(repository: &Repo, request: &Request<'_>) -> Result<Made, Error> {
+fn squash(repository: &Repo, request: &Request<'_>, hooks: &LandHooks<'_>) -> Result<Made, Error> {
     let tree = merged_tree(repository, request)?;
     let message = match request.message {
         Some(message) => message.to_owned(),
         None => squash_message(repository, request)?,
     };
+    let (tree, message) = hooks.settle(MadeCommit::Plain, request.onto, tree, message)?;
     let parents = [request.onto];
     let commit = repository.commit_tree(&tree, &parents, message.as_bytes(), &Author::User)?;
     Ok((commit, LandedBy::Squash, 0))

@@ -2,8 +2,9 @@
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, LandError};
+use crate::engine::operate::land::hooks::LandHooks;
 use crate::engine::operate::land::order::SourceSeen;
-use crate::git::landing::{Author, Uncommitted, tree_of_everything, uncommitted};
+use crate::git::landing::{Author, MadeCommit, Uncommitted, tree_of_everything, uncommitted};
 use crate::git::{Checkout, Repo};
 use crate::model::{Activity, InstanceRecord, RestingState};
 use crate::vault::{self, OnDisk, ParkState};
@@ -50,6 +51,7 @@ impl Core {
         repository: &Repo,
         commit: bool,
         message: Option<&str>,
+        hooks: &LandHooks<'_>,
     ) -> Result<Source, Error> {
         let saved = SavedWork::of(record)?;
         let put_away = match &saved.parking {
@@ -98,8 +100,9 @@ impl Core {
         }
         let tree = tree_of_everything(repository, &checkout)?;
         let message = message.map_or_else(|| subject_of_work(record), str::to_owned);
+        let (made, message) = hooks.settle(MadeCommit::Plain, &seen.head, tree.clone(), message)?;
         let commit =
-            repository.commit_tree(&tree, &[&seen.head], message.as_bytes(), &Author::User)?;
+            repository.commit_tree(&made, &[&seen.head], message.as_bytes(), &Author::User)?;
         let seen = SourceSeen {
             tree: Some(tree),
             ..seen

@@ -7,6 +7,13 @@ use crate::git::landing::Change;
 use crate::git::{Checkout, Repo};
 use crate::model::InstanceRecord;
 
+/// The branch that is landed on.
+pub(super) struct LandTarget {
+    pub name: String,
+    /// Where it is; None if it does not exist.
+    pub commit: Option<String>,
+}
+
 impl Core {
     /// What was asked for, else what the repository or the user has configured, else the base.
     pub(super) fn land_target(
@@ -14,19 +21,25 @@ impl Core {
         record: &InstanceRecord,
         repository: &Repo,
         options: &LandOptions,
-    ) -> Result<String, Error> {
+    ) -> Result<LandTarget, Error> {
         let configured = match repository.is_bare() {
             true => None,
             false => RepositoryConfig::load(repository.root())?.land.into,
         };
         let own = Some(self.settings().land.into.clone()).filter(|name| !name.is_empty());
-        if let Some(target) = options.into.clone().or(configured).or(own) {
-            return Ok(target);
+        if let Some(name) = options.into.clone().or(configured).or(own) {
+            let commit = repository.branch_commit(&name)?;
+            return Ok(LandTarget { name, commit });
         }
         let base = record.base.name.as_str();
         let name = base.strip_prefix("refs/heads/").unwrap_or(base);
-        if name != "HEAD" && repository.branch_commit(name)?.is_some() {
-            return Ok(name.to_owned());
+        if name != "HEAD"
+            && let Some(commit) = repository.branch_commit(name)?
+        {
+            return Ok(LandTarget {
+                name: name.to_owned(),
+                commit: Some(commit),
+            });
         }
         Err(LandError::NoTarget {
             title: record.title.clone(),
