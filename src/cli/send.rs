@@ -105,7 +105,13 @@ fn sent(
     }
 }
 
-fn to_one(given: &str, prompt: &str, args: &SendArgs, engine: &Engine, output: &Output) -> CommandResult {
+fn to_one(
+    given: &str,
+    prompt: &str,
+    args: &SendArgs,
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
     ensure_if_asleep(given, engine, output);
     let mut progress = StepLine::new(output, given);
     let sent = sent(given, prompt, args, engine, &mut progress)?;

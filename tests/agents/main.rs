@@ -15,13 +15,13 @@ mod gemini;
 mod kimi;
 mod model;
 mod opencode;
-mod rows;
 mod qwen;
+mod rows;
 mod sealed;
 mod settings;
 mod stage;
-mod vibe;
 mod talking;
+mod vibe;
 
 #[path = "../support/mod.rs"]
 #[expect(

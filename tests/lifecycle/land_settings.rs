@@ -69,15 +69,17 @@ fn hooks_run_on_the_result_with_consent_and_may_change_or_refuse_it() {
 
     // A merge has a hook of its own; without hooks, that is said.
     std::fs::remove_file(hooks.join("pre-commit")).unwrap();
-    commit(&repository, &instance, "two.txt", "2\n");
+    let _second = with_commit(&camp, &repository, "second", "two.txt");
+    repository.write("third.txt", "3\n");
+    repository.commit("third");
     write_hook(&hooks, "pre-merge-commit", "exit 1");
-    let answer = camp.biv(["land", "feature"]).run().fails(1);
+    let answer = camp.biv(["land", "second"]).run().fails(1);
     assert!(
         answer.said().contains("the hook pre-merge-commit"),
         "{}",
         answer.said()
     );
-    let answer = camp.biv(["land", "--no-hooks", "feature"]).run().ok();
+    let answer = camp.biv(["land", "--no-hooks", "second"]).run().ok();
     assert!(
         answer.said().contains("hooks do not run"),
         "{}",
