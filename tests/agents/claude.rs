@@ -169,3 +169,8 @@ fn blocked(stage: &Stage, shown: &str) {
     stage.wait(&instance, "blocked");
     assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
 }
+
+#[test]
+fn a_question_is_answered_in_own_words() {
+    acts::answer_in_own_words(&Stage::of("claude"));
+}

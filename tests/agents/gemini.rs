@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::support::until;
 
 #[test]
 fn a_pause_at_the_prompt() {
@@ -9,9 +10,25 @@ fn a_pause_at_the_prompt() {
 }
 
 #[test]
-fn a_pause_in_the_middle_of_an_answer_drops_that_turn_alone() {
+fn a_pause_in_the_middle_of_an_answer_keeps_the_prompt() {
     let stage = Stage::of("gemini");
-    acts::pause_in_the_middle_of_an_answer(&stage);
+    let instance = stage.start("busy", "the rope is long");
+    stage.model.request_with("the rope is long");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.wait(&instance, "busy");
+    stage.see(&instance, "slowly5");
+    let paused = stage.pause(&instance, &["--now"]);
+    // There is no key that would stop the turn and keep its prompt.
+    assert_eq!(paused["pause"]["forced"], true, "{paused:#}");
+    until("the answer was cut off", || {
+        stage.model.open_requests() == 0
+    });
+    stage.resume(&instance);
+    stage.send(&instance, "where were we");
+    let asked = stage.model.request_with("where were we");
+    asked.remembers("user", "the rope is long");
+    asked.remembers("user", "model:slow 100");
 }
 
 #[test]

@@ -106,3 +106,8 @@ fn its_conversation_is_found_behind_a_link() {
         instance.worktree.join("allowed").exists()
     });
 }
+
+#[test]
+fn a_question_is_answered_in_own_words() {
+    acts::answer_in_own_words(&Stage::of("opencode"));
+}

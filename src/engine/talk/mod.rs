@@ -1,6 +1,8 @@
 //! Prompts and answers for an agent: sent now, or queued until it can take them.
 
 pub(in crate::engine) mod answer;
+pub(in crate::engine) mod asking;
 pub(in crate::engine) mod land_fix;
+pub(in crate::engine) mod own_words;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod send;

@@ -44,7 +44,8 @@ impl Work<'_> {
             Some(rest) => Some(rest),
             None => self.wait(&agent, options.wait)?,
         };
-        if safe.is_none() {
+        // Where no key interrupts, there is nothing to wait for either.
+        if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
             press(&server, &pane.id, provider.interrupt_keys())?;
