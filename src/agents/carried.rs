@@ -44,9 +44,10 @@ impl Provider {
                 SessionTravel::Files
             }
             TranscriptFormat::Aider => SessionTravel::Worktree,
-            TranscriptFormat::Gemini | TranscriptFormat::Opencode | TranscriptFormat::None => {
-                SessionTravel::Stays
-            }
+            TranscriptFormat::Gemini
+            | TranscriptFormat::Opencode
+            | TranscriptFormat::Described
+            | TranscriptFormat::None => SessionTravel::Stays,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::model::printable_line;
 pub(super) struct AnswerArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
-    /// The number of a choice, `yes` (this time only), `no`, or the beginning of a label
+    /// The number of a choice, `yes` (this time only), `no`, the beginning of a label, or your own words
     pub choice: Option<String>,
     /// Answer only if the dialog is still the one with this id
     #[arg(long, value_name = "ID", requires = "choice")]
@@ -77,18 +77,22 @@ fn describe(view: &DialogView) -> String {
     if !asked.complete {
         lines.push("  (only a part of it is on the screen)".to_owned());
     }
-    lines.extend(
-        asked
-            .choices
-            .iter()
-            .enumerate()
-            .map(|(at, choice)| format!("  {}  {}", at + 1, printable_line(&choice.label))),
-    );
+    lines.extend(asked.choices.iter().enumerate().map(|(at, choice)| {
+        let number = at + asked.numbered_from;
+        format!("  {number}  {}", printable_line(&choice.label))
+    }));
     lines.push(format!(
         "Answer with: biv answer {} N --dialog {}",
         word(&view.title),
         view.dialog
     ));
+    if asked.own_words.is_some() {
+        lines.push(format!(
+            "or in your own words: biv answer {} 'TEXT' --dialog {}",
+            word(&view.title),
+            view.dialog
+        ));
+    }
     lines.join("\n")
 }
 

@@ -120,7 +120,13 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             Unanswerable::Another | Unanswerable::Changed => {
                 format!("`biv answer {}` shows what it asks now", word(title))
             }
-            Unanswerable::Typing | Unanswerable::ReadsKeys => {
+            Unanswerable::NotALine => {
+                format!("without line ends: `biv answer {} 'TEXT'`", word(title))
+            }
+            Unanswerable::Typing
+            | Unanswerable::ReadsKeys
+            | Unanswerable::TakesMarks
+            | Unanswerable::LeftInField => {
                 format!("answer it there: `biv attach {}`", word(title))
             }
         },

@@ -91,6 +91,38 @@ impl Server {
             .map_err(|error| no_pane(error, pane))?;
         Ok(answer.trim() == "pressed")
     }
+
+    /// Pastes the text under the same condition; returns whether it was.
+    pub(crate) fn paste_if(
+        &self,
+        pane: &str,
+        expected: &Expected<'_>,
+        text: &str,
+    ) -> Result<bool, TmuxError> {
+        let buffer = fresh_buffer();
+        let paste =
+            format!("paste-buffer -p -r -d -b {buffer} -t {pane} ; display-message -p pasted");
+        let answer = self
+            .client()
+            .args(["-N", "load-buffer", "-b", &buffer, "-", ";"])
+            .args(["if-shell", "-F", "-t", pane, &condition(expected), &paste])
+            .arg(format!(
+                "delete-buffer -b {buffer} ; display-message -p stale"
+            ))
+            .stdin(text)
+            .text()
+            .map_err(|error| no_pane(error, pane))?;
+        Ok(answer.trim() == "pasted")
+    }
+}
+
+/// The name of a paste buffer that no other process uses.
+fn fresh_buffer() -> String {
+    format!(
+        "biv-{}-{}",
+        std::process::id(),
+        uuid::Uuid::new_v4().simple()
+    )
 }
 
 fn parse(answer: &str) -> Option<DetailedScreenshot> {

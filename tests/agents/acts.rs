@@ -556,3 +556,37 @@ pub(crate) fn take_a_large_prompt(stage: &Stage, tab: &str) {
     stage.wait(&instance, "idle");
     stage.turn(&instance, "a small one;");
 }
+
+/// A question is answered in the user's own words, bound to the dialog that was read.
+#[track_caller]
+pub(crate) fn answer_in_own_words(stage: &Stage) {
+    let instance = stage.start("asks", "model:ask Which colour do you like?|red|green");
+    stage.wait(&instance, "question");
+    let read = || stage.camp.biv(["answer", "--json", &instance.id]).run();
+    let asked = read().ok().json();
+    let labels: Vec<&str> = asked["choices"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|choice| choice["label"].as_str())
+        .collect();
+    assert_eq!(labels[..2], ["red", "green"], "{asked:#}");
+    let dialog = asked["dialog"].as_str().unwrap().to_owned();
+    let words = "neither, I like purple and gold";
+    let answer = ["answer", "--json", &instance.id, words, "--dialog", &dialog];
+    let answered = stage.camp.biv(answer).run().ok().json();
+    assert_eq!(answered["label"], words, "{answered:#}");
+    until("the model knows the answer", || {
+        let requests = stage.model.requests();
+        requests.iter().any(|request| {
+            request
+                .said_by("tool")
+                .iter()
+                .any(|said| said.contains(words))
+        })
+    });
+    stage.wait(&instance, "idle");
+    // The dialog is gone: nothing is typed.
+    drop(stage.camp.biv(answer).run().fails(4));
+    assert!(!stage.screen(&instance).ends_with(words));
+}

@@ -70,9 +70,10 @@ fn a_pause_in_a_dialog_answers_nothing() {
 #[test]
 fn a_kill_in_the_middle_of_an_answer() {
     let stage = Stage::of("aider");
-    let instance = stage.start("killed", "the map is old");
-    stage.model.request_with("the map is old");
+    // Without a first prompt the task is known from the conversation alone.
+    let instance = crate::support::Instance::from_json(&stage.new("killed", &[]).ok().json());
     stage.wait(&instance, "idle");
+    stage.turn(&instance, "the map is old");
     stage.send(&instance, "model:slow 100");
     stage.see(&instance, "slowly5");
     for process in instance.processes() {

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::support::until;
 use crate::talking;
 
 #[test]
@@ -20,7 +21,11 @@ fn a_pause_in_the_middle_of_an_answer_keeps_the_prompt() {
     stage.wait(&instance, "busy");
     stage.see(&instance, "slowly5");
     let paused = stage.pause(&instance, &["--now"]);
+    // There is no key that would stop the turn and keep its prompt.
     assert_eq!(paused["pause"]["forced"], true, "{paused:#}");
+    until("the answer was cut off", || {
+        stage.model.open_requests() == 0
+    });
     stage.resume(&instance);
     // It takes the prompt that was cut off along with this one, and acts on it.
     stage.send(&instance, "where were we");

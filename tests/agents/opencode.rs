@@ -112,3 +112,8 @@ fn its_conversation_is_found_behind_a_link() {
 fn every_prompt_arrives() {
     talking::take_every_prompt(&Stage::of("opencode"), &["exit"]);
 }
+
+#[test]
+fn a_question_is_answered_in_own_words() {
+    acts::answer_in_own_words(&Stage::of("opencode"));
+}

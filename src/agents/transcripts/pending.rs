@@ -157,7 +157,7 @@ mod tests {
         let prompt = json!({ "type": "user", "message": { "content": "go on" } });
         let subjects = |lines: &[Value]| asked(TranscriptFormat::Claude, lines).subjects;
         let (first, second) = (call("1", "ls a\nls b"), call("2", "make"));
-        assert_eq!(subjects(&[first.clone()]), ["ls a\nls b"]);
+        assert_eq!(subjects(std::slice::from_ref(&first)), ["ls a\nls b"]);
         assert_eq!(
             subjects(&[first.clone(), second.clone()]),
             ["ls a\nls b", "make"]
@@ -180,7 +180,7 @@ mod tests {
         let aborted = json!({ "type": "event_msg", "payload": { "type": "turn_aborted" } });
         let pending = |lines: &[Value]| asked(TranscriptFormat::Codex, lines);
         let make = call(json!({ "cmd": "make test" }));
-        assert_eq!(pending(&[make.clone()]).subjects, ["make test"]);
+        assert_eq!(pending(std::slice::from_ref(&make)).subjects, ["make test"]);
         assert_eq!(pending(&[make.clone(), result]).subjects, [""; 0]);
         assert_eq!(pending(&[make, aborted]).subjects, [""; 0]);
         let here = pending(&[call(json!({ "cmd": "make", "workdir": "/w/" }))]);

@@ -66,8 +66,9 @@ impl TranscriptFile {
                     continuity: Continuity::Anew,
                 })
             }
-            // Its chats round the numbers, and have no times.
-            TranscriptForm::Chats { .. } => Ok(UsageReading {
+            // Aider's chats round the numbers, and have no times; a described transcript does not say where
+            // its numbers are.
+            TranscriptForm::Chats { .. } | TranscriptForm::Described { .. } => Ok(UsageReading {
                 events: Vec::new(),
                 bookmark: Bookmark::default(),
                 continuity: Continuity::Anew,
@@ -121,6 +122,7 @@ fn of_line(
         TranscriptFormat::Demo
         | TranscriptFormat::Opencode
         | TranscriptFormat::Aider
+        | TranscriptFormat::Described
         | TranscriptFormat::None => return,
     }
     let asked = |entry: &ConversationEntry| entry.speaker == Speaker::User;

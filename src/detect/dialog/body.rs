@@ -14,6 +14,8 @@ pub(super) struct Choices {
     pub asked: Option<String>,
     /// Whether every choice is on the screen, and one of them is marked.
     pub whole: bool,
+    /// The number of the first choice that is on the screen.
+    pub numbered_from: usize,
 }
 
 pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: Choices) -> Dialog {
@@ -59,11 +61,21 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         rows: command_rows,
         paths,
         height: rows.len() - top.unwrap_or(0),
+        own_words: own_words(spec, &found.choices),
         choices: found.choices,
         selected: found.selected,
         plain: false,
+        numbered_from: found.numbered_from,
         complete: found.whole && !cut && named && top.is_some() && shown,
     }
+}
+
+/// The choice that takes the user's own words.
+fn own_words(spec: &DialogSpec, choices: &[Choice]) -> Option<usize> {
+    let label = spec.own_words.as_ref()?;
+    choices
+        .iter()
+        .position(|choice| label.is_match(&choice.label))
 }
 
 /// Where the dialog begins; None where that row has scrolled off the screen.

@@ -35,6 +35,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
         first,
         asked: None,
         whole: true,
+        numbered_from: 1,
     })
 }
 

@@ -33,6 +33,7 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
         first: at,
         asked: Some(question.trim().to_owned()),
         whole: true,
+        numbered_from: 1,
     })
 }
 

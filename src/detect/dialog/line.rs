@@ -28,6 +28,8 @@ pub(super) fn read(spec: &DialogSpec, screen: &Screen) -> Option<Dialog> {
         rows: Vec::new(),
         loose: Vec::new(),
         paths: Vec::new(),
+        own_words: None,
+        numbered_from: 1,
         height: rows.len() - first,
         selected: None,
         plain: true,

@@ -2,11 +2,13 @@
 
 use super::super::key::Key;
 use super::frame::Framed;
-use super::spec::{DialogSpec, Keys, Notes};
+use super::spec::{DialogSpec, Frame, Keys, Notes};
 use super::{Choice, body::Choices};
 
 /// How many rows of hints may be below the last choice.
 const FOOTER: usize = 8;
+/// No label has so much room inside.
+const COLUMN_GAP: &str = "        ";
 const CURSORS: [char; 5] = ['❯', '›', '●', '▶', '>'];
 
 struct Numbered<'t> {
@@ -38,12 +40,12 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
                     .iter()
                     .rev()
                     .filter(|note| note.indent() >= choice.column);
+                let own = beside_nothing(spec.frame, choice.label);
                 let label = match spec.notes {
-                    Notes::Described => choice.label.trim_end().to_owned(),
-                    Notes::Wrapped => belonging
-                        .fold(choice.label.trim_end().to_owned(), |label, note| {
-                            format!("{label} {}", note.text.trim())
-                        }),
+                    Notes::Described => own.to_owned(),
+                    Notes::Wrapped => belonging.fold(own.to_owned(), |label, note| {
+                        format!("{label} {}", note.text.trim())
+                    }),
                 };
                 notes.clear();
                 first = at;
@@ -73,11 +75,22 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
     };
     Some(Choices {
         whole: expected == Some(0) && selected.is_some(),
+        numbered_from: expected.map_or(1, |before| before + 1),
         choices: found.into_iter().map(|(choice, _)| choice).collect(),
         selected,
         first,
         asked: None,
     })
+}
+
+/// A label without what another column of the screen has in the same row.
+fn beside_nothing(frame: Frame, label: &str) -> &str {
+    let own = match frame {
+        // A bar has no right edge.
+        Frame::Bar => label.split(COLUMN_GAP).next().unwrap_or(label),
+        Frame::None | Frame::Box => label,
+    };
+    own.trim_end()
 }
 
 /// The indented rows right below the last choice.

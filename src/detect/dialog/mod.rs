@@ -40,6 +40,12 @@ pub(crate) struct Dialog {
     #[serde(skip)]
     pub loose: Vec<bool>,
     pub paths: Vec<String>,
+    /// The choice that takes the user's own words, while none are written there.
+    #[serde(skip)]
+    pub own_words: Option<usize>,
+    /// The number of the first choice: those before it may be out of sight.
+    #[serde(skip)]
+    pub numbered_from: usize,
     /// Its height in rows, from its first row to the end of the screen.
     #[serde(skip)]
     pub height: usize,
@@ -74,6 +80,21 @@ pub(crate) enum ChoiceKind {
 }
 
 impl Dialog {
+    /// The position of the choice with this number on the screen.
+    pub(crate) fn choice_with_number(&self, number: usize) -> Option<usize> {
+        let at = number.checked_sub(self.numbered_from)?;
+        (at < self.choices.len()).then_some(at)
+    }
+
+    /// Whether each choice has a box to mark, so that the answer may be several of them.
+    pub(crate) fn takes_marks(&self) -> bool {
+        let is_box = |choice: &Choice| {
+            let mut label = choice.label.chars();
+            (label.next(), label.nth(1)) == (Some('['), Some(']'))
+        };
+        self.choices.iter().any(is_box)
+    }
+
     /// Every command that the rows may mean, the most likely one first. A request is rejected if one of
     /// them is, and accepted only if each of them is. Some are left out where there are too many: see
     /// [`Self::is_readable`].

@@ -43,6 +43,8 @@ pub(crate) struct DialogSpec {
     /// What an indented row below a choice means.
     #[serde(default)]
     pub notes: Notes,
+    /// The label of the choice that takes the user's own words: its number opens a field, Enter submits it.
+    pub own_words: Option<Pattern>,
     #[serde(default)]
     pub tools: Vec<Tool>,
     #[serde(default)]
@@ -151,6 +153,7 @@ impl DialogSpec {
             ("edge", &self.edge),
             ("fence", &self.fence),
             ("command", &self.command),
+            ("own_words", &self.own_words),
         ];
         for (field, pattern) in single {
             if let Some(pattern) = pattern {

@@ -141,6 +141,8 @@ mod tests {
             height: 4,
             choices: Vec::new(),
             selected: None,
+            own_words: None,
+            numbered_from: 1,
             complete: true,
         }
     }

@@ -261,6 +261,12 @@ pub(crate) enum Unanswerable {
     Typing,
     /// The program reads keys, and the choice needs more than one.
     ReadsKeys,
+    /// Several choices can be marked, which one answer cannot say.
+    TakesMarks,
+    /// The user's own words have more than one line, or characters that are keys.
+    NotALine,
+    /// The user's own words are in its field and were not submitted.
+    LeftInField,
 }
 
 impl Unanswerable {
@@ -271,6 +277,13 @@ impl Unanswerable {
             Self::Changed => "its screen changed in that moment",
             Self::Typing => "a user is typing at its terminal",
             Self::ReadsKeys => "the program reads keys, not lines",
+            Self::TakesMarks => "it asks for marks, of which there may be several",
+            Self::NotALine => "an answer in your own words is one line of text",
+            Self::LeftInField => {
+                return format!(
+                    "the answer stands in the dialog of `{title}` and was not submitted"
+                );
+            }
         };
         format!("nothing was pressed in `{title}`: {reason}")
     }

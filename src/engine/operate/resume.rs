@@ -64,7 +64,7 @@ impl Core {
         let repository = self.require_repository(&dir, &mut record, progress)?;
         let untouched = self.recall_reference(&dir, &mut record)?;
         let launch = self.choose_launch(&record, untouched)?;
-        let prompt = self.prompt_for(&record, launch, &options.prompt);
+        let prompt = self.prompt_for(&dir, &record, launch, &options.prompt);
         if self.is_autoyes(&record) {
             for warning in self.autoyes_warnings(Some(&record), record.seal.is_some()) {
                 progress.note(&warning);
@@ -115,6 +115,7 @@ impl Core {
     /// the work.
     fn prompt_for(
         &self,
+        dir: &InstanceDir,
         record: &InstanceRecord,
         launch: Launch,
         wanted: &PromptOnResume,
@@ -130,20 +131,24 @@ impl Core {
                         p.rules().can_detect_idle() && (replay || record.prompt.is_some())
                     });
                 (replays || self.settings().resume.prompt == ResumePrompt::Auto)
-                    .then(|| where_it_was(record))
+                    .then(|| self.where_it_was(dir, record))
             }
         }
     }
-}
 
-/// Summary, last action and pending tasks, as a prompt.
-fn where_it_was(record: &InstanceRecord) -> String {
-    let pause = record.pause.as_ref();
-    resume_prompt(
-        record.prompt.as_deref(),
-        pause.and_then(|pause| pause.summary.as_deref()),
-        pause.and_then(|pause| pause.last_action.as_deref()),
-        pause.map_or(&[], |pause| &pause.pending_tasks),
-        pause.map_or(&[], |pause| &pause.stopped),
-    )
+    /// Summary, last action and pending tasks, as a prompt.
+    fn where_it_was(&self, dir: &InstanceDir, record: &InstanceRecord) -> String {
+        let task = record.prompt.as_deref();
+        if let Some(pause) = &record.pause {
+            let (summary, action) = (pause.summary.as_deref(), pause.last_action.as_deref());
+            return resume_prompt(task, summary, action, &pause.pending_tasks, &pause.stopped);
+        }
+        // It ended without a pause: what it was doing is in its conversation alone.
+        if let Err(error) = self.import_conversation(dir, record) {
+            tracing::warn!(%error, "import the conversation of an agent that has ended");
+        }
+        let work = self.work_state(dir, record);
+        let (summary, action) = (work.summary.as_deref(), work.last_action.as_deref());
+        resume_prompt(task, summary, action, &work.pending_tasks, &[])
+    }
 }

@@ -6,9 +6,10 @@ use serde::Serialize;
 
 use crate::detect::{Choice, ChoiceKind, Dialog};
 use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
+use crate::engine::talk::asking::unanswerable;
 use crate::engine::talk::send::Sent;
 use crate::engine::typing::delivery::Wording;
-use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
+use crate::engine::typing::dialog::was_typed_at;
 use crate::engine::typing::lock::{AgentAt, TypingAccess, TypingLock};
 use crate::model::{AgentPlace, InstanceId, InstanceRecord, RestingState, State, Title};
 
@@ -107,10 +108,32 @@ impl Core {
         if was_typed_at(&open.look, TYPING) {
             return Err(unanswerable(record, Unanswerable::Typing));
         }
-        let number = chosen(&open.dialog, answer).ok_or_else(|| Error::NoSuchChoice {
-            title: record.title.clone(),
-            choices: labels(&open.dialog),
-        })?;
+        // A number only moves a mark there.
+        if open.dialog.takes_marks() {
+            return Err(unanswerable(record, Unanswerable::TakesMarks));
+        }
+        let number = match (chosen(&open.dialog, answer), answer, open.dialog.own_words) {
+            (Some(number), _, own) if own != Some(number) => number,
+            (_, DialogAnswer::Label(words), Some(own)) if reason.is_none() => {
+                let (choice, id) = (own + open.dialog.numbered_from, open.id.clone());
+                let written = self.answer_in_words(record, place, open, own, words)?;
+                return Ok(Answered {
+                    dialog: id,
+                    title: record.title.clone(),
+                    choice,
+                    label: words.trim().to_owned(),
+                    keys: written.keys,
+                    gone: written.gone,
+                    reason_sent: None,
+                });
+            }
+            _ => {
+                return Err(Error::NoSuchChoice {
+                    title: record.title.clone(),
+                    choices: labels(&open.dialog),
+                });
+            }
+        };
         let choice = &open.dialog.choices[number];
         if reason.is_some() && choice.kind != ChoiceKind::No {
             return Err(Error::ReasonWithoutNo);
@@ -129,14 +152,15 @@ impl Core {
         if !open.press(&keys)? {
             return Err(unanswerable(record, Unanswerable::Changed));
         }
-        tracing::info!(title = %record.title, dialog = open.id, choice = number + 1, "answered by the user");
+        let shown = number + open.dialog.numbered_from;
+        tracing::info!(title = %record.title, dialog = open.id, choice = shown, "answered by the user");
         let gone = open.is_gone_in_time()?;
         drop(typing);
         let label = choice.label.clone();
         let mut answered = Answered {
             dialog: open.id,
             title: record.title.clone(),
-            choice: number + 1,
+            choice: shown,
             label,
             keys,
             gone,
@@ -148,20 +172,6 @@ impl Core {
             answered.reason_sent = Some(sent == Sent::Typed);
         }
         Ok(answered)
-    }
-
-    fn dialog_in<'r>(
-        &'r self,
-        record: &'r InstanceRecord,
-        place: &'r AgentPlace,
-    ) -> Result<OpenDialog<'r>, Error> {
-        let provider = self.provider_of(record)?;
-        match OpenDialog::look(self.server_of(record), &place.pane, provider)? {
-            DialogLook::Open(open) => Ok(*open),
-            DialogLook::NoPane | DialogLook::NoDialog => {
-                Err(unanswerable(record, Unanswerable::NoDialog))
-            }
-        }
     }
 }
 
@@ -180,13 +190,6 @@ fn cannot_answer(record: &InstanceRecord, state: State) -> Error {
     }
 }
 
-fn unanswerable(record: &InstanceRecord, why: Unanswerable) -> Error {
-    Error::Unanswerable {
-        title: record.title.clone(),
-        why,
-    }
-}
-
 fn labels(dialog: &Dialog) -> Vec<String> {
     let choices = dialog.choices.iter();
     choices.map(|choice| choice.label.clone()).collect()
@@ -199,9 +202,7 @@ fn chosen(dialog: &Dialog, answer: &DialogAnswer) -> Option<usize> {
         found.next().filter(|_| found.next().is_none())
     };
     match answer {
-        DialogAnswer::Number(number) => number
-            .checked_sub(1)
-            .filter(|at| *at < dialog.choices.len()),
+        DialogAnswer::Number(number) => dialog.choice_with_number(*number),
         DialogAnswer::Yes => only(&|choice| choice.kind == ChoiceKind::YesOnce),
         // Agents that offer several ways to say no put the plain one first.
         DialogAnswer::No => dialog
@@ -240,6 +241,8 @@ mod tests {
                 })
                 .collect(),
             selected: None,
+            own_words: None,
+            numbered_from: 1,
             plain: false,
             complete: true,
         }
@@ -263,6 +266,14 @@ mod tests {
         assert_eq!(label("yes, and"), Some(1));
         assert_eq!(label("no"), None);
         assert_eq!(label("perhaps"), None);
+        // The first choices are out of sight.
+        let mut lower = dialog(&[("c", ChoiceKind::Other), ("d", ChoiceKind::Other)]);
+        lower.numbered_from = 3;
+        let numbered = |number: usize| chosen(&lower, &DialogAnswer::Number(number));
+        assert_eq!(
+            [1, 2, 3, 4, 5].map(numbered),
+            [None, None, Some(0), Some(1), None]
+        );
         let twice = dialog(&[("Yes", ChoiceKind::YesOnce), ("Sure", ChoiceKind::YesOnce)]);
         assert_eq!(chosen(&twice, &DialogAnswer::Yes), None);
     }

@@ -1,8 +1,10 @@
 //! Prompts and answers for an agent: sent now, or queued until it can take them.
 
 pub(in crate::engine) mod answer;
+pub(in crate::engine) mod asking;
 mod fenced;
 pub(in crate::engine) mod land_fix;
+pub(in crate::engine) mod own_words;
 pub(in crate::engine) mod pull_request_news;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod review;

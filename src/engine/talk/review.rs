@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::engine::base::{Core, Error, Progress, Scope, now};
 use crate::engine::talk::send::Sent;
+use crate::engine::typing::delivery::Wording;
 use crate::git::DiffOutput;
 use crate::git::patch::Patch;
 use crate::model::{InstanceId, NewComment, ReviewComment, Title, review_prompt};
@@ -99,7 +100,7 @@ impl Core {
             return Err(Error::NothingToSend);
         }
         let prompt = review_prompt(&comments);
-        let sent = self.send(found.record.id.as_str(), &prompt, progress)?;
+        let sent = self.send(found.record.id.as_str(), &prompt, Wording::Text, progress)?;
         found.dir.change_review(|review| review.remove(&comments))?;
         Ok(ReviewSent {
             comments: comments.len(),

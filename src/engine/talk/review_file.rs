@@ -12,6 +12,7 @@ use super::fenced::fenced;
 use super::review_hunks::hunk_at;
 use super::send::Sent;
 use crate::engine::base::{Core, Error, Progress};
+use crate::engine::typing::delivery::Wording;
 use crate::git::DiffOutput;
 
 /// A review as it was written.
@@ -61,7 +62,7 @@ impl Core {
         };
         let diff = String::from_utf8_lossy(&diff);
         let (prompt, without_hunk) = review.prompt(&diff);
-        let sent = self.send(given, &prompt, progress)?;
+        let sent = self.send(given, &prompt, Wording::Text, progress)?;
         Ok(Reviewed {
             comments: review.comments.len(),
             without_hunk,

@@ -7,7 +7,7 @@ use crate::detect::{Dialog, Screen};
 use crate::engine::base::{Error, now};
 use crate::engine::watch::archive::BANNER;
 use crate::policy::fingerprint;
-use crate::tmux::{DetailedScreenshot, Expected, Server};
+use crate::tmux::{DetailedScreenshot, Expected, Server, TmuxError};
 
 /// How long an answered dialog may take to disappear.
 const GOING: Duration = Duration::from_secs(2);
@@ -75,18 +75,37 @@ impl<'p> OpenDialog<'p> {
 
     /// Presses the keys if the same dialog is still there; returns whether it was.
     pub(in crate::engine) fn press(&self, keys: &[String]) -> Result<bool, Error> {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        self.if_unchanged(|expected| self.server.press_if(self.pane, expected, &keys))
+    }
+
+    /// Pastes a text under the same condition.
+    pub(in crate::engine) fn paste(&self, text: &str) -> Result<bool, Error> {
+        self.if_unchanged(|expected| self.server.paste_if(self.pane, expected, text))
+    }
+
+    fn if_unchanged(
+        &self,
+        act: impl FnOnce(&Expected<'_>) -> Result<bool, TmuxError>,
+    ) -> Result<bool, Error> {
         let screen = Screen::new(&self.look.text);
         let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
-        let expected = Expected {
+        Ok(act(&Expected {
             pid: self.look.pid,
             attached: self.look.attached,
             from: rows.len().saturating_sub(self.dialog.height),
             rows: &rows,
             // The question of a plain program stays on the screen when it goes on; the cursor moves.
             cursor: self.dialog.plain.then_some(self.look.cursor),
-        };
-        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-        Ok(self.server.press_if(self.pane, &expected, &keys)?)
+        })?)
+    }
+
+    /// The rows of the dialog, down to the end of the screen.
+    pub(in crate::engine) fn rows(&self) -> Vec<String> {
+        let screen = Screen::new(&self.look.text);
+        let from = screen.rows().len().saturating_sub(self.dialog.height);
+        let rows = screen.rows().iter().skip(from);
+        rows.map(|row| row.text().to_owned()).collect()
     }
 
     /// Waits a moment for an answered dialog to disappear.

@@ -1,0 +1,109 @@
+//! Answers a question in the user's own words, in the field that the dialog has for them.
+
+use std::time::{Duration, Instant};
+
+use crate::engine::base::{Core, Error, Unanswerable};
+use crate::engine::talk::asking::unanswerable;
+use crate::engine::typing::dialog::OpenDialog;
+use crate::model::{AgentPlace, InstanceRecord};
+
+/// How long the field may take to open, and to show what was pasted.
+const SHOWN: Duration = Duration::from_secs(5);
+const PROBE: Duration = Duration::from_millis(30);
+/// So many characters of the text are searched for on the screen; the rest may be in another row.
+const BEGINNING: usize = 24;
+/// Longer answers belong into a file or a prompt.
+const LONGEST: usize = 2000;
+
+/// What was done with the words.
+#[derive(Debug)]
+pub(super) struct WrittenAnswer {
+    /// The keys that opened the field.
+    pub keys: Vec<String>,
+    /// Whether the dialog has gone since.
+    pub gone: bool,
+}
+
+impl Core {
+    /// Opens the field, pastes the words and submits them. Each of the three only while the dialog is the one
+    /// that was read.
+    pub(super) fn answer_in_words<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        open: OpenDialog<'r>,
+        own: usize,
+        words: &str,
+    ) -> Result<WrittenAnswer, Error> {
+        let words = words.trim();
+        let is_line = !words.is_empty() && !words.chars().any(char::is_control);
+        if !is_line || words.chars().count() > LONGEST {
+            return Err(unanswerable(record, Unanswerable::NotALine));
+        }
+        let keys: Vec<String> = open.dialog.choices[own]
+            .keys
+            .iter()
+            .map(|key| key.name())
+            .collect();
+        let changed = || unanswerable(record, Unanswerable::Changed);
+        if keys.is_empty() || !open.press(&keys)? {
+            return Err(changed());
+        }
+        let closed = open.rows();
+        let is_same = |other: &OpenDialog<'_>| {
+            let same = other.dialog.question == open.dialog.question
+                && other.dialog.choices.len() == open.dialog.choices.len();
+            let mut pairs = other
+                .dialog
+                .choices
+                .iter()
+                .zip(&open.dialog.choices)
+                .enumerate();
+            // Only the choice with the field may read differently.
+            same && pairs.all(|(at, (now, before))| at == own || now.label == before.label)
+        };
+        let field = self
+            .dialog_when(record, place, |now| is_same(now) && now.rows() != closed)?
+            .ok_or_else(changed)?;
+        let beginning: String = words.chars().take(BEGINNING).collect();
+        let count = |dialog: &OpenDialog<'_>| {
+            let rows = dialog.rows();
+            rows.iter().filter(|row| row.contains(&beginning)).count()
+        };
+        let before = count(&field);
+        if !field.paste(words)? {
+            return Err(changed());
+        }
+        let left = || unanswerable(record, Unanswerable::LeftInField);
+        let written = self
+            .dialog_when(record, place, |now| is_same(now) && count(now) > before)?
+            .ok_or_else(left)?;
+        // An Enter within a moment of a paste is taken for a part of it.
+        std::thread::sleep(self.provider_of(record)?.settle_before_submit());
+        if !written.press(&["Enter".to_owned()])? {
+            return Err(left());
+        }
+        tracing::info!(title = %record.title, dialog = open.id, "answered in the user's own words");
+        let gone = written.is_gone_in_time()?;
+        Ok(WrittenAnswer { keys, gone })
+    }
+
+    /// Waits until the dialog is as wanted; None when the time is over.
+    fn dialog_when<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        is_wanted: impl Fn(&OpenDialog<'_>) -> bool,
+    ) -> Result<Option<OpenDialog<'r>>, Error> {
+        let began = Instant::now();
+        while began.elapsed() < SHOWN {
+            match self.dialog_in(record, place) {
+                Ok(now) if is_wanted(&now) => return Ok(Some(now)),
+                // It may be drawn in pieces.
+                Ok(_) | Err(Error::Unanswerable { .. }) => std::thread::sleep(PROBE),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+}
