@@ -6,7 +6,6 @@ use std::time::Duration;
 use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::engine::base::land_error::LandError;
-use crate::engine::base::resolve::Candidate;
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::hosts::HostError;
@@ -15,6 +14,15 @@ use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
 use crate::process::{Failure, Survivors};
 use crate::store::StoreError;
 use crate::tmux::{KeyNameError, TmuxError};
+
+/// One of several instances that a name can mean.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Candidate {
+    pub id: InstanceId,
+    pub title: Title,
+    /// The name of its repository.
+    pub repository: String,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {

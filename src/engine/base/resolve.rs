@@ -1,5 +1,6 @@
 //! Finds the instance for the title, id or prefix that the user typed.
 
+use crate::engine::base::error::Candidate;
 use crate::engine::base::{Core, Error};
 use crate::lifecycle::Journal;
 use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
@@ -36,15 +37,6 @@ pub(in crate::engine) struct Found {
 
 /// An instance that cannot be read, and why.
 pub(in crate::engine) type Unread = (InstanceId, StoreError);
-
-/// One of several instances that a name can mean.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Candidate {
-    pub id: InstanceId,
-    pub title: Title,
-    /// The name of its repository.
-    pub repository: String,
-}
 
 impl Core {
     /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
