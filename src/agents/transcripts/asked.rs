@@ -10,31 +10,13 @@ use std::path::Path;
 use super::aider::told;
 use super::described;
 use super::opencode::Database;
-use super::pending::pending;
+use super::pending::{PendingRequest, pending};
 use super::place::{TranscriptLookup, TranscriptQuery, resolved_directory};
 use super::reading::{TranscriptFile, TranscriptForm};
 use crate::agents::{Host, Provider, TranscriptFormat};
 
 /// How many bytes of printed text may still be on a screen.
 const PRINTED: u64 = 64 * 1024;
-
-/// What the transcript has while an agent waits for an answer.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct PendingRequest {
-    /// Commands and paths of all open requests.
-    pub subjects: Vec<String>,
-    /// The same of requests that are about another directory than the worktree.
-    pub elsewhere: Vec<String>,
-    /// Text that was printed with its control characters, and so can change the whole screen.
-    pub printed: String,
-}
-
-impl PendingRequest {
-    /// Whether the transcript tells nothing about any request.
-    pub(crate) fn is_silent(&self) -> bool {
-        self.subjects.is_empty() && self.elsewhere.is_empty()
-    }
-}
 
 impl Provider {
     /// Whether its dialogs are trusted only if its transcript agrees.

@@ -23,9 +23,9 @@ mod tests;
 mod usage;
 mod value;
 
-pub(crate) use asked::PendingRequest;
 pub(crate) use bookmark::Bookmark;
 pub(in crate::agents) use opencode::Database;
+pub(crate) use pending::PendingRequest;
 pub(in crate::agents) use place::resolved_directory;
 pub(crate) use place::{TranscriptLookup, TranscriptQuery};
 pub(crate) use reading::Continuity;

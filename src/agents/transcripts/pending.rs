@@ -6,13 +6,30 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::asked::PendingRequest;
 use super::place::resolved_directory;
 use super::value::{is_true, text};
 use crate::agents::TranscriptFormat;
 
 /// A call that waits for the user is within so many bytes of the end.
 const END: u64 = 1024 * 1024;
+
+/// What the transcript has while an agent waits for an answer.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PendingRequest {
+    /// Commands and paths of all open requests.
+    pub subjects: Vec<String>,
+    /// The same of requests that are about another directory than the worktree.
+    pub elsewhere: Vec<String>,
+    /// Text that was printed with its control characters, and so can change the whole screen.
+    pub printed: String,
+}
+
+impl PendingRequest {
+    /// Whether the transcript tells nothing about any request.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.subjects.is_empty() && self.elsewhere.is_empty()
+    }
+}
 
 /// A call without a result.
 #[derive(Debug)]

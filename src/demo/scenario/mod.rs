@@ -1,7 +1,6 @@
 //! Whole conversations with the agent, without a terminal: keys in, screen and session file out.
 
 mod looks;
-mod pane;
 mod stage;
 mod tests;
 mod turns;

@@ -1,14 +1,16 @@
 //! The agent's screens, drawn by itself and judged by the rules that watch it.
 
+mod pane;
+
 use uuid::Uuid;
 
-use super::pane::Pane;
 use crate::demo::agent::Input;
 use crate::demo::args::DemoArgs;
 use crate::demo::greeting::{self};
 use crate::demo::keyboard::Key;
 use crate::demo::paint::cut;
 use crate::model::Activity;
+use pane::Pane;
 
 const SIZES: [(usize, usize); 3] = [(80, 24), (120, 40), (220, 60)];
 

@@ -1,13 +1,15 @@
 //! Carries out actions: what each action changes and requests.
 
+use super::jobs::{start, start_from};
 use super::looking::{
     file, mark, page_height, scroll, scroll_sideways, turn_killed, turn_scope, turn_side, turn_tab,
     turn_wrap,
 };
 use super::questions::{
-    ask, ask_pause_all, kill_question, open_form, open_send, push_question, restart_question,
+    ask, ask_pause_all, kill_question, open_audit, open_form, open_queue, open_send, push_question,
+    restart_question,
 };
-use super::{picking, reviewing, upkeep};
+use super::{reviewing, upkeep};
 use crate::engine::DialogAnswer;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
@@ -59,8 +61,8 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::SideBySide => turn_side(state),
         Action::ScrollLeft => scroll_sideways(state, false),
         Action::ScrollRight => scroll_sideways(state, true),
-        Action::Queue => picking::open_queue(state, requests),
-        Action::Audit => picking::open_audit(state, requests),
+        Action::Queue => open_queue(state, requests),
+        Action::Audit => open_audit(state, requests),
         Action::Search => state.dialog = Some(Dialog::Pick(Box::new(Picker::search()))),
         Action::Palette => state.dialog = Some(Dialog::Pick(Box::new(Picker::commands()))),
         Action::Killed => turn_killed(state, requests),
@@ -89,52 +91,6 @@ fn act_on_killed(state: &mut State, action: Action, requests: &mut Vec<UiRequest
             state.toast(ToastKind::Note, words);
         }
         (_, None) => {}
-    }
-}
-
-/// Starts a background job.
-pub(super) fn start(
-    state: &mut State,
-    requests: &mut Vec<UiRequest>,
-    verb: Verb,
-    id: Option<&InstanceId>,
-    task: Task,
-) -> u64 {
-    let title = match (&task, id.and_then(|id| state.by_id(id))) {
-        (_, Some(view)) => view.title.to_string(),
-        (Task::Create(asked), None) => asked.title.clone().unwrap_or_else(|| "new".to_owned()),
-        (
-            Task::PauseEach { ids, .. } | Task::ResumeEach(ids) | Task::KillEach { ids, .. },
-            None,
-        ) => format!("{} instances", ids.len()),
-        (_, None) => id.map(ToString::to_string).unwrap_or_default(),
-    };
-    let job = state.next_job;
-    state.next_job += 1;
-    state.jobs.push(Job {
-        number: job,
-        verb,
-        id: id.cloned(),
-        title,
-        step: String::new(),
-        form: None,
-    });
-    requests.push(UiRequest::Start { job, task });
-    job
-}
-
-/// The same from a form, which is opened again if the job is refused.
-pub(super) fn start_from(
-    state: &mut State,
-    requests: &mut Vec<UiRequest>,
-    verb: Verb,
-    id: Option<&InstanceId>,
-    task: Task,
-    form: Option<Dialog>,
-) {
-    start(state, requests, verb, id, task);
-    if let Some(job) = state.jobs.last_mut() {
-        job.form = form;
     }
 }
 

@@ -1,6 +1,6 @@
 //! Handles keys while a dialog is open.
 
-use super::actions::{start, start_from};
+use super::jobs::{start, start_from};
 use super::picking;
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};

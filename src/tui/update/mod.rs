@@ -3,6 +3,7 @@
 mod actions;
 mod arrivals;
 mod dialogs;
+mod jobs;
 mod looking;
 mod mouse;
 mod picking;

@@ -7,27 +7,7 @@ use crate::model::State as InstanceState;
 use crate::tui::dialog::Dialog;
 use crate::tui::message::{Lookup, LookupResult, UiRequest};
 use crate::tui::picker::{Content, Picker};
-use crate::tui::state::{Seek, State, Tab, ToastKind};
-
-/// Opens the queue of the selected instance.
-pub(super) fn open_queue(state: &mut State, requests: &mut Vec<UiRequest>) {
-    let Some(view) = state.current() else {
-        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
-    };
-    let (id, title) = (view.id.clone(), view.title.clone());
-    requests.push(UiRequest::Look(Lookup::Queue(id.clone())));
-    state.dialog = Some(Dialog::Pick(Box::new(Picker::queue(id, title))));
-}
-
-/// Opens what autoyes has decided for the selected instance.
-pub(super) fn open_audit(state: &mut State, requests: &mut Vec<UiRequest>) {
-    let Some(view) = state.current() else {
-        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
-    };
-    let (id, title) = (view.id.clone(), view.title.clone());
-    requests.push(UiRequest::Look(Lookup::Audit(id.clone())));
-    state.dialog = Some(Dialog::Pick(Box::new(Picker::audit(id, title))));
-}
+use crate::tui::state::{Seek, State, Tab};
 
 pub(super) fn press(
     state: &mut State,

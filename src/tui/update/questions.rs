@@ -3,7 +3,8 @@
 use crate::model::{InstanceId, State as InstanceState};
 use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm};
 use crate::tui::editor::Editor;
-use crate::tui::message::UiRequest;
+use crate::tui::message::{Lookup, UiRequest};
+use crate::tui::picker::Picker;
 use crate::tui::state::{State, ToastKind};
 
 fn titles(state: &State, ids: &[InstanceId]) -> String {
@@ -178,4 +179,24 @@ fn agents(state: &State) -> Vec<String> {
     // A prompt is a command to a shell: that one is never the first without being asked for.
     agents.sort_by_key(|agent| (!agent.default, agent.name == "shell"));
     agents.into_iter().map(|agent| agent.name.clone()).collect()
+}
+
+/// Opens the queue of the selected instance.
+pub(super) fn open_queue(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let Some(view) = state.current() else {
+        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+    };
+    let (id, title) = (view.id.clone(), view.title.clone());
+    requests.push(UiRequest::Look(Lookup::Queue(id.clone())));
+    state.dialog = Some(Dialog::Pick(Box::new(Picker::queue(id, title))));
+}
+
+/// Opens what autoyes has decided for the selected instance.
+pub(super) fn open_audit(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let Some(view) = state.current() else {
+        return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+    };
+    let (id, title) = (view.id.clone(), view.title.clone());
+    requests.push(UiRequest::Look(Lookup::Audit(id.clone())));
+    state.dialog = Some(Dialog::Pick(Box::new(Picker::audit(id, title))));
 }

@@ -1,6 +1,6 @@
 //! Keys while a line of the diff is chosen for a comment.
 
-use super::actions::start;
+use super::jobs::start;
 use super::looking;
 use crate::config::{Key, KeyCode};
 use crate::model::NewComment;

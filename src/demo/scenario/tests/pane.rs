@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::stage::Stage;
+use super::super::stage::Stage;
 use crate::agents::Catalog;
 use crate::demo::agent::Input;
 use crate::demo::greeting::Opening;
