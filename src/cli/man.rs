@@ -27,6 +27,7 @@ const SECTIONS: [(&str, &[(&str, &str)]); 3] = [
             ("5", "cannot be resumed"),
             ("6", "the saved changes conflict with the branch"),
             ("7", "busy"),
+            ("8", "the agent asks something (biv run only)"),
             ("130", "interrupted"),
         ],
     ),

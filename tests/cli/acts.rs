@@ -33,6 +33,23 @@ const ACTS: [(&str, &[&str]); 14] = [
     ("keep_two_apart", &["two at once"]),
 ];
 
+/// Tests of agents that behave in a way of their own, and so do not share an act.
+const OWN: [(&str, &[&str]); 4] = [
+    (
+        "a_resumed_one_is_told_where_it_was",
+        &["turn", "pause idle"],
+    ),
+    (
+        "a_pause_in_the_middle_of_an_answer",
+        &["turn", "pause busy"],
+    ),
+    (
+        "a_pause_in_a_dialog_answers_nothing",
+        &["pause in a dialog"],
+    ),
+    ("a_kill_in_the_middle_of_an_answer", &["turn", "kill -9"]),
+];
+
 const COLUMNS: [&str; 11] = [
     "turn",
     "pause idle",
@@ -61,6 +78,10 @@ fn covered(agent: &str) -> Vec<&'static str> {
         .filter(|(act, _)| own.contains(&format!("acts::{act}(")))
         .flat_map(|(_, columns)| columns.iter().copied())
         .collect();
+    let own_tests = OWN
+        .iter()
+        .filter(|(test, _)| own.contains(&format!("fn {test}")));
+    columns.extend(own_tests.flat_map(|(_, shown)| shown.iter().copied()));
     // Claude Code and Codex work a whole day unattended, in a file of its own.
     if autoyes.contains(&format!("works_unattended(\"{agent}\")")) {
         columns.push("dialog answered");
