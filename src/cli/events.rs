@@ -162,10 +162,7 @@ fn shown(line: &str, since: Option<Timestamp>, output: &Output) -> Option<String
         return None;
     }
     if output.wants_json() {
-        return match (event.get("host"), line.trim_end().strip_suffix('}')) {
-            (None, Some(open)) => Some(format!("{open},\"host\":null}}\n")),
-            _ => Some(format!("{line}\n")),
-        };
+        return Some(format!("{line}\n"));
     }
     let time = at.map_or_else(String::new, |at| at.local_second());
     let title = text("title").map(printable_line).unwrap_or_default();
