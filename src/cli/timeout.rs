@@ -54,7 +54,22 @@ pub(super) fn run(args: &TimeoutArgs, engine: &Engine, output: &Output) -> Comma
         ));
     }
     let timeout = text.map(idle_timeout).transpose()?;
-    let meant = selected(engine, named, &args.group, All::Living, output)?;
+    let meant = match (
+        selected(engine, named, &args.group, All::Living, output),
+        named,
+    ) {
+        // The last word is the time, if it is no instance.
+        (Err(report), [_, .., last]) if report.code == "no_such_instance" => {
+            return Err(match engine.find_each(std::slice::from_ref(last)) {
+                Ok(_) => report,
+                Err(_) => Report::usage(
+                    format!("`{last}` is neither an instance nor a time"),
+                    "give 1m to 120m, or `off`",
+                ),
+            });
+        }
+        (meant, _) => meant?,
+    };
     let ids: Vec<InstanceId> = meant.into_iter().map(|(id, _)| id).collect();
     let act = |id: &InstanceId| -> Result<InstanceView, Error> {
         match timeout {
