@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::context::CommandResult;
 use super::output::Output;
-use crate::engine::{Engine, ExportOptions, Exported};
+use crate::engine::{Engine, ExportOptions, Exported, Secrecy};
 use crate::model::printable_line;
 
 /// Write a paused instance into a file, to go on with it elsewhere
@@ -25,8 +25,11 @@ pub(super) struct ExportArgs {
     /// Bring the whole history, for a repository that has none of it
     #[arg(long)]
     pub with_history: bool,
+    /// Encrypt it to this public ssh key or file of age recipients [default: your own ssh key]
+    #[arg(long, value_name = "FILE", conflicts_with = "plain")]
+    pub key: Option<PathBuf>,
     /// Not encrypted: whoever has the file can read the work and the conversation
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub plain: bool,
 }
 
@@ -44,7 +47,11 @@ pub(super) fn run(args: &ExportArgs, engine: &Engine, output: &Output) -> Comman
             left.why
         ));
     }
-    let exported = prepared.write_file(&args.output)?;
+    let secrecy = match args.plain {
+        true => Secrecy::Plain,
+        false => Secrecy::Key(args.key.clone()),
+    };
+    let exported = prepared.write_file(&args.output, &secrecy)?;
     Ok(output.done(&exported, || describe(&exported, &args.output)))
 }
 

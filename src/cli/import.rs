@@ -35,6 +35,9 @@ pub(super) struct ImportArgs {
     /// Accept repositories inside of its worktree, whose settings git follows
     #[arg(long)]
     pub with_nested: bool,
+    /// The private key for an encrypted export [default: your own ssh key]
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
     /// claude-squad: its state file [default: its usual place]
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -76,6 +79,7 @@ pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> Comman
         title: args.title.clone(),
         branch: args.branch.clone(),
         nested: args.with_nested,
+        key: args.key.clone(),
     };
     let mut progress = StepLine::new(output, "import");
     let arrived = engine.import_file(&args.from, &options, &mut progress)?;

@@ -74,6 +74,7 @@ pub(crate) use manual::{open_manual, open_pager};
 pub(crate) use operate::attach::Attached;
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;
+pub(crate) use operate::carry::encryption::Secrecy;
 pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport};
 pub(crate) use operate::carry::import::{Arrived, ImportOptions};
 pub(crate) use operate::create::{Adoption, NewInstance};

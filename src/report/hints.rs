@@ -68,6 +68,18 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
                 word(title)
             ),
         },
+        Error::NoKey => {
+            "name one with `--key FILE`, or make an ssh key: `ssh-keygen -t ed25519`".to_owned()
+        }
+        Error::NoAge => {
+            "install it (`apt install age`, `brew install age`), or export with --plain".to_owned()
+        }
+        Error::NotEncrypted { .. } => {
+            "`--key FILE` names a public ssh key or a file of age recipients".to_owned()
+        }
+        Error::NotDecrypted { .. } => {
+            "`--key FILE` names the private key that it was encrypted for".to_owned()
+        }
         Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
         Error::Busy { title, .. } => {
             format!("try again when it is done; see `biv show {}`", word(title))

@@ -227,6 +227,9 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Config(_) | Error::Repository(_) | Error::Catalog(_) | Error::Key(_) => {
             ("configuration", 1)
         }
+        Error::NoKey | Error::NoAge | Error::NotEncrypted { .. } | Error::NotDecrypted { .. } => {
+            ("encryption", 1)
+        }
         Error::NoPullRequest { .. } => ("no_pull_request", 1),
         Error::Git(GitError::Forge { .. }) => ("forge", 1),
         Error::Git(_) => ("git", 1),

@@ -100,3 +100,58 @@ fn work_conversation_queue_and_runs_arrive_and_come_back() {
     assert!(refused.said().contains("refused"), "{}", refused.said());
     assert_eq!(there.list().len(), 2);
 }
+
+#[test]
+fn only_the_owner_of_the_key_can_read_an_export() {
+    let here = Camp::new();
+    let repository = here.repository("app");
+    let instance = here.start(&repository, "api", &[]);
+    instance.wait_idle(&here);
+    std::fs::write(instance.worktree.join("new.txt"), "a secret plan\n").unwrap();
+    drop(here.biv(["pause", "api"]).run().ok());
+    let file = here.root().join("api.biv");
+    let export = |more: &[&str]| {
+        let call = here.biv(["export", "api", "--json", "--with-history", "-o"]);
+        call.arg(&file).args(more).run()
+    };
+
+    // Without a key nothing is written.
+    let refused = export(&[]).fails(1);
+    assert_eq!(refused.error()["code"], "encryption", "{}", refused.said());
+    assert!(!file.exists());
+    let (own, foreign) = (key(&here, "id_ed25519"), key(&here, "foreign"));
+    let exported = export(&[]).ok().json();
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1"));
+    assert_eq!(exported["bytes"], bytes.len());
+
+    let there = Camp::new();
+    let target = there.empty_repository("app");
+    let import = |key: &std::path::Path| {
+        let call = there.biv(["import", "--json", "--repo"]).arg(&target.path);
+        call.arg("--key").arg(key).arg(&file).run()
+    };
+    let refused = import(&foreign).fails(1);
+    assert_eq!(refused.error()["code"], "encryption", "{}", refused.said());
+    assert!(there.list().is_empty());
+    let arrived = import(&own).ok().json();
+    assert_eq!(arrived["manifest"], exported["manifest"]);
+    drop(there.biv(["resume", "api"]).run().ok());
+    let work = arrived["instance"]["worktree"].as_str().unwrap();
+    let text = std::fs::read_to_string(std::path::Path::new(work).join("new.txt"));
+    assert_eq!(text.unwrap(), "a secret plan\n");
+    drop(there.biv(["kill", "-y", "api"]).run().ok());
+}
+
+/// Makes an ssh key of the user; returns the private one.
+fn key(camp: &Camp, name: &str) -> std::path::PathBuf {
+    let directory = camp.root().join("user/.ssh");
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join(name);
+    let made = std::process::Command::new("ssh-keygen")
+        .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+        .arg(&path)
+        .status();
+    assert!(made.unwrap().success());
+    path
+}

@@ -41,6 +41,14 @@ pub(crate) enum Error {
     },
     #[error("`{title}` cannot be exported: it is {}", state.name())]
     NotExportable { title: Title, state: State },
+    #[error("there is no key to encrypt an export with, or to decrypt it")]
+    NoKey,
+    #[error("the program age, which encrypts exports, is not installed")]
+    NoAge,
+    #[error("the export was not encrypted: {message}")]
+    NotEncrypted { message: String },
+    #[error("the export cannot be decrypted: {message}")]
+    NotDecrypted { message: String },
     #[error("`{title}` is busy: {holder}")]
     Busy { title: Title, holder: String },
     #[error("the title `{title}` is taken by another instance")]

@@ -1,6 +1,6 @@
 //! `biv export`: a paused instance as a stream of bytes.
 
-use std::io::Write;
+use std::io::{Seek, Write};
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,6 +9,7 @@ use crate::agents::TranscriptQuery;
 use crate::engine::base::progress::Silent;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::operate::carry::encryption::{Secrecy, encrypt};
 use crate::engine::operate::carry::parts::{parts_of, session_parts};
 use crate::engine::operate::recover::LockedInstance;
 use crate::git::Checkout;
@@ -53,12 +54,23 @@ impl PreparedExport {
     }
 
     /// Writes it into a file that does not exist yet; under another name until it is whole.
-    pub(crate) fn write_file(&self, path: &Path) -> Result<Exported, Error> {
+    pub(crate) fn write_file(&self, path: &Path, secrecy: &Secrecy) -> Result<Exported, Error> {
         let failed = |error| Error::files("write", path)(error);
         let whole = std::path::absolute(path).map_err(failed)?;
         let above = whole.parent().unwrap_or(&whole);
         let mut file = tempfile::NamedTempFile::new_in(above).map_err(failed)?;
-        let exported = self.write(file.as_file_mut())?;
+        let exported = match secrecy {
+            Secrecy::Plain => self.write(file.as_file_mut())?,
+            Secrecy::Key(key) => {
+                // Without a name, so that nothing is left of the plain text whatever happens.
+                let mut plain = tempfile::tempfile_in(above).map_err(failed)?;
+                let exported = self.write(&mut plain)?;
+                plain.rewind().map_err(failed)?;
+                encrypt(&mut plain, file.path(), key.as_deref())?;
+                let bytes = file.as_file().metadata().map_err(failed)?.len();
+                Exported { bytes, ..exported }
+            }
+        };
         file.as_file().sync_all().map_err(failed)?;
         file.persist_noclobber(&whole)
             .map_err(|error| failed(error.error))?;

@@ -10,6 +10,7 @@ use crate::agents::SessionTravel;
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, now};
 use crate::engine::operate::carry::arrival::Arrival;
+use crate::engine::operate::carry::encryption::opened;
 use crate::engine::operate::carry::parts::{Luggage, record_in};
 use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::steps::fact;
@@ -31,6 +32,8 @@ pub(crate) struct ImportOptions {
     pub branch: Option<String>,
     /// Repositories inside of the worktree come along.
     pub nested: bool,
+    /// The private key for an encrypted export; the user's own ssh key if None.
+    pub key: Option<PathBuf>,
 }
 
 /// An instance that has arrived.
@@ -51,11 +54,14 @@ impl Core {
         options: &ImportOptions,
         progress: &mut dyn Progress,
     ) -> Result<Arrived, Error> {
-        if path.as_os_str() == "-" {
-            return self.import_export(&mut std::io::stdin(), options, progress);
-        }
-        let mut file = File::open(path).map_err(Error::files("read", path))?;
-        self.import_export(&mut file, options, progress)
+        self.prepare()?;
+        let input: Box<dyn Read + Send> = if path.as_os_str() == "-" {
+            Box::new(std::io::stdin())
+        } else {
+            Box::new(File::open(path).map_err(Error::files("read", path))?)
+        };
+        let mut input = opened(input, options.key.as_deref(), &self.home.state)?;
+        self.import_export(&mut input, options, progress)
     }
 
     /// Reads an export, checks it, and unpacks it under the journal.

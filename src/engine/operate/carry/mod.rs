@@ -4,6 +4,7 @@
 //! conversation, the queue, and the files of the agent's own session.
 
 pub(in crate::engine) mod arrival;
+pub(in crate::engine) mod encryption;
 pub(in crate::engine) mod export;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod parts;
