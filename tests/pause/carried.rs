@@ -19,6 +19,7 @@ const SAID: &[(&str, &[&str])] = &[
     ("hard-links", &["path shared"]),
     ("nested-worktree", &["path ", "status: "]),
     ("submodule", SUBMODULE),
+    ("submodule-not-initialised", SUBMODULE),
     ("submodule-dirty", SUBMODULE),
     ("submodule-staged", SUBMODULE),
     ("reftable", &["log: ", "admin "]),
