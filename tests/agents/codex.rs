@@ -38,7 +38,7 @@ fn new_starts_another_conversation_which_is_followed() {
     acts::follow_a_new_conversation(&stage, |instance| {
         stage.send(instance, "/new");
         // In a worktree it asks in which one to go on.
-        stage.wait(instance, "blocked");
+        stage.wait(instance, "menu");
         stage.see(instance, "Use current Git worktree");
         stage.press(instance, &["Enter"]);
     });
