@@ -241,6 +241,8 @@ pub(crate) fn refuse_what_the_agent_does_not_know(stage: &Stage, transcripts: &s
     stage.model.request_with("remember me");
     stage.wait(&instance, "idle");
     let paused = stage.pause(&instance, &[]);
+    // Some ask the model for more than the turn.
+    let before = stage.model.requests().len();
     std::fs::remove_dir_all(stage.home(transcripts)).unwrap();
     let refused = stage.camp.biv(["resume", &instance.id]).run().fails(5);
     let reference = paused["session_ref"].as_str().unwrap();
@@ -257,7 +259,12 @@ pub(crate) fn refuse_what_the_agent_does_not_know(stage: &Stage, transcripts: &s
     }
     assert_eq!(stage.camp.show(&instance)["state"], "paused");
     assert_eq!(instance.processes().len(), 0);
-    assert_eq!(stage.model.requests().len(), 1, "{}", stage.model.told());
+    assert_eq!(
+        stage.model.requests().len(),
+        before,
+        "{}",
+        stage.model.told()
+    );
 }
 
 /// Two instances of one repository at once: each has its own conversation.
@@ -402,6 +409,17 @@ fn tell_its_usage(stage: &Stage, instance: &Instance) {
 /// SIGKILL. After each resume the model gets the turns before it. For agents that take long to start.
 #[track_caller]
 pub(crate) fn journey(stage: &Stage) -> Instance {
+    travel_on(stage, true)
+}
+
+/// The same without the pause in a dialog.
+#[track_caller]
+pub(crate) fn journey_without_a_dialog(stage: &Stage) -> Instance {
+    travel_on(stage, false)
+}
+
+#[track_caller]
+fn travel_on(stage: &Stage, with_dialog: bool) -> Instance {
     let instance = stage.start("journey", "the tent is blue");
     stage.model.request_with("the tent is blue");
     stage.wait(&instance, "idle");
@@ -431,11 +449,13 @@ pub(crate) fn journey(stage: &Stage) -> Instance {
     let asked = stage.model.request_with("where were we");
     asked.remembers("user", "and the stove is red");
 
-    stage.send(&instance, "model:run touch allowed");
-    stage.wait(&instance, "approval");
-    let paused = stage.pause(&instance, &[]);
-    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
-    stage.resume(&instance);
+    if with_dialog {
+        stage.send(&instance, "model:run touch allowed");
+        stage.wait(&instance, "approval");
+        let paused = stage.pause(&instance, &[]);
+        assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+        stage.resume(&instance);
+    }
     stage.turn(&instance, "go on without");
     let asked = stage.model.request_with("go on without");
     asked.remembers("user", "where were we");
