@@ -7,9 +7,9 @@ use std::path::Path;
 
 use super::Part;
 use super::bundle::Head;
+use super::draft::tree_entries;
 use super::listing::{Listed, Listing, StagedEntry, What, hash_of, parse_clean};
 use super::names::{Trouble, is_relative, trouble};
-use super::outgoing::tree_entries;
 use super::scratch::Scratch;
 use crate::git::call::{SLOW, bytes_to_path};
 use crate::git::disk::free_bytes;

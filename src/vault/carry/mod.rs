@@ -17,11 +17,13 @@
 
 mod arrival;
 mod bundle;
+mod draft;
 mod gather;
 mod incoming;
 mod index_file;
 mod listing;
 mod names;
+mod order;
 mod outgoing;
 mod scratch;
 #[cfg(test)]
@@ -35,7 +37,8 @@ use crate::vault::repository::Vault;
 pub(crate) use arrival::{arrive, undo_arrival};
 pub(crate) use gather::LeftBehind;
 pub(crate) use incoming::{Incoming, read_export};
-pub(crate) use outgoing::{Known, Order, Outgoing, prepare_export};
+pub(crate) use order::{Known, Order};
+pub(crate) use outgoing::{Outgoing, prepare_export};
 
 /// Whether this repository holds work of an instance of this id, of whichever home.
 pub(crate) fn has_work_of(repo: &Repo, id: &InstanceId) -> Result<bool, GitError> {

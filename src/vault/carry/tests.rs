@@ -5,7 +5,8 @@ use std::process::Command;
 
 use super::bundle::Head;
 use super::listing::{Listed, Listing, What};
-use super::outgoing::{Known, Order, Outgoing, prepare_export};
+use super::order::{Known, Order};
+use super::outgoing::{Outgoing, prepare_export};
 use super::{Incoming, Part, read_export};
 use crate::git::{AddWorktree, BranchPlan, Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
