@@ -1,7 +1,7 @@
 //! Where an agent plays: a camp, a repository, a model, and files that answer what an agent would ask
 //! a new user.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -119,6 +119,11 @@ impl Stage {
             .arg(&self.repository.path)
             .args(more)
             .run()
+    }
+
+    /// Whether the agent has a file of this session in its directory.
+    pub(crate) fn keeps_a_file_of(&self, directory: &str, session: &str) -> bool {
+        holds(&self.home(directory), session)
     }
 
     #[track_caller]
@@ -377,4 +382,15 @@ fn lock(taken: &Mutex<usize>) -> std::sync::MutexGuard<'_, usize> {
     taken
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Whether a file below this directory holds the text.
+fn holds(directory: &Path, text: &str) -> bool {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).any(|path| {
+        if path.is_dir() {
+            return holds(&path, text);
+        }
+        std::fs::read_to_string(&path).is_ok_and(|held| held.contains(text))
+    })
 }

@@ -285,12 +285,19 @@ impl Camp {
         }
     }
 
-    /// All but those in worktrees, which are work like everything else there.
+    /// All but those in worktrees, which are work like everything else there, and those of Qwen, which
+    /// it does not take away when it is killed.
     fn sockets(&self) -> Vec<PathBuf> {
+        use std::os::unix::ffi::OsStrExt;
         let mut found = Vec::new();
         collect_sockets(&self.root(), &mut found);
         let worktrees = self.home.join("worktrees");
-        found.retain(|path| !path.starts_with(&worktrees));
+        found.retain(|path| {
+            let of_qwen = path
+                .iter()
+                .any(|part| part.as_bytes().starts_with(b"qwen-socks-"));
+            !path.starts_with(&worktrees) && !of_qwen
+        });
         found
     }
 }

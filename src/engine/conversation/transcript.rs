@@ -160,6 +160,18 @@ impl Core {
         }
     }
 
+    /// Whether the agent has a file of this conversation, with turns or without.
+    pub(in crate::engine) fn has_transcript(
+        &self,
+        record: &InstanceRecord,
+        reference: &str,
+    ) -> bool {
+        self.provider_of(record).is_ok_and(|provider| {
+            let found = provider.transcript_of(sought(record, reference), &self.host);
+            matches!(found, TranscriptLookup::Found(_))
+        })
+    }
+
     /// A look without a lock, so that nothing is written where nothing has happened.
     fn has_news(
         &self,

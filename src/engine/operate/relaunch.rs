@@ -49,8 +49,12 @@ impl Core {
                     return Ok(Launch::Native);
                 }
                 match provider.turnless() {
-                    Turnless::SameReference => Ok(Launch::SameReference),
-                    Turnless::NewReference => Ok(Launch::Fresh),
+                    // A session without turns that was not ended in order leaves its file, and no
+                    // other session may then be started under its reference.
+                    Turnless::SameReference if !self.has_transcript(record, reference) => {
+                        Ok(Launch::SameReference)
+                    }
+                    Turnless::SameReference | Turnless::NewReference => Ok(Launch::Fresh),
                     Turnless::Resume => Ok(Launch::Native),
                 }
             }

@@ -228,12 +228,15 @@ impl Work<'_> {
         if self.operation == Operation::Kill || !was_running || alive {
             return Ok(());
         }
-        let reference = self.record.session_ref.clone();
+        let launch = self.core.choose_launch(&self.record, false);
+        let assigns = self.core.provider_of(&self.record)?.assigns_session_id();
+        let renewed = assigns && matches!(launch, Ok(Launch::Fresh));
+        if renewed {
+            self.record.session_ref = Some(uuid::Uuid::new_v4().to_string());
+        }
         // One that cannot be resumed is at least there again, as it was at first.
-        let launch = self
-            .core
-            .choose_launch(&self.record, false)
-            .unwrap_or(Launch::Fresh);
+        let launch = launch.unwrap_or(Launch::Fresh);
+        let reference = self.record.session_ref.clone();
         self.core.server().close_session(&self.record.id)?;
         self.stop_survivors()?;
         let opened = self.open(launch, reference.as_deref())?;
@@ -242,7 +245,11 @@ impl Work<'_> {
         }
         self.record.place = opened.read(fact::PLACE)?;
         self.record.updated_at = now();
-        Ok(self.dir.save(&mut self.record)?)
+        self.dir.save(&mut self.record)?;
+        if renewed {
+            self.core.write_run_reference(&self.dir, &self.record)?;
+        }
+        Ok(())
     }
 
     /// Waits until a resumed agent is there. One that ends at once was not resumed; one that asks
