@@ -178,10 +178,11 @@ pub(super) fn ensure(engine: &Engine, output: &Output) {
     mention_version(engine, output);
 }
 
-/// The same if this instance needs the daemon: for its dialogs, its idle timeout or its queue.
+/// The same if this instance needs the daemon: for its dialogs, its idle timeout, its queue or its usage limit.
 pub(super) fn ensure_for(view: &InstanceView, engine: &Engine, output: &Output) {
     let has_queue = view.queue.is_some_and(|counts| counts.waiting > 0);
-    if view.autoyes || view.idle_timeout_s.is_some() || has_queue {
+    let continues = engine.config().settings.limits.continues;
+    if view.autoyes || view.idle_timeout_s.is_some() || has_queue || continues {
         ensure(engine, output);
     }
 }

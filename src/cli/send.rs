@@ -11,6 +11,7 @@ use super::output::Output;
 use super::progress::{CountLine, StepLine};
 use super::prompt;
 use super::report::Report;
+use super::words::now;
 use crate::engine::{Engine, Error, Progress, Sent};
 use crate::model::InstanceId;
 
@@ -71,7 +72,8 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
         let title = title.map(|(_, title)| title);
         let queued = *sent == Sent::Queued;
         if let Some(title) = title.filter(|_| queued) {
-            output.say(&format!("`{title}` is busy: it gets the prompt next."));
+            let why = why_queued(id.as_str(), engine);
+            output.say(&format!("`{title}` {why}: it gets the prompt next."));
         }
         told.push(json!({ "id": id, "title": title, "sent": !queued, "queued": queued }));
     }
@@ -120,10 +122,19 @@ fn to_one(
     if queued {
         // Only the daemon sends queued prompts.
         ensure(engine, output);
+        let why = why_queued(given, engine);
         output.say(&format!(
-            "`{given}` is busy: it gets the prompt next. `biv queue {given}` shows it"
+            "`{given}` {why}: it gets the prompt next. `biv queue {given}` shows it"
         ));
     }
     let told = json!({ "sent": !queued, "queued": queued, "bytes": prompt.len() });
     Ok(output.result(&told, String::new))
+}
+
+fn why_queued(given: &str, engine: &Engine) -> String {
+    let until = engine.show(given).ok().and_then(|view| view.blocked_until);
+    match until {
+        Some(at) => format!("is at its usage limit until {}", at.local_clock(now())),
+        None => "is busy".to_owned(),
+    }
 }

@@ -7,9 +7,9 @@ use super::context::CommandResult;
 use super::everywhere::WhereArgs;
 use super::output::Output;
 use super::report::Report;
-use super::words::{shown_cost, shown_count};
+use super::words::{now, shown_cost, shown_count};
 use crate::engine::{Engine, Freshness, InstanceView, WhichHosts};
-use crate::model::{Activity, State};
+use crate::model::{Activity, State, Timestamp};
 
 /// Print one line for a prompt or a status bar
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(super) struct StatusArgs {
 }
 
 /// Fields that are no counts of instances.
-const USED_TODAY: [&str; 2] = ["tokens_today", "cost_today_usd"];
+const NO_COUNTS: [&str; 3] = ["tokens_today", "cost_today_usd", "blocked_until"];
 
 /// How many instances there are of each kind.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
@@ -43,6 +43,8 @@ struct Counts {
     /// What all of them have used today, as far as they tell.
     tokens_today: u64,
     cost_today_usd: Option<f64>,
+    /// When the first usage limit resets.
+    blocked_until: Option<Timestamp>,
 }
 
 pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -63,7 +65,7 @@ pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> Comman
     let line = match &args.format {
         Some(format) => counts.formatted(format).map_err(|field| {
             let known = counts.fields().map(|(name, _)| name);
-            let known: Vec<&str> = known.into_iter().chain(USED_TODAY).collect();
+            let known: Vec<&str> = known.into_iter().chain(NO_COUNTS).collect();
             Report::usage(
                 format!("`{{{field}}}` is not a field of the status"),
                 format!("fields are {}", known.join(", ")),
@@ -80,6 +82,10 @@ impl Counts {
         for view in views {
             counts.total += 1;
             *counts.kind(view.state, view.activity) += 1;
+            if let Some(until) = view.blocked_until {
+                let first = counts.blocked_until.map_or(until, |first| first.min(until));
+                counts.blocked_until = Some(first);
+            }
             if let Some(usage) = &view.usage {
                 counts.tokens_today += usage.today.tokens.total();
                 if let Some(cost) = usage.today.cost_usd {
@@ -127,12 +133,17 @@ impl Counts {
         match name {
             "tokens_today" => Some(shown_count(self.tokens_today)),
             "cost_today_usd" => Some(self.cost_today_usd.map(shown_cost).unwrap_or_default()),
+            "blocked_until" => Some(self.shown_until().unwrap_or_default()),
             name => {
                 let fields = self.fields();
                 let found = fields.iter().find(|(known, _)| *known == name);
                 found.map(|(_, count)| count.to_string())
             }
         }
+    }
+
+    fn shown_until(&self) -> Option<String> {
+        self.blocked_until.map(|until| until.local_clock(now()))
     }
 
     /// What there is, the most urgent first: `2 need you · 3 busy`.
@@ -144,6 +155,10 @@ impl Counts {
             .map(|(name, count)| match (name, count) {
                 ("needs_you", 1) => "1 needs you".to_owned(),
                 ("needs_you", _) => format!("{count} need you"),
+                ("blocked", _) => match self.shown_until() {
+                    Some(until) => format!("{count} blocked until {until}"),
+                    None => format!("{count} blocked"),
+                },
                 _ => format!("{count} {name}"),
             })
             .collect();
@@ -213,8 +228,8 @@ mod tests {
         let json = serde_json::to_value(Counts::default()).unwrap();
         let names: Vec<&str> = Counts::default().fields().map(|(name, _)| name).into();
         let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-        assert_eq!(names.len() + USED_TODAY.len(), keys.len());
+        assert_eq!(names.len() + NO_COUNTS.len(), keys.len());
         assert!(names.iter().all(|name| json.get(name).is_some()));
-        assert!(USED_TODAY.iter().all(|name| json.get(name).is_some()));
+        assert!(NO_COUNTS.iter().all(|name| json.get(name).is_some()));
     }
 }

@@ -28,7 +28,7 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (State::Running, Some(Activity::Approval | Activity::Question)) => {
             (YELLOW, "needs you".to_owned())
         }
-        (State::Running, Some(Activity::Blocked)) => (YELLOW, "blocked".to_owned()),
+        (State::Running, Some(Activity::Blocked)) => (YELLOW, blocked(view, now)),
         (State::Running, _) => ("", "running".to_owned()),
         (State::Paused, _) => (DIM, paused(view, now)),
         (State::Pausing, _) => (CYAN, "PAUSING…".to_owned()),
@@ -51,6 +51,14 @@ fn ready(view: &InstanceView) -> String {
     match &view.background {
         Some(work) => format!("ready · {}", printable_line(work)),
         None => "ready".to_owned(),
+    }
+}
+
+/// With the time at which its usage limit resets.
+fn blocked(view: &InstanceView, now: Timestamp) -> String {
+    match view.blocked_until {
+        Some(until) => format!("blocked until {}", until.local_clock(now)),
+        None => "blocked".to_owned(),
     }
 }
 

@@ -114,6 +114,9 @@ pub(crate) struct Limits {
     /// 0: no limit.
     #[serde(deserialize_with = "bytes")]
     pub memory: u64,
+    /// Whether work is taken up again when a usage limit has reset.
+    #[serde(rename = "continue")]
+    pub continues: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

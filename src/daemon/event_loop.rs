@@ -412,9 +412,11 @@ impl EventLoop {
     fn announce(&self, id: &InstanceId, announcements: Vec<Announcement>) {
         for announcement in announcements {
             match announcement {
-                Announcement::Activity { activity, previous } => {
-                    self.engine.emit_activity(id, activity, previous);
-                }
+                Announcement::Activity {
+                    activity,
+                    previous,
+                    until,
+                } => self.engine.emit_activity(id, activity, previous, until),
                 Announcement::Notice(notice) => self.notify(id, notice),
             }
         }

@@ -37,6 +37,7 @@ fn perform(engine: &Engine, id: &InstanceId, job: &Job) -> Result<Done, Error> {
             let answer = engine.answer_dialog(id.as_str(), DRAWN)?;
             Ok(Done::Answered(answer.outcome))
         }
+        Job::Continue => engine.continue_after_limit(id).map(Done::Continued),
         Job::Suspend(reason) => engine.suspend(id, *reason).map(Done::Suspended),
     }
 }

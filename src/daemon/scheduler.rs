@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::notices::{Notice, Notices};
 use crate::engine::{AutoyesOutcome, FeedResult, InstanceStatus, Seen, Suspended};
-use crate::model::{Activity, PauseReason, State, TurnEnd};
+use crate::model::{Activity, PauseReason, State, Timestamp, TurnEnd, UsageLimit};
 
 /// An agent that has been at its prompt for this long has ended its turn.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -42,6 +42,8 @@ pub(super) enum Job {
     /// Records that the turn of the queue's prompt is over.
     Finish(TurnEnd),
     Suspend(PauseReason),
+    /// Takes up the work again after a usage limit.
+    Continue,
     /// Answers the dialog that it shows, by the policy.
     Answer,
 }
@@ -53,6 +55,7 @@ pub(super) enum Done {
     FeedResult(FeedResult),
     Finished,
     Suspended(Suspended),
+    Continued(FeedResult),
     Answered(AutoyesOutcome),
     /// It could not be done; the reason is in the log.
     Failed,
@@ -64,6 +67,8 @@ pub(super) enum Announcement {
     Activity {
         activity: Activity,
         previous: Option<Activity>,
+        /// When its usage limit resets.
+        until: Option<Timestamp>,
     },
     Notice(Notice),
 }
@@ -76,6 +81,8 @@ pub(super) struct InstanceScheduler {
     announced: Option<Activity>,
     unclear: Option<Duration>,
     last_line: Option<String>,
+    /// The usage limit on its screen.
+    limit: Option<UsageLimit>,
     /// Since when the screen has not changed.
     still: Duration,
     /// When the idle time began; None while it is not idle.
@@ -113,6 +120,7 @@ impl InstanceScheduler {
             announced: None,
             unclear: None,
             last_line: None,
+            limit: None,
             still: now,
             clock: None,
             turn: None,
@@ -173,6 +181,7 @@ impl InstanceScheduler {
                 self.found = false;
             } else if !matches!(state, State::Pausing) {
                 self.activity = None;
+                self.limit = None;
                 self.announced = None;
                 self.unclear = None;
                 self.clock = None;
@@ -217,6 +226,7 @@ impl InstanceScheduler {
         let previous = self.activity.replace(seen.activity);
         self.last_line.clone_from(&seen.last_line);
         self.screen_hash = seen.screen_hash;
+        self.limit = seen.limit;
         if seen.activity != Activity::Approval {
             self.considered = None;
         }
@@ -281,7 +291,15 @@ impl InstanceScheduler {
 
     fn announce(&mut self, activity: Activity) -> Option<Announcement> {
         let previous = self.announced.replace(activity);
-        (previous != Some(activity)).then_some(Announcement::Activity { activity, previous })
+        let until = self
+            .limit
+            .filter(|_| activity == Activity::Blocked)
+            .map(|limit| limit.resets_at);
+        (previous != Some(activity)).then_some(Announcement::Activity {
+            activity,
+            previous,
+            until,
+        })
     }
 
     /// Sets the number of attached clients. Attaching and detaching restart the idle time.
@@ -355,6 +373,10 @@ impl InstanceScheduler {
         if self.wants_answer() && now >= self.still + DRAWN {
             return Some(Job::Answer);
         }
+        if self.is_to_be_continued() {
+            let over = self.limit.is_some_and(|limit| limit.is_over);
+            return (over && !camp_paused && self.is_ready(now)).then_some(Job::Continue);
+        }
         let queue = &self.status.queue;
         if queue.running > 0 {
             return self.turn_end(now).map(Job::Finish);
@@ -367,6 +389,19 @@ impl InstanceScheduler {
         let timeout = self.status.idle_timeout?;
         let due = self.idle_for(now)? >= timeout && !queue.is_open();
         due.then_some(Job::Suspend(PauseReason::Idle))
+    }
+
+    /// A usage limit holds everything up until the work is taken up again.
+    fn is_to_be_continued(&self) -> bool {
+        self.status.continues
+            && self.is_running()
+            && self.limit.is_some_and(|limit| !limit.is_continued)
+    }
+
+    /// When its usage limit ends, if it has not yet: then it is to be looked at.
+    pub(super) fn limit_ends(&self) -> Option<Timestamp> {
+        let limit = self.limit.filter(|limit| !limit.is_over)?;
+        self.is_running().then_some(limit.ends_at)
     }
 
     /// Whether a dialog is open that the policy has not decided on.
@@ -393,7 +428,11 @@ impl InstanceScheduler {
             _ => return None,
         }
         if self.activity == Some(Activity::Blocked) && now >= self.still + SETTLED {
-            return Some(TurnEnd::Failed("the agent is blocked".to_owned()));
+            let reason = match self.limit {
+                Some(_) => "its usage limit was reached in this turn: look how far it came",
+                None => "the agent is blocked",
+            };
+            return Some(TurnEnd::Failed(reason.to_owned()));
         }
         let over = worked || now >= began + BEGINNING;
         (over && self.is_ready(now)).then_some(TurnEnd::Done)
@@ -455,6 +494,15 @@ impl InstanceScheduler {
                 }
                 *fed == FeedResult::NotNow
             }
+            Done::Continued(result) => {
+                let sent = *result == FeedResult::Sent;
+                if sent && self.fed.is_some() {
+                    // The turn of the queue's prompt goes on.
+                    self.fed = Some((now, false));
+                }
+                // It is looked at again first: the limit may no longer be there.
+                !sent
+            }
             Done::Suspended(suspended) => {
                 // The user was present: the idle time starts again.
                 self.clock = self.clock.map(|_| now);
@@ -494,7 +542,9 @@ impl InstanceScheduler {
     pub(super) fn due(&self, now: Duration) -> Option<Duration> {
         let unclear = self.unclear.map(|since| since + UNCLEAR);
         let queue = &self.status.queue;
-        let waiting = self.job.is_none() && self.is_running() && queue.is_open();
+        let waiting = self.job.is_none()
+            && self.is_running()
+            && (queue.is_open() || self.is_to_be_continued());
         let ready = waiting.then_some(match self.activity {
             Some(Activity::Idle | Activity::Blocked) => self.still + SETTLED,
             Some(Activity::Unknown) if !self.status.has_rules => self.still + SILENCE,

@@ -29,6 +29,8 @@ pub(super) enum Action {
     Allow,
     Trust,
     Limit,
+    /// A limit that ends the turn and says when it resets.
+    LimitUntil(String),
     Recall,
     Help,
     Say(String),

@@ -23,7 +23,7 @@ pub(super) const COMMANDS: &[(&str, &str, &str)] = &[
     ("/title", "TEXT", "name the terminal's title"),
     ("/allow", "", "stop asking for the rest of this session"),
     ("/trust", "", "show a trust dialog"),
-    ("/limit", "", "run into a usage limit"),
+    ("/limit", "[TIME]", "run into a usage limit"),
     ("/recall", "", "list what you told me so far"),
     ("/spawn", "SECONDS", "start a child that ignores SIGHUP"),
     (
@@ -72,7 +72,8 @@ pub(super) fn action(command: &str) -> Action {
         "/clear-screen" => Some(Action::ClearScreen),
         "/allow" => Some(Action::Allow),
         "/trust" => Some(Action::Trust),
-        "/limit" => Some(Action::Limit),
+        "/limit" if rest.is_empty() => Some(Action::Limit),
+        "/limit" => Some(Action::LimitUntil(rest.to_owned())),
         "/recall" => Some(Action::Recall),
         "/ignore-signals" => Some(Action::IgnoreSignals),
         "/crash" => Some(Action::Crash),

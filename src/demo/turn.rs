@@ -97,6 +97,11 @@ impl Agent {
                 );
             }
             Action::Trust => self.ask(Dialog::trust(&self.directory), Purpose::Trust, effects),
+            Action::LimitUntil(time) => {
+                let note = format!("You've hit your pretended limit · resets {time}");
+                self.show_note(Ink::Bad, &note, effects);
+                self.end_turn(TurnEnd::UsageLimit, now, effects);
+            }
             Action::Limit => self.ask(Dialog::limit(), Purpose::Limit, effects),
             Action::TodoAdd(texts) => {
                 let todos = texts.into_iter().map(|text| Todo { text, done: false });

@@ -102,6 +102,8 @@ mod tests {
             dialog: None,
             says: None,
             background: None,
+            resets: None,
+            limit: None,
         }
     }
 

@@ -7,7 +7,7 @@ use super::pattern::Fault;
 use super::rule::Rule;
 use super::screen::Screen;
 use super::version::AgentVersion;
-use crate::model::Activity;
+use crate::model::{Activity, UsageLimit};
 
 /// The screen rules and dialogs of one agent.
 #[derive(Debug, Clone, Default)]
@@ -34,6 +34,12 @@ pub(crate) struct Verdict {
     /// What goes on behind the prompt of an agent at rest: "1 shell".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// When the usage limit on the screen resets, in the words of the agent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resets: Option<String>,
+    /// The same as a time, where it is known when the limit was reached.
+    #[serde(skip)]
+    pub limit: Option<UsageLimit>,
 }
 
 impl Verdict {
@@ -46,6 +52,8 @@ impl Verdict {
             dialog: None,
             says: None,
             background: None,
+            resets: None,
+            limit: None,
         }
     }
 }
@@ -121,6 +129,8 @@ impl Rules {
                 .iter()
                 .filter(|rule| rule.fits(version))
                 .find_map(|rule| rule.find(screen, title)),
+            resets: rule.reset_time(screen),
+            limit: None,
         }
     }
 

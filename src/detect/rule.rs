@@ -43,6 +43,9 @@ pub(crate) struct Rule {
     pub dialog: Option<String>,
     /// What is open, and what Enter would do there, in the words for the user.
     pub says: Option<String>,
+    /// A usage limit: the first group is the time at which it resets. The agent is at its prompt, and takes
+    /// the next one after that time.
+    pub resets: Option<Pattern>,
 }
 
 impl Rule {
@@ -77,6 +80,14 @@ impl Rule {
             let found = rows.iter().find_map(|row| pattern.capture(row.text()))?;
             Some(found.to_owned())
         })
+    }
+
+    /// When the limit resets, as the screen says.
+    pub(super) fn reset_time(&self, screen: &Screen) -> Option<String> {
+        let pattern = self.resets.as_ref()?;
+        let rows = self.window(screen)?;
+        let found = rows.iter().find_map(|row| pattern.capture(row.text()))?;
+        Some(found.trim().to_owned())
     }
 
     /// Whether it looks at more than the title.
@@ -120,6 +131,7 @@ impl Rule {
             ("title", &self.title),
             ("above", &self.above),
             ("below", &self.below),
+            ("resets", &self.resets),
         ] {
             if let Some(pattern) = pattern {
                 pattern.check(&format!("{key}.{field}"))?;

@@ -157,6 +157,8 @@ mod tests {
             dialog: None,
             says: None,
             background: None,
+            resets: None,
+            limit: None,
         }
     }
 

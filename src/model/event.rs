@@ -65,6 +65,9 @@ pub(crate) enum EventKind {
     QueueFailed,
     #[serde(rename = "queue:cleared")]
     QueueCleared,
+    /// The work was taken up again after a usage limit.
+    #[serde(rename = "limit:continued")]
+    LimitContinued,
     /// More agents run than `limits.active` allows.
     #[serde(rename = "orchestrator:crowded")]
     Crowded,

@@ -9,6 +9,7 @@ mod event;
 mod ids;
 mod instance;
 mod landing;
+mod limit;
 mod printable;
 mod pull_request;
 mod queue;
@@ -28,6 +29,7 @@ pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
 pub(crate) use landing::{Landing, Standing};
+pub(crate) use limit::{UsageLimit, reset_time};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use pull_request::{
     ChecksState, PullRequestRecord, PullRequestStanding, PullRequestState, ReviewState,

@@ -67,6 +67,20 @@ impl Timestamp {
         self.0.into()
     }
 
+    pub(super) fn moment(self) -> DateTime<Utc> {
+        self.0
+    }
+
+    /// The time of day here; with the date where it is another day than `now`.
+    pub(crate) fn local_clock(self, now: Self) -> String {
+        let [at, now] = [self, now].map(|moment| moment.0.with_timezone(&Local));
+        let format = match at.date_naive() == now.date_naive() {
+            true => "%H:%M",
+            false => "%Y-%m-%d %H:%M",
+        };
+        at.format(format).to_string()
+    }
+
     pub(crate) fn seconds_since_epoch(self) -> i64 {
         self.0.timestamp()
     }

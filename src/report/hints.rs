@@ -80,6 +80,10 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::NotDecrypted { .. } => {
             "`--key FILE` names the private key that it was encrypted for".to_owned()
         }
+        Error::AtUsageLimit { title, .. } => format!(
+            "`biv send {}` without `--now` queues the prompt until then",
+            word(title)
+        ),
         Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
         Error::Busy { title, .. } => {
             format!("try again when it is done; see `biv show {}`", word(title))

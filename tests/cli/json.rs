@@ -22,6 +22,8 @@ const INSTANCE: &[&str] = &[
     // What goes on behind the prompt, and what is open in place of it.
     "background",
     "says",
+    // When a usage limit resets.
+    "blocked_until",
     "autoyes",
     "idle_timeout_s",
     "session_ref",

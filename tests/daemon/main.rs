@@ -4,6 +4,7 @@
 mod chaos;
 mod events;
 mod life;
+mod limit;
 mod multitude;
 mod notices;
 mod queue;

@@ -9,7 +9,7 @@ use crate::daemon::message::DaemonMessage;
 use crate::daemon::scheduler::InstanceScheduler;
 use crate::daemon::thread::{log, spawn};
 use crate::engine::scaled;
-use crate::model::{InstanceId, PauseReason};
+use crate::model::{InstanceId, PauseReason, Timestamp};
 
 /// After a save, no screen is saved for this many times its duration: saving takes at most one percent of the
 /// time, however many instances there are.
@@ -40,6 +40,7 @@ impl EventLoop {
             self.compacting = self.compact_all(now);
         }
         self.save_one(now);
+        self.look_at_ended_limits();
         if now >= self.follow && !self.following {
             self.follow = now + scaled(FOLLOW);
             self.following = self.follow_pull_requests();
@@ -48,6 +49,16 @@ impl EventLoop {
         if limits.memory > 0 && now >= self.measure && !self.measuring {
             self.measure = now + scaled(MEASURE);
             self.measuring = self.measure_all();
+        }
+    }
+
+    /// An agent whose usage limit is over shows the same screen as before, so nothing else causes a look.
+    fn look_at_ended_limits(&self) {
+        let now = Timestamp::new(chrono::Utc::now());
+        for (id, scheduler) in &self.schedulers {
+            if scheduler.limit_ends().is_some_and(|end| now >= end) {
+                self.look_again(Some(id));
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::hosts::HostError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
-use crate::model::{Activity, InstanceId, RunId, State, Title, TitleError};
+use crate::model::{Activity, InstanceId, RunId, State, Timestamp, Title, TitleError};
 use crate::process::{Failure, Survivors};
 use crate::store::StoreError;
 use crate::tmux::{KeyNameError, TmuxError};
@@ -81,6 +81,8 @@ pub(crate) enum Error {
     AgentDied { code: i32, last_words: String },
     #[error("the agent was not ready for a prompt within {seconds} seconds")]
     NotReady { seconds: u64 },
+    #[error("`{title}` is at its usage limit, which resets at {}", resets_at.local_minute())]
+    AtUsageLimit { title: Title, resets_at: Timestamp },
     #[error("`{title}` waits for you: {}", open(*activity, says.as_deref()))]
     NeedsPerson {
         title: Title,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::engine::base::{Core, Error, now};
-use crate::model::{Activity, Event, EventKind, InstanceId, InstanceRecord};
+use crate::model::{Activity, Event, EventKind, InstanceId, InstanceRecord, Timestamp};
 use crate::store::{Durability, append_line};
 
 /// A file larger than this is renamed, and a new one begun.
@@ -66,9 +66,13 @@ impl Core {
         id: &InstanceId,
         activity: Activity,
         previous: Option<Activity>,
+        until: Option<Timestamp>,
     ) {
         if let Ok(record) = self.store.instance(id).record() {
-            let data = json!({ "activity": activity, "previous": previous });
+            let mut data = json!({ "activity": activity, "previous": previous });
+            if let Some(until) = until {
+                data["until"] = json!(until);
+            }
             self.emit(EventKind::Activity, &record, data);
         }
     }

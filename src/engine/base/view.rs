@@ -37,6 +37,9 @@ pub(crate) struct InstanceView {
     pub background: Option<String>,
     /// What is open in place of the prompt, and what Enter would do there.
     pub says: Option<String>,
+    /// When its usage limit resets, as its screen says.
+    #[serde(default)]
+    pub blocked_until: Option<Timestamp>,
     pub autoyes: bool,
     pub idle_timeout_s: Option<u64>,
     pub session_ref: Option<String>,

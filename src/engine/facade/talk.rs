@@ -154,6 +154,11 @@ impl Engine {
         self.core.feed_queue(id)
     }
 
+    /// Prompts an agent whose usage limit is over to continue, once for each reset.
+    pub(crate) fn continue_after_limit(&self, id: &InstanceId) -> Result<FeedResult, Error> {
+        self.core.continue_after_limit(id)
+    }
+
     /// Records how the turn ended that was started from the queue.
     pub(crate) fn finish_turn(&self, id: &InstanceId, end: TurnEnd) -> Result<(), Error> {
         self.core.finish_turn(id, end)

@@ -7,7 +7,7 @@ use std::sync::mpsc::Receiver;
 
 use crate::engine::base::daemon_lock::DaemonLock;
 use crate::engine::*;
-use crate::model::{Activity, InstanceId, RestingState, Title};
+use crate::model::{Activity, InstanceId, RestingState, Timestamp, Title};
 
 impl Engine {
     /// Whether a plain command has said nothing for a while. False for agents whose screen tells.
@@ -41,8 +41,9 @@ impl Engine {
         id: &InstanceId,
         activity: Activity,
         previous: Option<Activity>,
+        until: Option<Timestamp>,
     ) {
-        self.core.emit_activity(id, activity, previous)
+        self.core.emit_activity(id, activity, previous, until)
     }
 
     /// Records that more agents run than the setting allows.

@@ -4,6 +4,7 @@ pub(in crate::engine) mod answer;
 pub(in crate::engine) mod asking;
 mod fenced;
 pub(in crate::engine) mod land_fix;
+pub(in crate::engine) mod limit;
 pub(in crate::engine) mod own_words;
 pub(in crate::engine) mod pull_request_news;
 pub(in crate::engine) mod queue;

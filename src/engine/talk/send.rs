@@ -171,7 +171,11 @@ impl Core {
                 other => other?,
             };
             match self.deliver(&dir, &record, &place, how) {
-                Err(Error::NotReady { .. }) if how.queued.is_some() => return Ok(Sent::Queued),
+                Err(Error::NotReady { .. } | Error::AtUsageLimit { .. })
+                    if how.queued.is_some() =>
+                {
+                    return Ok(Sent::Queued);
+                }
                 Err(error) => return Err(error),
                 Ok(Delivered::Typed(typed)) => {
                     if let Some(error) = typed.unrecorded {

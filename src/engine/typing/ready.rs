@@ -35,10 +35,16 @@ pub(in crate::engine) fn await_ready(
     })?;
     match found {
         look::Found::AtRest(RestKind::Idle | RestKind::Quiet) => Ok(()),
-        look::Found::AtRest(RestKind::Waiting(activity)) => Err(Error::NeedsPerson {
-            title: title.clone(),
-            activity,
-            says: agent.says()?,
+        look::Found::AtRest(RestKind::Waiting(activity)) => Err(match agent.limit()? {
+            Some(limit) => Error::AtUsageLimit {
+                title: title.clone(),
+                resets_at: limit.resets_at,
+            },
+            None => Error::NeedsPerson {
+                title: title.clone(),
+                activity,
+                says: agent.says()?,
+            },
         }),
         look::Found::StillMoving(_) => Err(Error::NotReady {
             seconds: patience.starting.as_secs(),

@@ -7,8 +7,9 @@ use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
 use crate::engine::base::pace::Waiting;
 use crate::engine::base::{Core, Error, now, pace};
 use crate::engine::watch::archive::BANNER;
+use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::self_report::self_report;
-use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, printable};
+use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, UsageLimit, printable};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Screenshot, Server};
@@ -153,13 +154,20 @@ impl Watched<'_> {
     ) -> Verdict {
         let seen = self.provider.judge(screen, Some(title));
         let report = self_report(self.provider, self.dir, self.host, self.leader);
-        combine(seen, report.as_ref(), silent)
+        with_limit(self.dir, combine(seen, report.as_ref(), silent))
     }
 
     /// What is open in place of the prompt, and what Enter would do there.
     pub(in crate::engine) fn says(&self) -> Result<Option<String>, Error> {
         let judged = |shot: Screenshot| self.provider.judge(&screen_of(&shot), Some(&shot.title));
         Ok(self.look()?.map(judged).and_then(|verdict| verdict.says))
+    }
+
+    /// The usage limit that it shows.
+    pub(in crate::engine) fn limit(&self) -> Result<Option<UsageLimit>, Error> {
+        let judged =
+            |shot: Screenshot| self.verdict(&screen_of(&shot), &shot.title, Duration::ZERO);
+        Ok(self.look()?.map(judged).and_then(|verdict| verdict.limit))
     }
 
     /// What goes on behind the prompt: `1 shell`.

@@ -2,6 +2,7 @@
 
 pub(in crate::engine) mod archive;
 pub(in crate::engine) mod changes;
+pub(in crate::engine) mod limit;
 pub(in crate::engine) mod live;
 pub(in crate::engine) mod look;
 pub(in crate::engine) mod notify;

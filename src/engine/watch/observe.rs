@@ -14,6 +14,7 @@ use crate::engine::base::view::{
 };
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
+use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::self_report::self_report;
 use crate::engine::watch::standing::standing;
@@ -102,7 +103,7 @@ impl Core {
             let silent = pane
                 .and_then(|pane| Timestamp::from_epoch(pane.active_at))
                 .map_or(Duration::ZERO, |active| active.until(now()));
-            let verdict = combine(seen, report.as_ref(), silent);
+            let verdict = with_limit(&dir, combine(seen, report.as_ref(), silent));
             Some(
                 match !provider.rules().can_detect_idle() && pane.is_some() {
                     true => verdict_by_output(verdict, silent),
@@ -207,6 +208,11 @@ impl Core {
                 .filter(|verdict| verdict.activity == Activity::Idle)
                 .and_then(|verdict| verdict.background.clone()),
             says: verdict.as_ref().and_then(|verdict| verdict.says.clone()),
+            blocked_until: verdict
+                .as_ref()
+                .filter(|verdict| verdict.activity == Activity::Blocked)
+                .and_then(|verdict| verdict.limit)
+                .map(|limit| limit.resets_at),
             autoyes: self.is_autoyes(record),
             idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),

@@ -26,6 +26,8 @@ pub(crate) struct InstanceStatus {
     pub queue_stopped: Option<String>,
     /// Rules can tell from the screen when it is idle; otherwise only silence can.
     pub has_rules: bool,
+    /// Work is taken up again when its usage limit has reset.
+    pub continues: bool,
 }
 
 /// What the files of an instance looked like when they were read.
@@ -98,6 +100,7 @@ impl Core {
             pause_reason: record.pause.as_ref().map(|pause| pause.reason),
             queue: queue.counts(),
             queue_stopped: queue.stopped,
+            continues: self.settings().limits.continues,
             has_rules: self
                 .provider_of(&record)
                 .is_ok_and(|provider| provider.rules().can_detect_idle()),

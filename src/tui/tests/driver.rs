@@ -207,6 +207,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         activity: running.then_some(Activity::Idle),
         background: None,
         says: None,
+        blocked_until: None,
         autoyes: false,
         idle_timeout_s: None,
         session_ref: None,

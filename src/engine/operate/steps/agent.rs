@@ -104,6 +104,7 @@ impl Work<'_> {
             Err(
                 error @ (Error::AgentDied { .. }
                 | Error::NeedsPerson { .. }
+                | Error::AtUsageLimit { .. }
                 | Error::NotReady { .. }
                 | Error::DraftInTheWay
                 | Error::UnknownCommand { .. }
@@ -112,7 +113,10 @@ impl Work<'_> {
                 // Nothing was typed: the agent gets it when the user has settled what is open.
                 let queued = matches!(
                     error,
-                    Error::NeedsPerson { .. } | Error::NotReady { .. } | Error::DraftInTheWay
+                    Error::NeedsPerson { .. }
+                        | Error::AtUsageLimit { .. }
+                        | Error::NotReady { .. }
+                        | Error::DraftInTheWay
                 );
                 if queued {
                     self.dir

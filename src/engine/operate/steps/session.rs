@@ -67,6 +67,7 @@ impl Work<'_> {
         }
         let stage = self.stage()?;
         self.dir.forget_hook_report();
+        self.dir.forget_limit();
         let gate = LaunchSocket::open(&self.core.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {

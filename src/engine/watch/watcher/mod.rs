@@ -24,7 +24,7 @@ use std::time::Duration;
 use alarm::Waker;
 
 use crate::engine::base::{Core, Error};
-use crate::model::{Activity, InstanceId};
+use crate::model::{Activity, InstanceId, UsageLimit};
 use crate::tmux::{Screenshot, send_pipe};
 
 /// How long a caller waits for a screenshot.
@@ -76,6 +76,8 @@ pub(crate) struct Seen {
     /// A hash of the screen: the same dialog has the same hash.
     pub screen_hash: u64,
     pub last_line: Option<String>,
+    /// The usage limit that it shows.
+    pub limit: Option<UsageLimit>,
 }
 
 /// A running watcher. It ends when this is dropped.

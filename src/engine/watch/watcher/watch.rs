@@ -456,6 +456,7 @@ fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screensho
         background: verdict.background.is_some(),
         changed: before != Some(screen_hash),
         screen_hash,
+        limit: verdict.limit,
         last_line: screen_of(shot)
             .last_line()
             .map(|line| printable_line(line.trim())),
