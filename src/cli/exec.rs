@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::json;
 
+use super::aside;
 use super::context::CommandResult;
 use super::instance::InstanceArg;
 use super::interrupts::Interrupts;
@@ -29,8 +31,8 @@ pub(super) struct OpenArgs {
     pub instance: InstanceArg,
 }
 
-pub(super) fn run(args: &ExecArgs, engine: &Engine) -> CommandResult {
-    foreground(&args.instance.instance, &args.command, engine)
+pub(super) fn run(args: &ExecArgs, engine: &Engine, output: &Output) -> CommandResult {
+    foreground(&args.instance.instance, &args.command, engine, output)
 }
 
 pub(super) fn open(args: &OpenArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -51,13 +53,23 @@ pub(super) fn open(args: &OpenArgs, engine: &Engine, output: &Output) -> Command
         command[0].display()
     ));
     command.push(path.into_os_string());
-    foreground(given, &command, engine)
+    foreground(given, &command, engine, output)
 }
 
-fn foreground(given: &str, command: &[OsString], engine: &Engine) -> CommandResult {
+fn foreground(
+    given: &str,
+    command: &[OsString],
+    engine: &Engine,
+    output: &Output,
+) -> CommandResult {
     // Ctrl+C is for the command; this process ends with it.
     let _interrupts = Interrupts::counted();
-    Ok(ExitCode::from(engine.run_in_worktree(given, command)?))
+    let status = aside::foreground(output, || engine.run_in_worktree(given, command))?;
+    if output.wants_json() {
+        let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+        output.json(&json!({ "command": words, "exit_code": status }));
+    }
+    Ok(ExitCode::from(status))
 }
 
 /// The user's own choice, else an editor with windows, else the one for terminals.

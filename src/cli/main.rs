@@ -164,7 +164,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Show(args)) => show::run(&args, &engine()?, output),
         Some(Command::Status(args)) => status::run(&args, &engine()?, output),
         Some(Command::Path(args)) => path::run(&args, &engine()?, output),
-        Some(Command::Exec(args)) => exec::run(&args, &engine()?),
+        Some(Command::Exec(args)) => exec::run(&args, &engine()?, output),
         Some(Command::Open(args)) => exec::open(&args, &engine()?, output),
         Some(Command::Rename(args)) => rename::run(&args, &engine()?, output),
         Some(Command::Attach(args)) => attach::run(&args, &engine()?, output),

@@ -4,6 +4,7 @@ mod adopt;
 mod agents;
 mod answer;
 mod args;
+mod aside;
 mod attach;
 mod audit;
 mod autoyes;

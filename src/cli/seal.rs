@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::aside;
 use super::context::CommandResult;
 use super::new::current_dir;
 use super::output::Output;
@@ -45,17 +46,13 @@ pub(super) fn run(args: &SealArgs, engine: &Engine, output: &Output) -> CommandR
         .dir
         .as_ref()
         .map_or(here.clone(), |dir| here.join(dir));
-    // With --json the document alone is on standard output.
-    let kept = output.wants_json().then(own_stdout).flatten();
-    let tried = engine.try_seal(&SealTrial {
-        directory: &directory,
-        command: &asked.command,
-        agent: asked.agent.as_deref(),
-    });
-    if let Some(kept) = kept {
-        rustix::stdio::dup2_stdout(kept).ok();
-    }
-    let tried = tried?;
+    let tried = aside::foreground(output, || {
+        engine.try_seal(&SealTrial {
+            directory: &directory,
+            command: &asked.command,
+            agent: asked.agent.as_deref(),
+        })
+    })?;
     if output.wants_json() {
         output.result(&tried, String::new);
         return Ok(tried.status);
@@ -70,11 +67,4 @@ pub(super) fn run(args: &SealArgs, engine: &Engine, output: &Output) -> CommandR
         output.say(&format!("missing: {} ({})", layer.name(), layer.without()));
     }
     Ok(tried.status)
-}
-
-/// Sends what the command prints to standard error, and returns the old standard output.
-fn own_stdout() -> Option<std::os::fd::OwnedFd> {
-    let kept = rustix::io::dup(rustix::stdio::stdout()).ok()?;
-    rustix::stdio::dup2_stdout(rustix::stdio::stderr()).ok()?;
-    Some(kept)
 }

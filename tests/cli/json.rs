@@ -147,9 +147,32 @@ fn is_time(value: &Value) -> bool {
     })
 }
 
+/// Commands that have no row here, and why.
+const ELSEWHERE: &[(&str, &str)] = &[
+    ("new", "`Camp::start` reads it in every test"),
+    ("run", "prints a stream"),
+    (
+        "attach",
+        "takes the terminal; without one it prints the instance",
+    ),
+    ("answer", "tests/lifecycle/answer.rs"),
+    ("exec", "has an exit status of its own: below"),
+    ("shell", "takes the terminal"),
+    ("log", "prints a stream"),
+    ("events", "prints a stream"),
+    ("land", "tests/lifecycle/land.rs"),
+    ("undo-land", "tests/lifecycle/land.rs"),
+    ("push", "needs a remote: tests/lifecycle/push.rs"),
+    ("pr", "needs a forge: tests/lifecycle/pull_request.rs"),
+    ("seal", "needs a kernel that can: tests/seal"),
+    ("repo", "needs a moved repository: tests/pause/identity.rs"),
+    ("demo", "takes a minute"),
+];
+
 #[test]
 fn every_command_answers_with_one_json_document() {
-    let camp = Camp::new();
+    let mut tried = std::collections::BTreeSet::new();
+    let camp = Camp::new().with("VISUAL", "test -d");
     let repository = camp.repository("app");
     let instance = camp.start(&repository, "speaks", &[]);
     let linked = camp.root().join("by-hand");
@@ -180,6 +203,7 @@ fn every_command_answers_with_one_json_document() {
             vec!["status"],
             vec![
                 "blocked",
+                "blocked_until",
                 "busy",
                 "changing",
                 "completed",
@@ -196,6 +220,7 @@ fn every_command_answers_with_one_json_document() {
         ),
         (vec!["usage"], vec!["days", "instances", "silent", "total"]),
         (vec!["path", "speaks"], vec!["path"]),
+        (vec!["open", "speaks"], vec!["command", "exit_code"]),
         (
             vec!["search", "hi"],
             vec!["left_out", "matches", "unreadable"],
@@ -306,10 +331,42 @@ fn every_command_answers_with_one_json_document() {
             INSTANCE.to_vec(),
         ),
     ] {
+        tried.insert(arguments[0]);
         let answer = camp.biv(arguments).stdin("").with_json().run().ok();
         check(&answer.json(), &names);
         assert_eq!(answer.stderr, "", "{}", answer.call);
     }
+    // A command that nobody has thought of here.
+    let help = camp.biv(["help"]).run().ok().stdout;
+    let listed = help.lines().take_while(|line| *line != "Global options:");
+    let commands: Vec<&str> = listed
+        .filter_map(|line| line.strip_prefix("  ")?.split_whitespace().next())
+        .collect();
+    assert!(commands.len() > 50, "{help}");
+    for command in &commands {
+        let elsewhere = ELSEWHERE.iter().any(|(name, _)| name == command);
+        assert_ne!(
+            tried.contains(command),
+            elsewhere,
+            "`{command}` has a row above, or its reason in ELSEWHERE"
+        );
+    }
+    assert!(ELSEWHERE.iter().all(|(name, _)| commands.contains(name)));
+}
+
+/// What `exec` runs keeps its exit status, and standard output is for the document.
+#[test]
+fn the_output_of_a_command_is_not_mixed_with_the_document() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "runs-it", &[]);
+    let words = ["sh", "-c", "echo printed; exit 3"];
+    let call = camp.biv(["exec", "--json", &instance.id, "--"]);
+    let done = words.iter().fold(call, |call, word| call.arg(word)).run();
+    let done = done.fails(3);
+    let document = serde_json::json!({ "command": words, "exit_code": 3 });
+    assert_eq!(done.json(), document);
+    assert_eq!(done.stderr, "printed\n");
 }
 
 #[test]
