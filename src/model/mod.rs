@@ -5,6 +5,7 @@
 
 mod activity;
 mod autoyes;
+mod columns;
 mod event;
 mod ids;
 mod instance;
@@ -28,6 +29,7 @@ pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
 pub(crate) use landing::{Landing, Standing};
+pub(crate) use columns::{clusters, columns, cut};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use pull_request::{
     ChecksState, PullRequestRecord, PullRequestStanding, PullRequestState, ReviewState,

@@ -11,7 +11,7 @@ use crate::engine::InstanceView;
 use crate::model::State as InstanceState;
 use crate::tui::keys::Action;
 use crate::tui::state::{State, Tab};
-use crate::tui::text::{screen, wrap};
+use crate::tui::text::{columns, screen, wrap};
 
 pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
@@ -105,7 +105,7 @@ fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) 
     }
     if state.scroll > 0 && area.height > 1 {
         let words = format!(" ↑ {} lines · esc back ", state.scroll);
-        let width = u16::try_from(words.chars().count())
+        let width = u16::try_from(columns(&words))
             .unwrap_or(0)
             .min(area.width);
         let line = Line::from(styled(
