@@ -7,9 +7,8 @@ use super::context::CommandResult;
 use super::everywhere::WhereArgs;
 use super::output::Output;
 use super::report::Report;
-use super::words::{shown_cost, shown_count};
 use crate::engine::{Engine, Freshness, InstanceView, WhichHosts};
-use crate::model::{Activity, State};
+use crate::model::{Activity, State, shown_cost, shown_count};
 
 /// Print one line for a prompt or a status bar
 #[derive(Debug, Args)]
