@@ -12,8 +12,8 @@ use super::instance::{is_in_state, state_names};
 use super::output::Output;
 use super::table::{table, terminal_width};
 use super::words::{self, DIM, RESET};
-use crate::engine::{Engine, Freshness, HostListing, InstanceView, Listing, via};
-use crate::model::{State, printable_line};
+use crate::engine::{Engine, Freshness, HostListing, InstanceView, Listing, PullRequestInfo, via};
+use crate::model::{State, printable_line, shown_usage};
 
 /// The column of the usage.
 const USAGE: usize = 5;
@@ -160,15 +160,18 @@ fn lines(everywhere: &Everywhere) -> String {
                     .unwrap_or_default(),
                 [
                     words::shown_diff(view.diff),
-                    words::shown_standing(view),
-                    words::shown_pull_request(view),
+                    view.standing_marks(),
+                    view.pull_request
+                        .as_ref()
+                        .map(PullRequestInfo::brief)
+                        .unwrap_or_default(),
                 ]
                 .into_iter()
                 .filter(|part| !part.is_empty())
                 .collect::<Vec<_>>()
                 .join(" "),
                 view.usage
-                    .map(|usage| words::shown_usage(usage.total))
+                    .map(|usage| shown_usage(usage.total))
                     .unwrap_or_default(),
                 words::ago(view.last_active_at, now),
                 match &view.asks {

@@ -9,7 +9,7 @@ use super::instance::InstanceArg;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
 use crate::engine::{Engine, InstanceView, PullRequestInfo, SealView};
-use crate::model::printable_line;
+use crate::model::{printable_line, shown_usage};
 
 /// Show everything about one instance
 #[derive(Debug, Args)]
@@ -89,10 +89,10 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         line("pull request", described(pull));
     }
     if let Some(usage) = &view.usage {
-        let mut text = format!("{} tokens", words::shown_usage(usage.total));
+        let mut text = format!("{} tokens", shown_usage(usage.total));
         if let Some(turn) = usage.last_turn.filter(|_| usage.turns > 1) {
             text += ", last turn ";
-            text += &words::shown_usage(turn.usage);
+            text += &shown_usage(turn.usage);
         }
         line("usage", text);
     }

@@ -7,9 +7,9 @@ use super::context::CommandResult;
 use super::everywhere::WhereArgs;
 use super::output::Output;
 use super::report::Report;
-use super::words::{now, shown_cost, shown_count};
+use super::words::now;
 use crate::engine::{Engine, Freshness, InstanceView, WhichHosts};
-use crate::model::{Activity, State, Timestamp};
+use crate::model::{Activity, State, Timestamp, shown_cost, shown_count};
 
 /// Print one line for a prompt or a status bar
 #[derive(Debug, Args)]

@@ -2,9 +2,8 @@
 
 use std::sync::OnceLock;
 
-use unicode_width::UnicodeWidthStr;
-
 use super::words::{BOLD, RESET};
+use crate::model::{columns, cut};
 
 /// A column is not made narrower than this, or than its heading.
 const NARROWEST: usize = 8;
@@ -14,13 +13,13 @@ const LAST: usize = 10;
 /// Formats rows below their headings, within the width of the terminal where there is one. The last column
 /// is cut first; if that is not enough, the widest columns are made narrower.
 pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize>) -> String {
-    let columns = headings.len();
-    let mut widths: Vec<usize> = (0..columns)
+    let count = headings.len();
+    let mut widths: Vec<usize> = (0..count)
         .map(|column| {
             rows.iter()
                 .filter_map(|row| row.get(column))
                 .map(|cell| visible_width(cell))
-                .chain(headings.get(column).map(|heading| heading.width()))
+                .chain(headings.get(column).map(|heading| columns(heading)))
                 .max()
                 .unwrap_or(0)
         })
@@ -37,7 +36,7 @@ pub(super) fn table(headings: &[&str], rows: &[Vec<String>], width: Option<usize
         let mut line = String::new();
         let mut used = 0;
         for (column, cell) in row.iter().enumerate() {
-            let last = column + 1 == columns;
+            let last = column + 1 == count;
             let room = match width {
                 Some(width) if last => width.saturating_sub(used),
                 None if last => usize::MAX,
@@ -70,7 +69,7 @@ fn fit(widths: &mut [usize], headings: &[&str], room: usize) {
         let widest = others
             .iter_mut()
             .zip(headings)
-            .filter(|(width, heading)| **width > NARROWEST.max(heading.width()))
+            .filter(|(width, heading)| **width > NARROWEST.max(columns(heading)))
             .max_by_key(|(width, _)| **width);
         match widest {
             Some((width, _)) if used + (*last).min(LAST) > room => *width -= 1,
@@ -91,24 +90,8 @@ fn cut_coloured(text: &str, room: usize) -> String {
     format!("{colour}m{shown}{RESET}")
 }
 
-pub(super) fn visible_width(cell: &str) -> usize {
-    anstream::adapter::strip_str(cell).to_string().width()
-}
-
-/// Cuts a text without colours to the available width.
-pub(super) fn cut(text: &str, room: usize) -> String {
-    let mut cut = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        let width = unicode_width::UnicodeWidthChar::width(character).unwrap_or(0);
-        if used + width + 1 > room {
-            cut.push('…');
-            break;
-        }
-        cut.push(character);
-        used += width;
-    }
-    cut
+fn visible_width(cell: &str) -> usize {
+    columns(&anstream::adapter::strip_str(cell).to_string())
 }
 
 /// The width of the user's terminal, where it is at another machine.
@@ -128,6 +111,8 @@ pub(super) fn terminal_width() -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -171,5 +156,25 @@ mod tests {
             text,
             "T     STATE   LAST\n日本  ok      x\na     failed  a long la…\n"
         );
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_aligned(
+            cells in proptest::collection::vec("(a|日|👨‍👩‍👧|🇩|🇪|❤\u{fe0f}|\u{301}|\\PC){0,30}", 3..12),
+            width in 30_usize..60,
+        ) {
+            let cell = |text: &String| crate::model::printable_line(text).trim().to_owned();
+            let row = |pair: &[String]| vec![cell(&pair[0]), cell(&pair[1]), "last".to_owned()];
+            let rows: Vec<Vec<String>> = cells.chunks_exact(2).map(row).collect();
+            let text = table(&["ONE", "TWO", "LAST"], &rows, Some(width));
+            let ends = text.lines().skip(1).map(|line| {
+                prop_assert!(visible_width(line) <= width, "{line:?}");
+                prop_assert!(line.ends_with("last"), "{line:?}");
+                Ok(visible_width(line))
+            });
+            let ends: Vec<usize> = ends.collect::<Result<_, _>>()?;
+            prop_assert!(ends.windows(2).all(|pair| pair[0] == pair[1]), "{text}");
+        }
     }
 }

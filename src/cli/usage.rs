@@ -5,9 +5,8 @@ use clap::Args;
 use super::context::CommandResult;
 use super::output::Output;
 use super::table::{table, terminal_width};
-use super::words::{shown_cost, shown_count};
 use crate::engine::{Engine, UsageReport};
-use crate::model::Usage;
+use crate::model::{Usage, shown_cost, shown_count};
 
 /// Show the tokens and the cost that agents tell of
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use super::report::word;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
 use crate::model::{
-    Activity, DiffStat, QueueCounts, State, Timestamp, Usage, directory_name, printable_line,
+    Activity, DiffStat, QueueCounts, State, Timestamp, directory_name, printable_line,
 };
 
 const GREEN: &str = "\x1b[32m";
@@ -88,27 +88,7 @@ fn interrupted(view: &InstanceView, now: Timestamp) -> String {
     format!("⚡ interrupted {}", brief_duration(since.until(now)))
 }
 
-/// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
-pub(super) fn shown_standing(view: &InstanceView) -> String {
-    let mut parts = Vec::new();
-    if let Some(standing) = &view.standing {
-        if standing.ahead > 0 {
-            parts.push(format!("↑{}", standing.ahead));
-        }
-        if standing.behind > 0 {
-            parts.push(format!("↓{}", standing.behind));
-        }
-        if standing.merged {
-            parts.push("merged".to_owned());
-        }
-    }
-    if view.dirty == Some(true) {
-        parts.push("*".to_owned());
-    }
-    parts.join(" ")
-}
-
-/// The same as a sentence; empty where there is nothing to say.
+/// How the branch stands to its base, as a sentence; empty where there is nothing to say.
 pub(super) fn described_standing(view: &InstanceView) -> String {
     let mut parts = Vec::new();
     if let Some(standing) = &view.standing {
@@ -131,17 +111,6 @@ pub(super) fn described_standing(view: &InstanceView) -> String {
         parts.push("uncommitted work".to_owned());
     }
     parts.join(", ")
-}
-
-/// `#7 ✗ changes`; empty where there is no pull request.
-pub(super) fn shown_pull_request(view: &InstanceView) -> String {
-    let Some(pull) = &view.pull_request else {
-        return String::new();
-    };
-    let marks = pull.standing.map(|standing| standing.marks());
-    format!("#{} {}", pull.number, marks.unwrap_or_default())
-        .trim_end()
-        .to_owned()
 }
 
 pub(super) fn shown_diff(diff: Option<DiffStat>) -> String {
@@ -214,34 +183,6 @@ pub(super) fn listed_title(view: &InstanceView, all: &[InstanceView]) -> String 
     match all.iter().find(twin) {
         Some(_) => printable_line(&format!("{}/{}", directory_name(&view.repo), view.title)),
         None => view.title.to_string(),
-    }
-}
-
-/// A number of tokens: `950`, `12.3k`, `4.1M`.
-pub(super) fn shown_count(count: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "it is rounded for display")]
-    let number = count as f64;
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{:.1}k", number / 1e3),
-        _ => format!("{:.1}M", number / 1e6),
-    }
-}
-
-/// Dollars: `$0.02`, and four digits for less.
-pub(super) fn shown_cost(dollars: f64) -> String {
-    if dollars > 0.0 && dollars < 0.01 {
-        return format!("${dollars:.4}");
-    }
-    format!("${dollars:.2}")
-}
-
-/// Tokens and cost in short: `12.3k $0.02`.
-pub(super) fn shown_usage(usage: Usage) -> String {
-    let tokens = shown_count(usage.tokens.total());
-    match usage.cost_usd {
-        Some(cost) => format!("{tokens} {}", shown_cost(cost)),
-        None => tokens,
     }
 }
 

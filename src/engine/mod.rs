@@ -32,7 +32,8 @@ pub(crate) use crate::git::DiffOutput;
 // The changes of an instance, for showing them.
 pub(crate) use crate::git::patch::{FileChange, LineKind, Patch, PatchFile};
 pub(crate) use crate::hosts::{
-    HostError, HostName, HostSettings, Passing, Screen, Trouble, serve as serve_host,
+    HostError, HostName, HostSettings, Passing, Question as HostQuestion, Reply as HostReply,
+    Screen, Trouble, serve as serve_host,
 };
 pub(crate) use crate::process::run_bound_to_parent;
 // Parts of the engine's error, for `report`, which may import no room below the engine.

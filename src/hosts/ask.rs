@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io::Write;
 use std::time::Duration;
 
 use super::answer::Marks;
@@ -31,6 +32,14 @@ impl Question {
             input: None,
             deadline,
         }
+    }
+
+    /// A text that the command reads, of any size.
+    pub(crate) fn with_text(self, text: String) -> std::io::Result<Self> {
+        let (reader, mut writer) = std::io::pipe()?;
+        // A side that has ended does not read the rest.
+        std::thread::spawn(move || writer.write_all(text.as_bytes()).ok());
+        Ok(self.with_input(Some(File::from(std::os::fd::OwnedFd::from(reader)))))
     }
 
     /// What the command reads, from where the file stands.

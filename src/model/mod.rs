@@ -5,6 +5,7 @@
 
 mod activity;
 mod autoyes;
+mod columns;
 mod event;
 mod ids;
 mod instance;
@@ -23,6 +24,7 @@ mod usage;
 
 pub(crate) use activity::Activity;
 pub(crate) use autoyes::AutoyesSwitch;
+pub(crate) use columns::{clusters, columns, cut};
 pub(crate) use event::{Event, EventKind};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
@@ -41,4 +43,6 @@ pub(crate) use seal::{Seal, SealLayer, SealNetwork, missing_layers};
 pub(crate) use state::{RestingState, State};
 pub(crate) use text::{Title, TitleError, directory_name, last_lines, slug, without_whitespace};
 pub(crate) use time::Timestamp;
-pub(crate) use usage::{Tokens, TurnUsage, Usage, UsageEvent, UsageLedger};
+pub(crate) use usage::{
+    Tokens, TurnUsage, Usage, UsageEvent, UsageLedger, shown_cost, shown_count, shown_usage,
+};

@@ -183,6 +183,34 @@ impl UsageLedger {
     }
 }
 
+/// A number of tokens: `950`, `12.3k`, `4.1M`.
+pub(crate) fn shown_count(count: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "it is rounded for display")]
+    let number = count as f64;
+    match count {
+        0..1_000 => count.to_string(),
+        1_000..1_000_000 => format!("{:.1}k", number / 1e3),
+        _ => format!("{:.1}M", number / 1e6),
+    }
+}
+
+/// Dollars: `$0.02`, and four digits for less.
+pub(crate) fn shown_cost(dollars: f64) -> String {
+    if dollars > 0.0 && dollars < 0.01 {
+        return format!("${dollars:.4}");
+    }
+    format!("${dollars:.2}")
+}
+
+/// Tokens and cost in short: `12.3k $0.02`.
+pub(crate) fn shown_usage(usage: Usage) -> String {
+    let tokens = shown_count(usage.tokens.total());
+    match usage.cost_usd {
+        Some(cost) => format!("{tokens} {}", shown_cost(cost)),
+        None => tokens,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

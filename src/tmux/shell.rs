@@ -43,6 +43,32 @@ impl Server {
         Ok(answer.lines().find_map(parse))
     }
 
+    /// The screen of an instance's shell with `above` lines of history, with colours; None where it has none.
+    pub(crate) fn shell_screen(
+        &self,
+        instance: &InstanceId,
+        above: usize,
+    ) -> Result<Option<String>, TmuxError> {
+        if !self.socket_path().exists() {
+            return Ok(None);
+        }
+        let target = window(instance);
+        let mark = format!("#{{{MARK}}}");
+        let answer = self
+            .client()
+            .args(["-N", "display-message", "-p", "-t", &target, &mark])
+            .args([";", "capture-pane", "-p", "-e", "-t", &target])
+            .args(["-S", &format!("-{above}")])
+            .text();
+        let answer = match answer.map_err(|error| no_pane(error, &target)) {
+            Ok(answer) => answer,
+            Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let (mark, text) = answer.split_once('\n').unwrap_or((&answer, ""));
+        Ok((!mark.is_empty()).then(|| text.to_owned()))
+    }
+
     /// Opens the shell's window behind that of the agent. `shell` is the name of its program.
     pub(crate) fn open_shell(
         &self,

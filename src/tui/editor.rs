@@ -1,8 +1,7 @@
 //! A text input of one or several lines.
 
-use unicode_width::UnicodeWidthChar;
-
 use crate::config::{Key, KeyCode};
+use crate::model::clusters;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Editor {
@@ -104,25 +103,30 @@ impl Editor {
         let mut rows = vec![String::new()];
         let mut column = 0;
         let mut cursor = (0, 0);
-        for (at, character) in self.text.char_indices() {
-            let wide = character.width().unwrap_or(0);
-            let shown = if character == '\t' { 1 } else { wide };
-            if character != '\n' && column + shown > width {
+        for (at, cluster, wide) in clusters(&self.text) {
+            let (drawn, wide) = if cluster == "\t" {
+                (" ", 1)
+            } else {
+                (cluster, wide)
+            };
+            let ends = cluster == "\n";
+            if !ends && column + wide > width {
                 rows.push(String::new());
                 column = 0;
             }
-            if at == self.cursor {
+            // A cursor inside of a cluster is drawn in front of it.
+            if (at..at + cluster.len()).contains(&self.cursor) {
                 cursor = (rows.len() - 1, column);
             }
-            if character == '\n' {
+            if ends {
                 rows.push(String::new());
                 column = 0;
                 continue;
             }
             if let Some(row) = rows.last_mut() {
-                row.push(if character == '\t' { ' ' } else { character });
+                row.push_str(drawn);
             }
-            column += shown;
+            column += wide;
         }
         if self.cursor == self.text.len() {
             if column >= width {
@@ -141,12 +145,12 @@ impl Editor {
 
     fn before(&self) -> usize {
         let front = &self.text[..self.cursor];
-        front.char_indices().next_back().map_or(0, |(at, _)| at)
+        clusters(front).next_back().map_or(0, |(at, ..)| at)
     }
 
     fn after(&self) -> usize {
         let rest = &self.text[self.cursor..];
-        self.cursor + rest.chars().next().map_or(0, char::len_utf8)
+        self.cursor + clusters(rest).next().map_or(0, |(_, first, _)| first.len())
     }
 
     fn word_before(&self) -> usize {
@@ -177,7 +181,7 @@ impl Editor {
     /// Moves up or down a line; false at the first and last line, where the caller handles the key.
     fn step(&mut self, by: i8) -> bool {
         let start = self.line_start();
-        let column = self.text[start..self.cursor].chars().count();
+        let column = clusters(&self.text[start..self.cursor]).count();
         let (from, to) = if by < 0 {
             let Some(end) = start.checked_sub(1) else {
                 return false;
@@ -192,11 +196,7 @@ impl Editor {
             (end + 1, end + 1 + rest.find('\n').unwrap_or(rest.len()))
         };
         let line = &self.text[from..to];
-        self.cursor = from
-            + line
-                .char_indices()
-                .nth(column)
-                .map_or(line.len(), |(at, _)| at);
+        self.cursor = from + clusters(line).nth(column).map_or(line.len(), |(at, ..)| at);
         true
     }
 }
@@ -206,6 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::model::columns;
 
     fn typed(keys: &[&str]) -> Editor {
         let mut editor = Editor::many_lines();
@@ -227,6 +228,8 @@ mod tests {
             (&["a", "ctrl+j", "b", "ctrl+u", "c"], "a\nc"),
             (&["a", "b", "home", "delete", "end", "c"], "bc"),
             (&["日", "本", "left", "x"], "日x本"),
+            (&["e", "\u{301}", "left", "x"], "xe\u{301}"),
+            (&["🇩", "🇪", "a", "left", "backspace"], "a"),
         ] {
             assert_eq!(typed(keys).text(), text, "{keys:?}");
         }
@@ -251,7 +254,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_keys_leave_the_cursor_in_the_text(
-            text in "\\PC{0,20}",
+            text in "(\\PC|日|👨‍👩‍👧|🇩|❤️|\u{301}){0,20}",
             keys in proptest::collection::vec(0_usize..14, 0..40),
         ) {
             let names = [
@@ -268,6 +271,11 @@ mod tests {
             }
             let (rows, cursor) = editor.rows(7);
             prop_assert!(cursor.0 < rows.len());
+            prop_assert!(cursor.1 <= 7);
+            for row in rows {
+                // What a terminal draws as one can be wider than the input.
+                prop_assert!(columns(&row) <= 7 || clusters(&row).count() == 1, "{row:?}");
+            }
         }
     }
 }

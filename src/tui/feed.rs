@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::mailbox::Mailbox;
-use super::message::Message;
+use super::message::{Message, Pane};
 use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{
     CampView, Engine, Events, InstanceView, Listing, PanePipes, ScreenView, WatchEvent, Watcher,
@@ -59,9 +59,11 @@ enum ListRequest {
     Later,
 }
 
+/// The instance to watch, which of its terminals, and how many lines of history.
+type Watched = (Option<InstanceId>, Pane, usize);
+
 enum ScreenRequest {
-    /// The instance to watch, and how many lines of history.
-    Watch(Option<InstanceId>, usize),
+    Watch(Watched),
     Rang(InstanceId),
     /// Something has changed; the screen may have too.
     Again,
@@ -128,8 +130,8 @@ impl Feed {
         self.look();
     }
 
-    pub(super) fn watch(&self, id: Option<InstanceId>, above: usize) {
-        drop(self.screens.send(ScreenRequest::Watch(id, above)));
+    pub(super) fn watch(&self, id: Option<InstanceId>, pane: Pane, above: usize) {
+        drop(self.screens.send(ScreenRequest::Watch((id, pane, above))));
     }
 
     /// Pauses the feed while the user is attached to an instance.
@@ -247,8 +249,8 @@ impl FeedContext {
     /// The thread that keeps the screen of the selected instance up to date.
     fn watch(&self, screen_requests: &Receiver<ScreenRequest>) {
         let watcher = self.start_watcher();
-        let mut watched: (Option<InstanceId>, usize) = (None, 0);
-        let mut known: Option<((Option<InstanceId>, usize), ScreenView)> = None;
+        let mut watched: Watched = (None, Pane::Agent, 0);
+        let mut known: Option<(Watched, ScreenView)> = None;
         let mut last = Instant::now();
         let mut due: Option<Instant> = None;
         let mut settle: Option<Instant> = None;
@@ -272,8 +274,8 @@ impl FeedContext {
             let pause = planned.map_or(idle, |at| at.saturating_duration_since(Instant::now()));
             let pause = if self.is_resting() { LAST_LOOK } else { pause };
             match screen_requests.recv_timeout(pause.max(Duration::from_millis(1))) {
-                Ok(ScreenRequest::Watch(id, above)) => {
-                    watched = (id, above);
+                Ok(ScreenRequest::Watch(wanted)) => {
+                    watched = wanted;
                     due = Some(Instant::now());
                 }
                 Ok(ScreenRequest::Rang(id)) if watched.0.as_ref() == Some(&id) => {
@@ -298,19 +300,20 @@ impl FeedContext {
     fn watch_once(
         &self,
         watcher: Option<&Watcher>,
-        watched: &(Option<InstanceId>, usize),
-        known: &mut Option<((Option<InstanceId>, usize), ScreenView)>,
+        watched: &Watched,
+        known: &mut Option<(Watched, ScreenView)>,
     ) -> bool {
-        let (Some(id), above) = watched else {
+        let (Some(id), pane, above) = watched else {
             return false;
         };
         // The watcher needs no new process for this, but has only the screen without history.
         let live = watcher
-            .filter(|_| *above == 0)
+            .filter(|_| *above == 0 && *pane == Pane::Agent)
             .and_then(|w| w.screen_view(id));
-        let seen = match live {
-            Some(screen_view) => Ok(screen_view),
-            None => self.engine.screen_view(id, *above),
+        let seen = match (live, pane) {
+            (Some(screen_view), _) => Ok(screen_view),
+            (None, Pane::Agent) => self.engine.screen_view(id, *above),
+            (None, Pane::Shell) => self.engine.shell_view(id, *above),
         };
         if let (Ok(screen_view), Some((of, before))) = (&seen, &*known)
             && of == watched
@@ -324,6 +327,7 @@ impl FeedContext {
             .map(|seen| (watched.clone(), seen.clone()));
         self.mailbox.send(Message::Seen {
             id: id.clone(),
+            pane: *pane,
             above: *above,
             screen_view: seen.map_err(Report::from),
         });

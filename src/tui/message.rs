@@ -7,10 +7,10 @@ use std::time::Duration;
 use super::diff::DiffPage;
 use super::input::Event;
 use crate::engine::{
-    AgentView, AuditLine, ConversationEntry, DialogAnswer, Listing, NewInstance, QueueView,
-    ReviewView, RunHistory, ScreenView, SearchResult,
+    AgentView, AuditLine, ConversationEntry, DialogAnswer, HostListing, HostName, Listing,
+    NewInstance, QueueView, ReviewView, RunHistory, ScreenView, SearchResult,
 };
-use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp, Title};
+use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp};
 use crate::report::Report;
 
 /// A message to the UI.
@@ -26,6 +26,10 @@ pub(super) enum Message {
     Listed(Box<Result<Listing, Report>>),
     /// The killed instances.
     KilledListed(Box<Result<Listing, Report>>),
+    /// The hosts that there are, with what was last known of them.
+    Hosts(Vec<HostListing>),
+    /// What a host has answered, or why it has not.
+    HostListed(Box<HostListing>),
     /// The last words of each agent.
     Words(BTreeMap<InstanceId, String>),
     /// What a popup has asked for.
@@ -43,6 +47,7 @@ pub(super) enum Message {
     /// A screen with the requested lines of history.
     Seen {
         id: InstanceId,
+        pane: Pane,
         above: usize,
         screen_view: Result<ScreenView, Report>,
     },
@@ -67,7 +72,7 @@ pub(super) enum Message {
 /// How an attached session ended.
 #[derive(Debug)]
 pub(super) struct AttachResult {
-    pub title: Title,
+    pub title: String,
     pub detached: bool,
 }
 
@@ -119,6 +124,14 @@ pub(super) enum TaskFailure {
     Reported(Report),
 }
 
+/// Which terminal of an instance is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pane {
+    Agent,
+    /// The user's own shell in the worktree.
+    Shell,
+}
+
 /// A request of the UI to the main loop.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum UiRequest {
@@ -126,16 +139,21 @@ pub(super) enum UiRequest {
         job: u64,
         task: Task,
     },
-    /// The instance to watch, and how many lines of history.
+    /// The instance to watch, the host that it is on, and how many lines of history.
     Watch {
         id: Option<InstanceId>,
+        host: Option<HostName>,
+        pane: Pane,
         above: usize,
     },
     /// Reads the content of a tab.
     Read {
         id: InstanceId,
+        host: Option<HostName>,
         what: PageKind,
     },
+    /// Asks a host for its list again.
+    AskHost(HostName),
     /// Reads the list again.
     List,
     /// Looks something up for a popup.
@@ -146,7 +164,9 @@ pub(super) enum UiRequest {
     /// Counts the changes of an instance again, and reads the list.
     Recount(InstanceId),
     Survey,
-    Attach(InstanceId),
+    Attach(InstanceId, Option<HostName>),
+    /// Attaches to the shell in its worktree.
+    Shell(InstanceId, Option<HostName>),
     Quit,
 }
 
@@ -245,6 +265,8 @@ pub(super) enum Task {
     },
     PauseAll,
     ResumeAll,
+    /// A task for an instance of a host, carried out there.
+    OnHost(HostName, Box<Task>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,8 @@ mod diff;
 mod editor;
 mod feed;
 mod filter;
+mod fleet;
+mod hosts;
 mod input;
 mod job;
 mod keys;

@@ -11,17 +11,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 
 use super::feed::Feed;
+use super::hosts::{self, HostFeed};
 use super::input::Input;
 use super::keys::Keymap;
 use super::mailbox::{Inbox, Mailbox, mailbox};
-use super::message::{AttachResult, Message, UiRequest};
-use super::state::{State, Tab};
+use super::message::{AttachResult, Message, Pane, UiRequest};
+use super::state::State;
 use super::terminal::{Screen, restore};
 use super::theme::Theme;
 use super::update::update;
 use super::view::draw;
 use super::work::Workers;
-use crate::engine::{Engine, Silent};
+use crate::engine::{Engine, HostName, Silent};
 use crate::model::{InstanceId, Timestamp};
 use crate::report::Report;
 
@@ -120,6 +121,7 @@ pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
         input: Input::default(),
         inbox,
         feed: Feed::start(&engine, &mailbox),
+        hosts: HostFeed::start(&engine, &mailbox),
         workers: Workers::start(&engine, &mailbox, options.directory),
         engine,
         last_frame: Instant::now(),
@@ -153,6 +155,7 @@ struct Ui {
     input: Input,
     inbox: Inbox,
     feed: Feed,
+    hosts: HostFeed,
     workers: Workers,
     engine: Arc<Engine>,
     last_frame: Instant,
@@ -202,7 +205,7 @@ impl Ui {
         if self.state.is_animated() {
             return FRAME;
         }
-        let longest = if self.state.tab == Tab::Preview {
+        let longest = if self.state.tab.pane().is_some() {
             AGING
         } else {
             READING
@@ -264,8 +267,23 @@ impl Ui {
                     self.workers.carry_out(job, task);
                     self.feed.look();
                 }
-                UiRequest::Watch { id, above } => self.feed.watch(id, above),
-                UiRequest::Read { id, what } => self.workers.read(id, what),
+                UiRequest::Watch {
+                    id,
+                    host,
+                    pane,
+                    above,
+                } => {
+                    let elsewhere = host.zip(id.clone());
+                    let here = id.filter(|_| elsewhere.is_none());
+                    self.feed.watch(here, pane, above);
+                    self.hosts
+                        .watch(elsewhere.map(|(host, id)| (host, id, above)));
+                }
+                UiRequest::Read { id, host, what } => match host {
+                    Some(host) => self.hosts.read(host, id, what),
+                    None => self.workers.read(id, what),
+                },
+                UiRequest::AskHost(host) => self.hosts.ask(host),
                 UiRequest::List => self.feed.look(),
                 UiRequest::Look(lookup) => self.workers.look(lookup),
                 UiRequest::ShowKilled(killed) => self.feed.show_killed(killed),
@@ -275,7 +293,12 @@ impl Ui {
                     self.feed.look();
                 }
                 UiRequest::Survey => self.workers.survey(),
-                UiRequest::Attach(id) => self.attach(&id, screen)?,
+                UiRequest::Attach(id, host) => {
+                    self.attach(&id, host.as_ref(), Pane::Agent, screen)?;
+                }
+                UiRequest::Shell(id, host) => {
+                    self.attach(&id, host.as_ref(), Pane::Shell, screen)?;
+                }
                 UiRequest::Quit => self.state.quitting = true,
             }
         }
@@ -290,21 +313,53 @@ impl Ui {
         Ok(())
     }
 
-    fn attach(&mut self, id: &InstanceId, screen: &mut Screen) -> std::io::Result<()> {
+    fn attach(
+        &mut self,
+        id: &InstanceId,
+        host: Option<&HostName>,
+        pane: Pane,
+        screen: &mut Screen,
+    ) -> std::io::Result<()> {
         self.feed.rest(true);
+        self.hosts.rest(true);
         let engine = Arc::clone(&self.engine);
-        let visit = screen.lend(|| engine.attach(id.as_str(), &mut Silent))?;
+        let visit = match host {
+            None => screen.lend(|| {
+                let attached = match pane {
+                    Pane::Agent => engine.attach(id.as_str(), &mut Silent)?,
+                    Pane::Shell => engine.shell(id.as_str(), &mut Silent)?,
+                };
+                Ok(AttachResult {
+                    title: attached.title.to_string(),
+                    detached: attached.detached,
+                })
+            })?,
+            Some(host) => screen
+                .lend(|| hosts::attach(&engine, host, id, pane))?
+                .map_err(Report::from)
+                .and_then(|status| visited(host, status)),
+        };
+        self.hosts.rest(false);
         self.feed.rest(false);
         self.state.columns = size().0;
         self.state.rows = size().1;
-        let visit = visit
-            .map(|attached| AttachResult {
-                title: attached.title,
-                detached: attached.detached,
-            })
-            .map_err(Report::from);
         self.take(Message::Attached(Box::new(visit)), screen)
     }
+}
+
+/// How an attached session of a host has ended: its command has said the rest on the terminal.
+fn visited(host: &HostName, status: u8) -> Result<AttachResult, Report> {
+    if status == 0 {
+        return Ok(AttachResult {
+            title: host.to_string(),
+            detached: true,
+        });
+    }
+    Err(Report::failed(
+        "on_host",
+        format!("attaching on {host} ended with status {status}"),
+        format!("`biv attach {host}:INSTANCE` shows what it says"),
+    ))
 }
 
 fn timespec(duration: Duration) -> Timespec {

@@ -12,10 +12,10 @@ use super::editor::Editor;
 use super::filter;
 pub(super) use super::job::{Job, Verb};
 use super::keys::Keymap;
-use super::message::StartContext;
+use super::message::{Pane, StartContext};
 use super::theme::Theme;
 use crate::config::{Key, Settings};
-use crate::engine::{ConversationEntry, InstanceView, RunHistory};
+use crate::engine::{ConversationEntry, HostListing, InstanceView, RunHistory};
 use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp};
 
 pub(super) struct State {
@@ -32,6 +32,8 @@ pub(super) struct State {
     pub loaded: bool,
     /// In the order of the list: those that need the user first, then by repository, oldest first.
     pub instances: Vec<InstanceView>,
+    /// The hosts, by name; their instances are among the others.
+    pub hosts: Vec<HostListing>,
     /// Instances whose record cannot be read, with the error.
     pub unreadable: Vec<String>,
     /// The camp is paused: no queue is sent.
@@ -87,8 +89,8 @@ pub(super) struct State {
     /// The job whose instance is attached to as soon as it runs.
     pub attach_when_ready: Option<u64>,
     pub quitting: bool,
-    /// The watched instance, and how many lines of history.
-    pub watched: Option<(Option<InstanceId>, usize)>,
+    /// The watched instance, which of its terminals, and how many lines of history.
+    pub watched: Option<(Option<InstanceId>, Pane, usize)>,
     /// The instance whose page is being read.
     pub reading: Option<InstanceId>,
     /// The page that was read last, and when.
@@ -106,10 +108,27 @@ pub(super) enum Tab {
     Diff,
     Conversation,
     Runs,
+    /// The user's own shell in the worktree.
+    Shell,
 }
 
 impl Tab {
-    pub(super) const ALL: [Self; 4] = [Self::Preview, Self::Diff, Self::Conversation, Self::Runs];
+    pub(super) const ALL: [Self; 5] = [
+        Self::Preview,
+        Self::Diff,
+        Self::Conversation,
+        Self::Runs,
+        Self::Shell,
+    ];
+
+    /// The terminal that it shows.
+    pub(super) fn pane(self) -> Option<Pane> {
+        match self {
+            Self::Preview => Some(Pane::Agent),
+            Self::Shell => Some(Pane::Shell),
+            Self::Diff | Self::Conversation | Self::Runs => None,
+        }
+    }
 
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -117,6 +136,7 @@ impl Tab {
             Self::Diff => "Diff",
             Self::Conversation => "Conversation",
             Self::Runs => "Runs",
+            Self::Shell => "Shell",
         }
     }
 }
@@ -139,10 +159,13 @@ pub(super) struct ConversationPage {
     pub shape: Option<(u16, bool)>,
 }
 
-/// A captured screen of an agent.
+/// A captured screen of an agent, or of the shell beside it.
 pub(super) struct Screen {
     pub id: InstanceId,
+    pub pane: Pane,
     pub text: String,
+    /// Whether there is such a terminal now.
+    pub live: bool,
     /// The requested lines of history.
     pub above: usize,
 }
@@ -179,6 +202,8 @@ pub(super) enum ToastKind {
 #[derive(Debug, Clone, Copy)]
 pub(super) enum ListRow<'a> {
     Repository(&'a Path),
+    /// The heading of a host.
+    Host(&'a HostListing),
     Instance(&'a InstanceView),
     /// An instance that is being created.
     Making(&'a Job),
@@ -202,6 +227,7 @@ impl State {
             settings,
             loaded: false,
             instances: Vec::new(),
+            hosts: Vec::new(),
             unreadable: Vec::new(),
             camp_paused: false,
             start_context: None,
@@ -247,7 +273,7 @@ impl State {
         let in_scope = self
             .instances
             .iter()
-            .filter(|view| self.scope.as_ref().is_none_or(|scope| *scope == view.repo));
+            .filter(|view| self.scope.as_ref().is_none_or(|scope| is_in(view, scope)));
         if self.filter.is_empty() {
             return in_scope.collect();
         }
@@ -265,30 +291,41 @@ impl State {
     /// What the filter searches besides the title.
     fn said_of(&self, view: &InstanceView) -> String {
         let branch = view.branch.as_deref().unwrap_or_default();
+        let host = view.host.as_deref().unwrap_or_default();
         let repo = view.repo.file_name().unwrap_or_default().to_string_lossy();
         let shown = self.shown(view);
         let (state, activity) = (shown.0.name(), kind(shown).name());
         let asks = view.asks.as_ref().map_or("", |asks| asks.text.as_str());
         let autoyes = if view.autoyes { "autoyes" } else { "" };
         format!(
-            "{repo} {branch} {} {state} {activity} {autoyes} {asks}",
+            "{host} {repo} {branch} {} {state} {activity} {autoyes} {asks}",
             view.agent
         )
     }
 
-    /// The rows of the list: with a heading for each repository where there are several.
+    /// The rows of the list: with a heading for each repository where there are several, and for each host.
     pub(super) fn list_rows(&self) -> Vec<ListRow<'_>> {
         let visible = self.visible();
         // The best matches first, whatever their repository.
-        let headed =
-            self.scope.is_none() && self.filter.is_empty() && self.repositories().len() > 1;
+        let whole = self.scope.is_none() && self.filter.is_empty();
+        let with_hosts = whole && !self.hosts.is_empty() && !self.showing_killed;
+        let headed = with_hosts || whole && self.repositories().len() > 1;
         let mut rows = Vec::with_capacity(visible.len() + 4);
-        let mut last: Option<&Path> = None;
+        let mut last: Option<(Option<&str>, &Path)> = None;
+        let mut hosts = self.hosts.iter().filter(|_| with_hosts).peekable();
         for view in visible {
-            if headed && last != Some(view.repo.as_path()) {
-                last = Some(view.repo.as_path());
-                rows.push(ListRow::Repository(view.repo.as_path()));
+            let (host, repo) = (view.host.as_deref(), view.repo.as_path());
+            let below = host.filter(|_| with_hosts && !self.stands_first(view));
+            // In their order, also those that have none.
+            while let Some(heading) =
+                hosts.next_if(|it| below.is_some_and(|host| it.name.as_str() <= host))
+            {
+                rows.push(ListRow::Host(heading));
             }
+            if headed && below.is_none() && last != Some((host, repo)) {
+                rows.push(ListRow::Repository(repo));
+            }
+            last = Some((host, repo));
             rows.push(ListRow::Instance(view));
         }
         // Once the new instance is in the list, it has a row of its own.
@@ -299,13 +336,14 @@ impl State {
             .count();
         let making = self.jobs.iter().filter(|job| job.verb == Verb::Create);
         rows.extend(making.skip(listed).map(ListRow::Making));
+        rows.extend(hosts.map(ListRow::Host));
         rows
     }
 
-    /// All repositories that have instances, in the order of the list.
+    /// All repositories here that have instances, in the order of the list.
     pub(super) fn repositories(&self) -> Vec<&Path> {
         let mut repositories: Vec<&Path> = Vec::new();
-        for view in &self.instances {
+        for view in self.instances.iter().filter(|view| view.host.is_none()) {
             if !repositories.contains(&view.repo.as_path()) {
                 repositories.push(&view.repo);
             }
@@ -351,13 +389,13 @@ impl State {
             || self
                 .instances
                 .iter()
-                .any(|view| is_moving(self.shown(view)))
+                .any(|view| is_moving(self.shown(view)) && !self.is_old(view))
     }
 
     /// The number of instances of each kind, for the status bar.
     pub(super) fn counts(&self) -> BTreeMap<StatusKind, usize> {
         let mut counts = BTreeMap::new();
-        for view in &self.instances {
+        for view in self.instances.iter().filter(|view| !self.is_old(view)) {
             *counts.entry(kind(self.shown(view))).or_default() += 1;
         }
         counts
@@ -444,6 +482,11 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
             _,
         ) => StatusKind::Moving,
     }
+}
+
+/// Whether an instance is of a repository here.
+fn is_in(view: &InstanceView, repository: &Path) -> bool {
+    view.host.is_none() && view.repo == repository
 }
 
 fn is_moving(shown: (InstanceState, Option<Activity>)) -> bool {

@@ -3,7 +3,9 @@
 mod answering;
 mod driver;
 mod finding;
+mod forms;
 mod hostile;
+mod hosts;
 mod journeys;
 mod reviewing;
 mod screens;

@@ -310,6 +310,7 @@ fn carry_out(
             let word = if state.autoyes { "on" } else { "off" };
             said(format!("Autoyes of `{}` is {word}.", state.title))
         }
+        Task::OnHost(host, task) => super::hosts::carry_out(engine, &host, *task),
         Task::PauseAll => camp(
             engine.pause_all(&pausing(Wait::AsConfigured, PauseReason::User), progress)?,
             ("paused", "paused"),

@@ -7,6 +7,7 @@ mod pair;
 mod passing;
 mod ssh;
 mod trouble;
+mod ui;
 
 #[path = "../support/mod.rs"]
 #[expect(

@@ -281,3 +281,28 @@ fn a_new_instance_that_is_refused_gives_its_prompt_back() {
     terminal.press(&["q"]);
     terminal.wait_for("ended with 0");
 }
+
+#[test]
+fn a_shell_stands_beside_the_agent_in_a_tab() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "shelled", &[]);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("ready");
+    terminal.press(&["BTab"]);
+    terminal.wait_for("opens a shell of your own");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("ctrl-q detach");
+    terminal.write("echo from the shell > made-by-hand; cat made-by-hand");
+    terminal.press(&["Enter"]);
+    until("the shell has written", || {
+        instance.worktree.join("made-by-hand").exists()
+    });
+    terminal.press(&["C-q"]);
+    terminal.wait_for("bivouac");
+    // The tab shows it, and the agent has heard nothing of it.
+    terminal.wait_for("from the shell");
+    assert!(instance.prompts(&camp).is_empty());
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}

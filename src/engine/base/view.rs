@@ -129,6 +129,38 @@ pub(crate) struct PullRequestInfo {
     pub trouble: Option<String>,
 }
 
+impl InstanceView {
+    /// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
+    pub(crate) fn standing_marks(&self) -> String {
+        let mut parts = Vec::new();
+        if let Some(standing) = &self.standing {
+            if standing.ahead > 0 {
+                parts.push(format!("↑{}", standing.ahead));
+            }
+            if standing.behind > 0 {
+                parts.push(format!("↓{}", standing.behind));
+            }
+            if standing.merged {
+                parts.push("merged".to_owned());
+            }
+        }
+        if self.dirty == Some(true) {
+            parts.push("*".to_owned());
+        }
+        parts.join(" ")
+    }
+}
+
+impl PullRequestInfo {
+    /// `#7 ✗ changes`
+    pub(crate) fn brief(&self) -> String {
+        let marks = self.standing.map(PullRequestStanding::marks);
+        format!("#{} {}", self.number, marks.unwrap_or_default())
+            .trim_end()
+            .to_owned()
+    }
+}
+
 impl From<PullRequestRecord> for PullRequestInfo {
     fn from(record: PullRequestRecord) -> Self {
         Self {

@@ -51,6 +51,20 @@ impl Engine {
         self.core.pass_to_host(name, passing)
     }
 
+    /// Carries out a command line on a host and returns what it printed, with nobody there to be asked.
+    pub(crate) fn ask_host(
+        &self,
+        name: &HostName,
+        question: HostQuestion,
+    ) -> Result<HostReply, Error> {
+        self.core.ask_host(name, question)
+    }
+
+    /// What was last known of all hosts; none is asked.
+    pub(crate) fn last_known_of_hosts(&self) -> Vec<HostListing> {
+        self.core.last_known_of_hosts()
+    }
+
     /// The instances of hosts.
     pub(crate) fn list_hosts(
         &self,

@@ -86,6 +86,11 @@ impl Engine {
         self.core.screen_view(id, above)
     }
 
+    /// The same of the user's shell in the worktree; not live where there is none.
+    pub(crate) fn shell_view(&self, id: &InstanceId, above: usize) -> Result<ScreenView, Error> {
+        self.core.shell_view(id, above)
+    }
+
     /// The repository that a directory belongs to.
     pub(crate) fn repository_at(&self, directory: &Path) -> Result<PathBuf, Error> {
         self.core.repository_at(directory)

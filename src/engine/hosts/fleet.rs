@@ -98,14 +98,22 @@ impl Core {
         Ok(listings)
     }
 
+    /// What was last known of all hosts; none is asked.
+    pub(crate) fn last_known_of_hosts(&self) -> Vec<HostListing> {
+        let known = self.known_hosts();
+        let listing = |host| shown(&host, known.get(&host), Freshness::LastKnown);
+        self.host_names().into_iter().map(listing).collect()
+    }
+
     /// What was last known on hosts, as `HOST:TITLE` and id, for completion. Their state may be another by now.
     pub(crate) fn known_on_hosts(&self) -> Vec<(String, String)> {
-        let known = self.known_hosts();
         let mut names = Vec::new();
-        for host in self.host_names() {
-            let listing = shown(&host, known.get(&host), Freshness::LastKnown);
-            for view in listing.instances {
-                names.push((format!("{host}:{}", view.title), view.id.to_string()));
+        for HostListing {
+            name, instances, ..
+        } in self.last_known_of_hosts()
+        {
+            for view in instances {
+                names.push((format!("{name}:{}", view.title), view.id.to_string()));
             }
         }
         names

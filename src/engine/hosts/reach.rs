@@ -134,11 +134,8 @@ impl Core {
         Ok(self.connector(name)?.pass(passing)?)
     }
 
-    pub(in crate::engine) fn ask_host(
-        &self,
-        name: &HostName,
-        question: Question,
-    ) -> Result<Reply, Error> {
+    /// Carries out a command line on a host and returns what it printed, with nobody there to be asked.
+    pub(crate) fn ask_host(&self, name: &HostName, question: Question) -> Result<Reply, Error> {
         Ok(self.connector(name)?.ask(question)?)
     }
 

@@ -66,6 +66,16 @@ impl Core {
         })
     }
 
+    /// The same of the user's shell in the worktree; not live where there is none.
+    pub(crate) fn shell_view(&self, id: &InstanceId, above: usize) -> Result<ScreenView, Error> {
+        let record = self.store.instance(id).record()?;
+        let text = self.server_of(&record).shell_screen(id, above)?;
+        Ok(ScreenView {
+            live: text.is_some(),
+            text: without_control_sequences(&text.unwrap_or_default()),
+        })
+    }
+
     /// The repository that a directory belongs to.
     pub(crate) fn repository_at(&self, directory: &Path) -> Result<PathBuf, Error> {
         Ok(Repo::discover(directory)?.root().to_owned())

@@ -17,7 +17,9 @@ use crate::model::{
 use crate::tui::diff::DiffPage;
 use crate::tui::input::{Event, Mouse, MouseKind};
 use crate::tui::keys::Keymap;
-use crate::tui::message::{Message, Page, StartContext, Task, TaskFailure, TaskOutcome, UiRequest};
+use crate::tui::message::{
+    Message, Page, Pane, StartContext, Task, TaskFailure, TaskOutcome, UiRequest,
+};
 use crate::tui::state::State;
 use crate::tui::theme::Theme;
 use crate::tui::update::update;
@@ -81,6 +83,7 @@ impl Driver {
         let above = self.state.lines_above();
         self.tell(Message::Seen {
             id: InstanceId::parse(id).unwrap(),
+            pane: self.state.tab.pane().unwrap_or(Pane::Agent),
             above,
             screen_view: Ok(ScreenView {
                 text: text.to_owned(),

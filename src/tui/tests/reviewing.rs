@@ -206,6 +206,7 @@ fn the_tab_is_read_again_without_any_report() {
     driver.requests.clear();
     let read = UiRequest::Read {
         id: of('b'),
+        host: None,
         what: crate::tui::message::PageKind::Diff,
     };
     driver.tell(crate::tui::message::Message::Tick(at(60)));

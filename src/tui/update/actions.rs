@@ -96,8 +96,15 @@ fn act_on_killed(state: &mut State, action: Action, requests: &mut Vec<UiRequest
 
 /// Cancels the last prompt that is being sent. False where there is none.
 pub(super) fn unsend(state: &mut State, requests: &mut Vec<UiRequest>) -> bool {
-    let on_its_way = |job: &&mut Job| job.verb == Verb::Send && job.form.is_some();
-    let Some(job) = state.jobs.iter_mut().rev().find(on_its_way) else {
+    let on_its_way = |job: &Job| {
+        // One that is on its way to another machine cannot be taken back from here.
+        let here = job.id.as_ref().is_none_or(|id| state.host_of(id).is_none());
+        job.verb == Verb::Send && job.form.is_some() && here
+    };
+    let Some(at) = state.jobs.iter().rposition(on_its_way) else {
+        return false;
+    };
+    let Some(job) = state.jobs.get_mut(at) else {
         return false;
     };
     let (id, form) = (job.id.clone(), job.form.take());
@@ -167,6 +174,15 @@ fn toggle_targets(state: &mut State, requests: &mut Vec<UiRequest>) {
 }
 
 fn pause_each(state: &mut State, requests: &mut Vec<UiRequest>, ids: Vec<InstanceId>, wait: Wait) {
+    let (ids, elsewhere) = state.by_place(ids);
+    for id in elsewhere {
+        let task = Task::Pause {
+            id: id.clone(),
+            wait,
+            reason: PauseReason::User,
+        };
+        start(state, requests, Verb::Pause, Some(&id), task);
+    }
     if !ids.is_empty() {
         let task = Task::PauseEach { ids, wait };
         start(state, requests, Verb::Pause, None, task);
@@ -174,6 +190,10 @@ fn pause_each(state: &mut State, requests: &mut Vec<UiRequest>, ids: Vec<Instanc
 }
 
 fn resume_each(state: &mut State, requests: &mut Vec<UiRequest>, ids: Vec<InstanceId>) {
+    let (ids, elsewhere) = state.by_place(ids);
+    for id in elsewhere {
+        resume(state, requests, &id);
+    }
     if !ids.is_empty() {
         start(state, requests, Verb::Resume, None, Task::ResumeEach(ids));
     }
@@ -306,6 +326,24 @@ fn undo_kill(state: &mut State, requests: &mut Vec<UiRequest>) {
     }
 }
 
+/// Attaches to the shell in the worktree, which is opened if there is none.
+fn open_shell(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let Some(view) = state.current() else { return };
+    let shown = state.shown(view).0;
+    if shown == InstanceState::Running {
+        let host = state.host_of(&view.id);
+        requests.push(UiRequest::Shell(view.id.clone(), host));
+        return;
+    }
+    let key = state.keymap.hint(Action::Resume).unwrap_or_default();
+    let words = format!(
+        "`{}` is {}: its worktree has no session. {key} resumes it.",
+        view.title,
+        shown.name()
+    );
+    state.toast(ToastKind::Note, words);
+}
+
 /// A paused instance is resumed first, in the UI, where its steps are shown.
 fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
     let Some(view) = state.current() else {
@@ -315,6 +353,15 @@ fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
         return;
     };
     let id = view.id.clone();
+    if state.tab == Tab::Shell {
+        open_shell(state, requests);
+        return;
+    }
+    if let Some(host) = state.host_of(&id) {
+        // One that is paused is resumed there.
+        requests.push(UiRequest::Attach(id, Some(host)));
+        return;
+    }
     match state.shown(view).0 {
         InstanceState::Paused | InstanceState::Interrupted => {
             let job = start(
@@ -333,7 +380,7 @@ fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
         InstanceState::Running
         | InstanceState::Creating
         | InstanceState::Completed
-        | InstanceState::Failed => requests.push(UiRequest::Attach(id)),
+        | InstanceState::Failed => requests.push(UiRequest::Attach(id, None)),
         shown @ (InstanceState::Pausing
         | InstanceState::Restarting
         | InstanceState::Killing

@@ -1,15 +1,14 @@
 //! Handles messages from the workers.
 
 use super::picking;
-use crate::engine::{CampView, ConversationEntry, InstanceView, Listing, ReviewView};
+use crate::engine::{CampView, ConversationEntry, Listing, ReviewView};
 use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
-use crate::tui::message::{Message, Page, TaskFailure, TaskOutcome, UiRequest};
-use crate::tui::state::{
-    ConversationPage, Job, Screen, State, StatusKind, Tab, ToastKind, Verb, kind,
-};
+use crate::tui::fleet::host_of;
+use crate::tui::message::{Message, Page, Pane, TaskFailure, TaskOutcome, UiRequest};
+use crate::tui::state::{ConversationPage, Job, Screen, State, Tab, ToastKind, Verb};
 
 pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
     match message {
@@ -20,6 +19,10 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             Ok(listing) => take_listing(state, listing),
             Err(report) => state.show_error(report),
         },
+        // Those that are killed are only known here.
+        Message::HostListed(_) if state.showing_killed => {}
+        Message::HostListed(listing) => state.take_host(*listing),
+        Message::Hosts(known) => state.replace_hosts(known),
         Message::Words(words) => state.words = words,
         Message::Looked(result) => match *result {
             Ok(result) => picking::take(state, result),
@@ -52,6 +55,7 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
         }
         Message::Seen {
             id,
+            pane,
             above,
             screen_view,
         } => match screen_view {
@@ -59,11 +63,19 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
                 state.page.trouble = None;
                 state.page.screen = Some(Screen {
                     id,
+                    pane,
                     above,
+                    live: screen_view.live,
                     text: screen_view.text,
                 });
             }
-            Err(report) => state.page.trouble = Some((id, Tab::Preview, report.message)),
+            Err(report) => {
+                let tab = match pane {
+                    Pane::Agent => Tab::Preview,
+                    Pane::Shell => Tab::Shell,
+                };
+                state.page.trouble = Some((id, tab, report.message));
+            }
         },
         Message::Read(id, took, page) => {
             state.read_took = took;
@@ -84,6 +96,8 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
                 Err(report) => state.show_error(report),
             }
             requests.push(UiRequest::List);
+            let host = state.current().and_then(host_of);
+            requests.extend(host.map(UiRequest::AskHost));
         }
         Message::Typed(_) | Message::Resized { .. } | Message::Tick(_) => {}
     }
@@ -92,19 +106,16 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
 fn take_listing(state: &mut State, listing: Listing) {
     state.loaded = true;
     state.camp_paused = listing.camp.is_some_and(CampView::is_paused);
+    // Those of hosts come by themselves, and are not among the killed ones.
+    let showing_killed = state.showing_killed;
+    let elsewhere = std::mem::take(&mut state.instances);
     state.instances = listing.instances;
-    state.instances.sort_by(|a, b| {
-        let name = |view: &InstanceView| view.repo.file_name().map(ToOwned::to_owned);
-        // Those that need the user come first, whatever their repository.
-        let rests = |view: &InstanceView| kind((view.state, view.activity)) != StatusKind::NeedsYou;
-        (rests(a), name(a), &a.repo, a.created_at, &a.id).cmp(&(
-            rests(b),
-            name(b),
-            &b.repo,
-            b.created_at,
-            &b.id,
-        ))
-    });
+    for view in elsewhere.into_iter().filter(|view| view.host.is_some()) {
+        if !showing_killed && state.by_id(&view.id).is_none() {
+            state.instances.push(view);
+        }
+    }
+    state.sort();
     state.unreadable = listing
         .unreadable
         .into_iter()
@@ -120,7 +131,14 @@ fn take_page(
     page: Result<Page, Report>,
     requests: &mut Vec<UiRequest>,
 ) {
-    state.reading = None;
+    if state.reading.as_ref() == Some(&id) {
+        state.reading = None;
+    }
+    // A slow host has answered after the user has gone on.
+    let host = state.host_of(&id);
+    if host.is_some() && state.selected.as_ref() != Some(&id) {
+        return;
+    }
     match page {
         Ok(page) => {
             state.page.trouble = None;
@@ -128,7 +146,7 @@ fn take_page(
                 Page::Diff(page) => {
                     // The list counts again what this patch has changed.
                     let before = state.page.diff.as_ref().filter(|(of, _)| *of == id);
-                    if before.is_some_and(|(_, before)| before.raw != page.raw) {
+                    if before.is_some_and(|(_, before)| before.raw != page.raw) && host.is_none() {
                         requests.push(UiRequest::Recount(id.clone()));
                     }
                     keep_cursor(state, &id, &page);
@@ -190,7 +208,8 @@ fn done(
     outcome: Result<TaskOutcome, TaskFailure>,
     requests: &mut Vec<UiRequest>,
 ) {
-    requests.push(UiRequest::List);
+    let host = job.id.as_ref().and_then(|id| state.host_of(id));
+    requests.push(host.map_or(UiRequest::List, UiRequest::AskHost));
     let form = job.form.take();
     let attach = state.attach_when_ready == Some(job.number);
     if attach {
@@ -206,7 +225,8 @@ fn done(
             said(state, &job, outcome);
             // Only if the instance is still selected: otherwise attaching would be a surprise.
             if attach && state.selected == job.id && state.dialog.is_none() {
-                requests.extend(job.id.clone().map(UiRequest::Attach));
+                let id = job.id.clone();
+                requests.extend(id.map(|id| UiRequest::Attach(id, None)));
             }
         }
         Err(TaskFailure::TakenBack) => {

@@ -111,15 +111,16 @@ fn agreed(state: &mut State, confirm: Confirm, requests: &mut Vec<UiRequest>) {
             return;
         }
     };
+    let (mut ids, elsewhere) = state.by_place(ids);
     if verb == Verb::Kill && ids.len() > 1 {
+        // Several here are one request, with one count and one result.
         let task = Task::KillEach {
-            ids,
+            ids: std::mem::take(&mut ids),
             delete_branch: optional,
         };
         start(state, requests, verb, None, task);
-        state.marks.clear();
-        return;
     }
+    ids.extend(elsewhere);
     for id in ids {
         let task = match verb {
             Verb::Kill => Task::Kill {

@@ -32,6 +32,11 @@ pub(super) fn start(
         step: String::new(),
         form: None,
     });
+    let host = id.and_then(|id| state.host_of(id));
+    let task = match host {
+        Some(host) => Task::OnHost(host, Box::new(task)),
+        None => task,
+    };
     requests.push(UiRequest::Start { job, task });
     job
 }

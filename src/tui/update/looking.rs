@@ -39,7 +39,7 @@ pub(super) fn select_tab(state: &mut State, tab: Tab) {
 
 /// Up is back in time in a preview and a conversation, and towards the top in other tabs.
 pub(super) fn scroll(state: &mut State, up: bool, by: usize) {
-    let from_end = matches!(state.tab, Tab::Preview | Tab::Conversation);
+    let from_end = matches!(state.tab, Tab::Preview | Tab::Conversation | Tab::Shell);
     state.scroll = if up == from_end {
         state.scroll.saturating_add(by)
     } else {

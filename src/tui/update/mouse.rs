@@ -28,7 +28,7 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, _calls: &mut Vec<UiRequest>
             let row = state.top + usize::from((mouse.row - areas.list.y) / areas.row_height.max(1));
             let id = match state.list_rows().get(row) {
                 Some(ListRow::Instance(view)) => Some(view.id.clone()),
-                Some(ListRow::Repository(_) | ListRow::Making(_)) | None => None,
+                Some(ListRow::Repository(_) | ListRow::Host(_) | ListRow::Making(_)) | None => None,
             };
             if let Some(id) = id {
                 upkeep::select(state, id);

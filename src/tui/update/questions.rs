@@ -1,5 +1,6 @@
 //! Actions that open a question or a form.
 
+use crate::engine::InstanceView;
 use crate::model::{InstanceId, State as InstanceState};
 use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm};
 use crate::tui::editor::Editor;
@@ -11,7 +12,10 @@ fn titles(state: &State, ids: &[InstanceId]) -> String {
     let titles: Vec<String> = ids
         .iter()
         .filter_map(|id| state.by_id(id))
-        .map(|view| format!("`{}`", view.title))
+        .map(|view| match &view.host {
+            Some(host) => format!("`{host}:{}`", view.title),
+            None => format!("`{}`", view.title),
+        })
         .collect();
     match titles.as_slice() {
         [] | [_] | [_, _] | [_, _, _] => titles.join(", "),
@@ -72,7 +76,7 @@ pub(super) fn ask_pause_all(state: &mut State) {
     let running = state
         .instances
         .iter()
-        .filter(|view| state.shown(view).0 == InstanceState::Running)
+        .filter(|view| view.host.is_none() && state.shown(view).0 == InstanceState::Running)
         .count();
     state.dialog = Some(Dialog::Confirm(Confirm {
         question: match running {
@@ -121,7 +125,10 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, requests: &mut Vec
     let nearest = [
         state.scope.clone(),
         here,
-        state.current().map(|view| view.repo.clone()),
+        state
+            .current()
+            .filter(|view| view.host.is_none())
+            .map(|view| view.repo.clone()),
     ];
     let others = state
         .repositories()
@@ -181,12 +188,22 @@ fn agents(state: &State) -> Vec<String> {
     agents.into_iter().map(|agent| agent.name.clone()).collect()
 }
 
+/// The name of an instance on a host, for a command line.
+pub(super) fn on_host(view: &InstanceView) -> Option<String> {
+    let host = view.host.as_deref()?;
+    Some(format!("{host}:{}", crate::report::word(&view.title)))
+}
+
 /// Opens the queue of the selected instance.
 pub(super) fn open_queue(state: &mut State, requests: &mut Vec<UiRequest>) {
     let Some(view) = state.current() else {
         return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
     };
     let (id, title) = (view.id.clone(), view.title.clone());
+    if let Some(name) = on_host(view) {
+        let words = format!("`biv queue {name}` shows its queue.");
+        return state.toast(ToastKind::Note, words);
+    }
     requests.push(UiRequest::Look(Lookup::Queue(id.clone())));
     state.dialog = Some(Dialog::Pick(Box::new(Picker::queue(id, title))));
 }
@@ -197,6 +214,10 @@ pub(super) fn open_audit(state: &mut State, requests: &mut Vec<UiRequest>) {
         return state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
     };
     let (id, title) = (view.id.clone(), view.title.clone());
+    if let Some(name) = on_host(view) {
+        let words = format!("`biv audit {name}` shows what autoyes decided.");
+        return state.toast(ToastKind::Note, words);
+    }
     requests.push(UiRequest::Look(Lookup::Audit(id.clone())));
     state.dialog = Some(Dialog::Pick(Box::new(Picker::audit(id, title))));
 }

@@ -2,6 +2,7 @@
 
 use super::jobs::start;
 use super::looking;
+use super::questions::on_host;
 use crate::config::{Key, KeyCode};
 use crate::model::NewComment;
 use crate::tui::dialog::{CommentForm, Dialog};
@@ -15,6 +16,11 @@ const CONTEXT: usize = 3;
 
 /// Opens the diff with a cursor on its first visible row.
 pub(super) fn begin(state: &mut State) {
+    if let Some(name) = state.current().and_then(on_host) {
+        let words =
+            format!("Comments are kept where it is; `biv review {name} --from FILE` sends some.");
+        return state.toast(ToastKind::Note, words);
+    }
     looking::select_tab(state, Tab::Diff);
     state.review = Some(state.scroll);
     if let Some(page) = shown(state)

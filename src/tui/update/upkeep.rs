@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::model::InstanceId;
 use crate::tui::diff::Shape;
+use crate::tui::fleet::host_of;
 use crate::tui::layout::areas;
-use crate::tui::message::{PageKind, UiRequest};
+use crate::tui::message::{PageKind, Pane, UiRequest};
 use crate::tui::state::{ListRow, State, StatusKind, Tab, ToastKind, kind};
 
 /// How often the content of the visible tab is read, whatever was reported: an edit by the user is not.
@@ -146,7 +147,7 @@ fn limit_scroll(state: &mut State) {
     };
     let end = match state.tab {
         // The number of lines depends on the width: the view knows it.
-        Tab::Preview | Tab::Conversation => usize::MAX,
+        Tab::Preview | Tab::Conversation | Tab::Shell => usize::MAX,
         Tab::Diff => state
             .page
             .diff
@@ -208,12 +209,18 @@ fn arrange(state: &mut State) {
 
 /// Requests the screen of the selected instance with its history.
 fn watch(state: &mut State, requests: &mut Vec<UiRequest>) {
-    let id = state.selected.clone().filter(|_| state.tab == Tab::Preview);
-    let wanted = (id, state.lines_above());
+    let pane = state.tab.pane();
+    let host = state.current().and_then(host_of);
+    // A host shows the screens of its agents only.
+    let shown = pane.filter(|pane| host.is_none() || *pane == Pane::Agent);
+    let id = state.selected.clone().filter(|_| shown.is_some());
+    let wanted = (id, shown.unwrap_or(Pane::Agent), state.lines_above());
     if state.watched.as_ref() != Some(&wanted) {
         requests.push(UiRequest::Watch {
+            host: host.filter(|_| wanted.0.is_some()),
             id: wanted.0.clone(),
-            above: wanted.1,
+            pane: wanted.1,
+            above: wanted.2,
         });
         state.watched = Some(wanted);
     }
@@ -222,7 +229,7 @@ fn watch(state: &mut State, requests: &mut Vec<UiRequest>) {
 /// Requests the content of the tab if it may have changed.
 fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
     let what = match state.tab {
-        Tab::Preview => return,
+        Tab::Preview | Tab::Shell => return,
         // A killed instance has no worktree to compare.
         Tab::Diff if state.showing_killed => return,
         Tab::Diff => PageKind::Diff,
@@ -236,7 +243,9 @@ fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
         view.last_active_at.max(view.updated_at),
         view.state,
     );
-    if state.reading.is_some() {
+    // A slow host keeps nobody waiting but those who look at it.
+    let busy = |of: &InstanceId| *of == view.id || state.host_of(of).is_none();
+    if state.reading.as_ref().is_some_and(busy) {
         return;
     }
     if let Some((known, at)) = &state.read
@@ -250,8 +259,8 @@ fn read(state: &mut State, requests: &mut Vec<UiRequest>) {
             return;
         }
     }
-    let id = view.id.clone();
+    let (id, host) = (view.id.clone(), host_of(view));
     state.reading = Some(id.clone());
     state.read = Some((stamp, state.now));
-    requests.push(UiRequest::Read { id, what });
+    requests.push(UiRequest::Read { id, host, what });
 }

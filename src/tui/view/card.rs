@@ -94,7 +94,10 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
         WorkKept::SnapshotOnly => "not on the disk; saved in git's objects",
         WorkKept::Gone => "gone, and nothing was saved",
     };
-    row("worktree", wrap(kept, room));
+    // A host does not tell where it keeps the files.
+    if view.host.is_none() {
+        row("worktree", wrap(kept, room));
+    }
     if area.height >= 8 {
         let key = |action| state.keymap.hint(action).unwrap_or_default();
         lines.push(Line::from(vec![

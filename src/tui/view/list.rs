@@ -1,17 +1,21 @@
 //! The list of instances.
 
+use std::time::Duration;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
-use unicode_width::UnicodeWidthStr;
 
 use super::paint::{ends, styled};
-use super::tabs::queued;
-use super::words::{icon, reason, repository_name, shown_state, spinner, style};
-use crate::engine::InstanceView;
-use crate::model::{DiffStat, State as InstanceState, printable_line};
+use super::words::{icon, queued, reason, repository_name, shown_state, spinner, style, titled};
+use crate::config::brief_duration;
+use crate::engine::{HostListing, InstanceView};
+use crate::model::{ChecksState, DiffStat, State as InstanceState, printable_line};
 use crate::tui::state::{Job, ListRow, State, StatusKind};
-use crate::tui::text::cut;
+use crate::tui::text::{columns, cut};
+
+/// From this age on, the age of a host's answer is shown.
+const SLOW: Duration = Duration::from_secs(20);
 
 /// The heading: the count, the filter and the marks.
 pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
@@ -77,6 +81,14 @@ pub(super) fn rows(state: &State, area: Rect, height: u16, buffer: &mut Buffer) 
                 // With two rows per instance, the heading is in the lower row.
                 buffer.set_line(area.x, y + height - 1, &line, area.width);
             }
+            ListRow::Host(host) => {
+                let place = Rect {
+                    y: y + height - 1,
+                    height: 1,
+                    ..area
+                };
+                host_heading(state, host, place, buffer);
+            }
             ListRow::Instance(view) => instance(state, view, place, buffer),
             ListRow::Making(job) => making(state, job, place, buffer),
         }
@@ -103,7 +115,12 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let theme = &state.theme;
     let selected = state.selected.as_ref() == Some(&view.id);
     let marked = state.marks.contains(&view.id);
-    let (kind, words) = shown_state(state, view);
+    let (kind, mut words) = shown_state(state, view);
+    let old = state.is_old(view);
+    let state_style = if old { theme.dim } else { style(state, kind) };
+    if old {
+        words.push('?');
+    }
     let bar = match (selected, marked) {
         (true, _) => styled("▌", theme.accent),
         (false, true) => styled("+", theme.marked),
@@ -112,9 +129,10 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let title_style = match (selected, marked) {
         (true, _) => theme.selected,
         (false, true) => theme.marked,
+        (false, false) if old => theme.dim,
         (false, false) => theme.text,
     };
-    let words_width = words.width() + 1;
+    let words_width = columns(&words) + 1;
     let room = usize::from(area.width).saturating_sub(words_width + 4);
     let mark = if marked && selected { "+" } else { " " };
     let left = Line::from(vec![
@@ -126,12 +144,12 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
             } else {
                 icon(state, kind)
             },
-            style(state, kind),
+            state_style,
         ),
         styled(mark, theme.marked),
-        styled(cut(&view.title.to_string(), room), title_style),
+        styled(cut(&titled(view), room), title_style),
     ]);
-    let right = Line::from(styled(format!("{words} "), style(state, kind)));
+    let right = Line::from(styled(format!("{words} "), state_style));
     ends(left, right, Rect { height: 1, ..area }, buffer);
     if area.height < 2 {
         return;
@@ -151,7 +169,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         None if view.asks.is_some() => asked(view),
         None => telling(state, view),
     };
-    let detail_style = if view.asks.is_some() {
+    let detail_style = if view.asks.is_some() && !old {
         theme.needs_you
     } else {
         theme.dim
@@ -159,7 +177,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let mut right = Vec::new();
     match (
         view.autoyes && view.state == InstanceState::Running,
-        state.daemon,
+        state.daemon.filter(|_| view.host.is_none()),
     ) {
         (true, Some(false)) => right.push(styled("autoyes: no daemon ", theme.failed)),
         (true, _) => right.push(styled("autoyes ", theme.autoyes)),
@@ -168,8 +186,13 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     if view.pause.is_some() && kind == StatusKind::Paused {
         right.push(styled(format!("{} ", reason(view)), theme.dim));
     }
+    if let Some(pull) = &view.pull_request {
+        let failed = pull.standing.and_then(|it| it.checks) == Some(ChecksState::Failed);
+        let style = if failed { theme.failed } else { theme.dim };
+        right.push(styled(format!("{} ", pull.brief()), style));
+    }
     right.extend(difference(state, view.diff));
-    let right_width: usize = right.iter().map(Span::width).sum();
+    let right_width: usize = right.iter().map(|span| columns(&span.content)).sum();
     let room = usize::from(area.width).saturating_sub(right_width + 4);
     let left = Line::from(vec![
         bar,
@@ -179,6 +202,33 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     ends(left, Line::from(right), below, buffer);
 }
 
+/// The name of a host; where it does not answer, or has not for a while, since when.
+fn host_heading(state: &State, host: &HostListing, area: Rect, buffer: &mut Buffer) {
+    let theme = &state.theme;
+    let age = host.at.map(|at| at.until(state.now));
+    // The name is there already: what was heard tells more.
+    let error = host
+        .error
+        .as_deref()
+        .map(|error| error.split_once(": ").map_or(error, |(_, heard)| heard));
+    let told = match (error, age) {
+        (Some(error), Some(age)) => format!(" · as {} ago: {error}", brief_duration(age)),
+        (Some(error), None) => format!(" · {error}"),
+        (None, Some(age)) if age > SLOW => format!(" · as {} ago", brief_duration(age)),
+        (None, Some(_)) => String::new(),
+        (None, None) => " · …".to_owned(),
+    };
+    let down = if host.error.is_some() { " down" } else { "" };
+    let used = 1 + columns(host.name.as_str()) + columns(down);
+    let told = cut(&told, usize::from(area.width).saturating_sub(used + 1));
+    let line = Line::from(vec![
+        styled(format!(" {}", host.name), theme.strong),
+        styled(down, theme.failed),
+        styled(told, theme.dim),
+    ]);
+    buffer.set_line(area.x, area.y, &line, area.width);
+}
+
 /// What an instance is about: its queue, what it said last, or at least its branch.
 fn telling(state: &State, view: &InstanceView) -> String {
     if let Some(queue) = view.queue.filter(|queue| queue.is_open()) {
@@ -186,6 +236,9 @@ fn telling(state: &State, view: &InstanceView) -> String {
     }
     if let Some(words) = state.words.get(&view.id) {
         return words.clone();
+    }
+    if let Some(line) = view.last_line.as_deref().filter(|_| view.host.is_some()) {
+        return printable_line(line);
     }
     let branch = view.branch.as_deref();
     branch.map_or_else(|| "detached".to_owned(), printable_line)

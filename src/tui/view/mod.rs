@@ -90,7 +90,7 @@ pub(super) fn scroll_limit(state: &State) -> Option<usize> {
     let areas = areas(state.columns, state.rows, state.list_rows().len());
     let height = usize::from(areas.page.height);
     let lines = match state.tab {
-        Tab::Preview => page::preview_lines(state, areas.page)?,
+        Tab::Preview | Tab::Shell => page::preview_lines(state, areas.page)?,
         Tab::Conversation => {
             let (id, page) = state.page.conversation.as_ref()?;
             (state.selected.as_ref() == Some(id)).then_some(page.lines.len())?

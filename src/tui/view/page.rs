@@ -8,10 +8,11 @@ use ratatui::text::Line;
 use super::paint::{lines, styled};
 use super::{card, conversation, diff, runs, welcome};
 use crate::engine::InstanceView;
-use crate::model::State as InstanceState;
+use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
+use crate::tui::message::Pane;
 use crate::tui::state::{State, Tab};
-use crate::tui::text::{screen, wrap};
+use crate::tui::text::{columns, screen, wrap};
 
 pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
@@ -24,6 +25,7 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     if let Some((id, tab, trouble)) = &state.page.trouble
         && *id == view.id
         && *tab == state.tab
+        && !is_known(state, view)
     {
         let words = wrap(trouble, usize::from(area.width));
         let words = words
@@ -34,6 +36,7 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     }
     match state.tab {
         Tab::Preview => preview(state, view, area, buffer),
+        Tab::Shell => shell(state, view, area, buffer),
         Tab::Diff if state.showing_killed => {
             let words =
                 "A killed instance has no worktree; brought back, it has its changes again.";
@@ -45,6 +48,26 @@ pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
         Tab::Conversation => conversation::conversation(state, area, buffer),
         Tab::Runs => runs::runs(state, view, area, buffer),
     }
+}
+
+/// Whether a screen of an instance on a host was read before: it stays when the host goes away.
+fn is_known(state: &State, view: &InstanceView) -> bool {
+    let seen = state.page.screen.as_ref().map(|it| &it.id);
+    state.tab == Tab::Preview && state.is_old(view) && seen == Some(&view.id)
+}
+
+/// Says that what is shown of an instance is only the last known.
+fn host_is_down(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
+    let host = view.host.as_deref().and_then(|host| state.host(host));
+    let Some(host) = host.filter(|host| !host.reachable) else {
+        return Vec::new();
+    };
+    let error = host.error.as_deref().unwrap_or("it does not answer");
+    let words = format!("{}: {error}. This was the last that is known.", host.name);
+    let words = wrap(&words, usize::from(area.width)).into_iter();
+    words
+        .map(|line| Line::from(styled(line, state.theme.failed)))
+        .collect()
 }
 
 /// The lines above the screen of an agent that does not run.
@@ -71,7 +94,8 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
 }
 
 fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
-    let mut above = preface(state, view, area);
+    let mut above = host_is_down(state, view, area);
+    above.extend(preface(state, view, area));
     let seen = seen(state, view, area);
     let paused = matches!(
         state.shown(view).0,
@@ -95,19 +119,53 @@ fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) 
         ..area
     };
     lines(above, area, buffer);
-    // Aligned to the bottom: the newest lines are last.
-    let height = usize::from(rest.height);
-    let end = seen.len().saturating_sub(state.scroll);
-    let start = end.saturating_sub(height);
-    lines(seen[start..end].iter().cloned(), rest, buffer);
+    terminal(state, &seen, rest, buffer);
     if paused {
         buffer.set_style(rest, state.theme.dim.add_modifier(Modifier::DIM));
     }
+}
+
+/// The shell in the worktree, or how it is opened.
+fn shell(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
+    let open = state
+        .page
+        .screen
+        .as_ref()
+        .is_some_and(|it| it.id == view.id && it.pane == Pane::Shell && it.live);
+    if open {
+        let seen = seen(state, view, area);
+        return terminal(state, &seen, area, buffer);
+    }
+    let key = state.keymap.hint(Action::Attach).unwrap_or_default();
+    let worktree = printable_line(&view.worktree.display().to_string());
+    let place = match &view.host {
+        Some(host) => format!("in {worktree} on {host}"),
+        None => format!("in {worktree}"),
+    };
+    let words = [
+        format!("{key} opens a shell of your own {place}"),
+        "The agent does not see it; ctrl-q comes back here, and the shell stays open.".to_owned(),
+    ];
+    let words = words
+        .iter()
+        .flat_map(|it| wrap(it, usize::from(area.width)));
+    lines(
+        words.map(|line| Line::from(styled(line, state.theme.dim))),
+        area,
+        buffer,
+    );
+}
+
+/// The lines of a terminal, as far as they are scrolled.
+fn terminal(state: &State, seen: &[Line<'static>], area: Rect, buffer: &mut Buffer) {
+    // Aligned to the bottom: the newest lines are last.
+    let height = usize::from(area.height);
+    let end = seen.len().saturating_sub(state.scroll);
+    let start = end.saturating_sub(height);
+    lines(seen[start..end].iter().cloned(), area, buffer);
     if state.scroll > 0 && area.height > 1 {
         let words = format!(" ↑ {} lines · esc back ", state.scroll);
-        let width = u16::try_from(words.chars().count())
-            .unwrap_or(0)
-            .min(area.width);
+        let width = u16::try_from(columns(&words)).unwrap_or(0).min(area.width);
         let line = Line::from(styled(
             words,
             state.theme.accent.add_modifier(Modifier::REVERSED),
@@ -118,7 +176,7 @@ fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) 
 
 fn seen(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
     match &state.page.screen {
-        Some(seen) if seen.id == view.id => {
+        Some(seen) if seen.id == view.id && state.tab.pane() == Some(seen.pane) => {
             screen(&seen.text, usize::from(area.width), state.theme.coloured)
         }
         Some(_) | None => Vec::new(),
@@ -130,7 +188,8 @@ pub(super) fn preview_lines(state: &State, area: Rect) -> Option<usize> {
     let view = state.current()?;
     let seen = state.page.screen.as_ref()?;
     // Before the history has arrived, its length is not known.
-    if seen.id != view.id || seen.above < state.lines_above() {
+    let shown = seen.id == view.id && state.tab.pane() == Some(seen.pane);
+    if !shown || seen.above < state.lines_above() {
         return None;
     }
     Some(screen(&seen.text, usize::from(area.width), false).len())

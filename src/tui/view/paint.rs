@@ -6,7 +6,13 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, BorderType, Clear, Widget};
 
+use crate::tui::text::columns;
 use crate::tui::theme::Theme;
+
+/// The columns of a line, as it is drawn: each span by itself.
+pub(super) fn line_width(line: &Line<'_>) -> usize {
+    line.spans.iter().map(|span| columns(&span.content)).sum()
+}
 
 /// Draws lines from the top of an area, as many as fit.
 pub(super) fn lines<'a>(
@@ -24,7 +30,7 @@ pub(super) fn ends(left: Line<'_>, right: Line<'_>, area: Rect, buffer: &mut Buf
     if area.height == 0 {
         return;
     }
-    let right_width = u16::try_from(right.width())
+    let right_width = u16::try_from(line_width(&right))
         .unwrap_or(u16::MAX)
         .min(area.width);
     let left_width = area

@@ -5,13 +5,13 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-use super::paint::{ends, hints, styled};
+use super::paint::{ends, hints, line_width, styled};
 use super::words::{icon, spinner, style};
-use crate::model::{Activity, State as InstanceState, printable_line};
+use crate::model::{Activity, State as InstanceState, Usage, printable_line, shown_usage};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::state::{State, StatusKind, Verb};
-use crate::tui::text::cut;
+use crate::tui::text::{columns, cut};
 use crate::tui::theme::Theme;
 
 /// A shorter text about a running job is not shown.
@@ -48,22 +48,30 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
     } else {
         // Where few hints would be left, the counts are shortened.
         let keys = pairs(state);
-        let full = fitting(theme, keys.clone(), width.saturating_sub(left.width() + 2));
-        let wanted = hints(theme, &keys[..keys.len().min(ENOUGH)]).width();
-        if full.width() < wanted {
+        let full = fitting(
+            theme,
+            keys.clone(),
+            width.saturating_sub(line_width(&left) + 2),
+        );
+        let wanted = line_width(&hints(theme, &keys[..keys.len().min(ENOUGH)]));
+        if line_width(&full) < wanted {
             left = counts(state, false);
-            fitting(theme, keys, width.saturating_sub(left.width() + 2))
+            fitting(theme, keys, width.saturating_sub(line_width(&left) + 2))
         } else {
             full
         }
     };
-    if left.width() + right.width() + 1 > width {
+    if line_width(&left) + line_width(&right) + 1 > width {
         left = counts(state, false);
     }
-    if left.width() + right.width() + 1 > width && popup_keys(state).is_some() {
+    let used = used_today(state);
+    if line_width(&left) + columns(&used) + line_width(&right) + 3 <= width {
+        left.spans.push(styled(used, theme.dim));
+    }
+    if line_width(&left) + line_width(&right) + 1 > width && popup_keys(state).is_some() {
         left = Line::default();
     }
-    if left.width() + right.width() + 1 > width
+    if line_width(&left) + line_width(&right) + 1 > width
         && !state.instances.is_empty()
         && state.jobs.is_empty()
     {
@@ -78,7 +86,7 @@ fn fitting(theme: &Theme, mut pairs: Vec<(String, &str)>, room: usize) -> Line<'
     loop {
         let mut line = hints(theme, &pairs);
         line.spans.push(Span::raw(" "));
-        if line.width() <= room || pairs.is_empty() {
+        if line_width(&line) <= room || pairs.is_empty() {
             return line;
         }
         let last = pairs.len() - 1;
@@ -124,20 +132,20 @@ fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
 /// Running jobs with key hints. The last hints have priority.
 fn with_keys(state: &State, words: &str, width: usize) -> Line<'static> {
     let theme = &state.theme;
-    let room = width.saturating_sub(counts(state, false).width() + 2);
+    let room = width.saturating_sub(line_width(&counts(state, false)) + 2);
     let sending = state.jobs.iter().any(|job| job.verb == Verb::Send);
     let mut pairs = pairs(state);
     let leading = pairs.len().saturating_sub(2);
     if sending {
         pairs.insert(leading, ("esc".to_owned(), "take it back"));
     }
-    let told = Line::from(words.to_owned()).width();
+    let told = columns(words);
     let kept = 2 + usize::from(sending);
-    while pairs.len() > kept && told + hints(theme, &pairs).width() + 2 > room {
+    while pairs.len() > kept && told + line_width(&hints(theme, &pairs)) + 2 > room {
         pairs.remove(0);
     }
     let keys = hints(theme, &pairs);
-    let left = room.saturating_sub(keys.width() + 2);
+    let left = room.saturating_sub(line_width(&keys) + 2);
     if left < SHORTEST {
         return Line::from(styled(cut(words, room.max(width / 2)), theme.busy));
     }
@@ -146,6 +154,16 @@ fn with_keys(state: &State, words: &str, width: usize) -> Line<'static> {
     line.spans.extend(keys.spans);
     line.spans.push(Span::raw(" "));
     line
+}
+
+/// What the agents have used today; empty where none tells it.
+fn used_today(state: &State) -> String {
+    let mut used: Option<Usage> = None;
+    for today in state.instances.iter().filter_map(|view| view.usage) {
+        used.get_or_insert_default().add(today.today);
+    }
+    let told = used.filter(|used| used.tokens.total() > 0);
+    told.map_or_else(String::new, |used| format!("  {} today", shown_usage(used)))
 }
 
 fn counts(state: &State, named: bool) -> Line<'static> {

@@ -6,13 +6,15 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::{ends, styled};
-use crate::model::{QueueCounts, printable_line};
+use super::words::{queued, titled};
+use crate::engine::{InstanceView, PullRequestInfo};
+use crate::model::{printable_line, shown_usage};
 use crate::tui::state::{State, Tab};
 use crate::tui::text::{columns, cut};
 
 /// Each tab with its column and its name, which is shortened on a narrow screen.
 fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
-    let short = width < 36;
+    let short = width < 42;
     let mut at = u16::from(!short);
     Tab::ALL
         .into_iter()
@@ -59,16 +61,11 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
     let room = usize::from(area.width.saturating_sub(used + 3));
     let right = match state.current() {
         Some(view) if room > 12 => {
-            let branch = view
-                .branch
-                .as_deref()
-                .map(printable_line)
-                .unwrap_or_default();
-            let title = cut(&view.title.to_string(), room);
+            let title = cut(&titled(view), room);
             let left = room.saturating_sub(columns(&title) + 1);
             let about = match view.queue.filter(|queue| queue.is_open()) {
                 Some(queue) => format!("· {}", queued(queue)),
-                None => format!("· {} · {branch}", view.agent),
+                None => about(view),
             };
             let about = if left > 8 {
                 cut(&about, left)
@@ -85,18 +82,19 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
     ends(Line::from(spans), right, area, buffer);
 }
 
-/// The progress of a queue: `turn 3 ✓2 ●1 ○3`
-pub(super) fn queued(queue: QueueCounts) -> String {
-    let QueueCounts {
-        done,
-        running,
-        waiting,
-        failed,
-    } = queue;
-    let turn = done + failed + running.max(1);
-    let failed = match failed {
-        0 => String::new(),
-        count => format!(" ✗{count}"),
-    };
-    format!("turn {turn} ✓{done} ●{running} ○{waiting}{failed}")
+/// Agent and branch, how that stands, its pull request, and what was used.
+fn about(view: &InstanceView) -> String {
+    let branch = view.branch.as_deref().map(printable_line);
+    let pull = view.pull_request.as_ref().map(PullRequestInfo::brief);
+    let used = view.usage.map(|usage| shown_usage(usage.total));
+    let parts = [
+        Some(view.agent.clone()),
+        pull,
+        Some(view.standing_marks()),
+        used,
+        branch,
+    ];
+    let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
+    let parts: Vec<String> = parts.collect();
+    format!("· {}", parts.join(" · "))
 }

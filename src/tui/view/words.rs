@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
-use crate::model::{Activity, State as InstanceState};
+use crate::model::{Activity, QueueCounts, State as InstanceState};
 use crate::tui::state::{State, StatusKind, kind};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -95,4 +95,28 @@ pub(super) fn reason(view: &InstanceView) -> &'static str {
 pub(super) fn repository_name(path: &Path) -> String {
     let name = path.file_name().unwrap_or(path.as_os_str());
     crate::model::printable_line(&name.to_string_lossy())
+}
+
+/// As it is called on the command line.
+pub(super) fn titled(view: &InstanceView) -> String {
+    match &view.host {
+        Some(host) => format!("{host}:{}", view.title),
+        None => view.title.to_string(),
+    }
+}
+
+/// The progress of a queue: `turn 3 ✓2 ●1 ○3`
+pub(super) fn queued(queue: QueueCounts) -> String {
+    let QueueCounts {
+        done,
+        running,
+        waiting,
+        failed,
+    } = queue;
+    let turn = done + failed + running.max(1);
+    let failed = match failed {
+        0 => String::new(),
+        count => format!(" ✗{count}"),
+    };
+    format!("turn {turn} ✓{done} ●{running} ○{waiting}{failed}")
 }
