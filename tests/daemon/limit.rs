@@ -68,7 +68,7 @@ fn a_limit_names_its_time_and_holds_what_is_sent() {
     until("blocked", || camp.show(&instance)["activity"] == "blocked");
     let view = camp.show(&instance);
     let until_then = view["blocked_until"].as_str().unwrap().to_owned();
-    assert!(until_then > view["updated_at"].as_str().unwrap().to_owned());
+    assert!(until_then.as_str() > view["updated_at"].as_str().unwrap());
     let text = |args: &[&str]| camp.biv(args).run().ok().stdout;
     assert!(text(&["show", &instance.id]).contains("blocked until "));
     assert!(text(&["list"]).contains("blocked until "));
