@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use super::context::CommandResult;
 use super::detect::read_capture;
 use super::output::Output;
-use crate::engine::{Engine, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
+use crate::engine::{Engine, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicySite, PolicyTest};
 use crate::model::{printable, printable_line};
 
 /// Explain what autoyes would do
@@ -37,6 +37,9 @@ pub(super) struct CheckArgs {
     /// Where the agent works [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub worktree: Option<PathBuf>,
+    /// Decide as for an agent in a complete seal
+    #[arg(long)]
+    pub sealed: bool,
     /// A capture, plain or with colours; standard input if it is `-` or not given
     pub file: Option<PathBuf>,
 }
@@ -54,6 +57,9 @@ pub(super) struct ExplainArgs {
     /// Where the agent works [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub worktree: Option<PathBuf>,
+    /// Decide as for an agent in a complete seal
+    #[arg(long)]
+    pub sealed: bool,
 }
 
 #[derive(Debug, Args)]
@@ -68,7 +74,11 @@ pub(super) fn run(args: &PolicyArgs, engine: &Engine, output: &Output) -> Comman
         Action::Check(args) => {
             let capture = read_capture(args.file.as_deref())?;
             let worktree = directory(args.worktree.as_ref());
-            let check = engine.policy_check(&args.agent, &capture, &worktree)?;
+            let site = PolicySite {
+                worktree: &worktree,
+                sealed: args.sealed,
+            };
+            let check = engine.policy_check(&args.agent, &capture, site)?;
             Ok(output.result(&check, || describe_check(&check)))
         }
         Action::Explain(args) => {
@@ -80,7 +90,11 @@ pub(super) fn run(args: &PolicyArgs, engine: &Engine, output: &Output) -> Comman
                 None => PolicyQuestion::Command(&args.what),
             };
             let worktree = directory(args.worktree.as_ref());
-            let answer = engine.policy_explain(&args.agent, asked, &worktree)?;
+            let site = PolicySite {
+                worktree: &worktree,
+                sealed: args.sealed,
+            };
+            let answer = engine.policy_explain(&args.agent, asked, site)?;
             Ok(output.result(&answer, || describe_answer(&answer)))
         }
         Action::Test(args) => {

@@ -1,6 +1,6 @@
 //! `biv review`
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,24 +11,36 @@ use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
+use super::ui;
 use crate::engine::Engine;
 
 /// More is no review of a person.
 const LARGEST: u64 = 1 << 20;
 
-/// Send review comments on lines, as one prompt
+/// Comment on lines of the changes, and send all as one prompt
+///
+/// Without a file the terminal UI opens at the diff of the instance.
 #[derive(Debug, Args)]
 pub(super) struct ReviewArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
     /// A file with comments (`FILE:LINE: TEXT`), or `-` for standard input
     #[arg(long, value_name = "FILE")]
-    pub from: PathBuf,
+    pub from: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &ReviewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let given = &args.instance.instance;
-    let text = read(&args.from)?;
+    let Some(from) = &args.from else {
+        if output.wants_json() || !is_terminal() {
+            return Err(Report::usage(
+                "a review in the UI needs a terminal",
+                "`--from FILE` sends the comments of a file, `--from -` those of standard input",
+            ));
+        }
+        return ui::open(output, Some(engine.review(given)?.instance));
+    };
+    let text = read(from)?;
     ensure_if_asleep(given, engine, output);
     let mut progress = StepLine::new(output, given);
     let reviewed = engine.send_review_file(given, &text, &mut progress)?;
@@ -46,6 +58,10 @@ pub(super) fn run(args: &ReviewArgs, engine: &Engine, output: &Output) -> Comman
         ));
     }
     Ok(output.result(&reviewed, String::new))
+}
+
+fn is_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
 fn read(path: &Path) -> Result<String, Report> {

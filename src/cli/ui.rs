@@ -6,9 +6,15 @@ use super::context::{CommandResult, engine};
 use super::new::current_dir;
 use super::output::Output;
 use super::report::Report;
+use crate::model::InstanceId;
 use crate::tui;
 
 pub(super) fn run(output: &Output) -> CommandResult {
+    open(output, None)
+}
+
+/// Opens the UI, with a review of this instance if one is named.
+pub(super) fn open(output: &Output, review: Option<InstanceId>) -> CommandResult {
     if output.wants_json() {
         return Err(Report::usage(
             "the terminal UI has nothing to say in JSON",
@@ -18,6 +24,7 @@ pub(super) fn run(output: &Output) -> CommandResult {
     let options = tui::Options {
         directory: current_dir()?,
         no_color: !output.is_coloured(),
+        review,
     };
     let ending = tui::run(engine()?, options)?;
     if let Some(words) = ending.under_way() {

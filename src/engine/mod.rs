@@ -42,7 +42,7 @@ pub(crate) use crate::seal::{VARIABLE as SEAL_VARIABLE, run_inside as run_inside
 pub(crate) use crate::store::{AuditLine, StoreError};
 pub(crate) use crate::tmux::TmuxError;
 pub(crate) use autoyes::{
-    AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest,
+    AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicySite, PolicyTest,
 };
 pub(crate) use base::daemon_lock::Peer;
 pub(crate) use base::error::{Error, Unanswerable};

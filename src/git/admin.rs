@@ -30,6 +30,112 @@ pub(crate) fn loose_branch(common_dir: &Path, name: &str, length: usize) -> Opti
     whole.then(|| id.to_owned())
 }
 
+/// Whether a repository certainly has no such branch: neither a file of its own nor a line in `packed-refs`.
+/// A file is looked for first, because git packs a ref before it deletes its file.
+pub(crate) fn is_no_branch(common_dir: &Path, name: &str) -> bool {
+    let plain = !name.is_empty() && name.split('/').all(|part| !matches!(part, "" | "." | ".."));
+    // Other formats of refs are for git to read.
+    if !plain || common_dir.join("reftable").exists() || !common_dir.join("refs/heads").is_dir() {
+        return false;
+    }
+    let missing = |error: &std::io::Error| {
+        matches!(
+            error.kind(),
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+        )
+    };
+    match common_dir.join("refs/heads").join(name).symlink_metadata() {
+        Err(error) if missing(&error) => {}
+        _ => return false,
+    }
+    match std::fs::read(common_dir.join("packed-refs")) {
+        Ok(packed) => {
+            let line = format!(" refs/heads/{name}");
+            !packed
+                .split(|byte| *byte == b'\n')
+                .any(|found| found.ends_with(line.as_bytes()))
+        }
+        Err(error) => missing(&error),
+    }
+}
+
+/// Whether certainly no checkout of a repository has this branch. False if git has to say.
+pub(crate) fn is_checked_out_nowhere(common_dir: &Path, name: &str) -> bool {
+    if common_dir.join("reftable").exists() {
+        return false;
+    }
+    let other = |head: &Path| {
+        // A link is an old way to name a branch.
+        let is_file = head.symlink_metadata().is_ok_and(|found| found.is_file());
+        let text = is_file
+            .then(|| std::fs::read_to_string(head).ok())
+            .flatten();
+        text.is_some_and(|text| !text.is_empty() && !text.contains(name))
+    };
+    let admins = match std::fs::read_dir(common_dir.join("worktrees")) {
+        Ok(entries) => entries.collect::<Result<Vec<_>, _>>(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    };
+    // As for git, a directory that names no place is no checkout.
+    let elsewhere = |admin: std::path::PathBuf| {
+        let place = admin.join("gitdir").symlink_metadata();
+        place.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound)
+            || other(&admin.join("HEAD"))
+    };
+    let linked = admins.is_ok_and(|admins| admins.iter().all(|it| elsewhere(it.path())));
+    linked && other(&common_dir.join("HEAD"))
+}
+
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each answer that is given without git must be git's; where it is not certain, git is asked.
+    #[test]
+    fn what_is_said_without_git_is_certain() {
+        let directory = tempfile::tempdir().unwrap();
+        let common = directory.path();
+        let write = |file: &str, text: &str| {
+            let path = common.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("HEAD", "ref: refs/heads/main\n");
+        write("refs/heads/a/loose", "x\n");
+        write(
+            "packed-refs",
+            "# pack-refs\n1234 refs/heads/a/packed\n^12\n",
+        );
+        for (name, certain) in [
+            ("a/none", true),
+            ("none", true),
+            ("a/loose/below", true),
+            ("a/loose", false),
+            ("a/packed", false),
+            ("a", false),
+            ("../x", false),
+            ("", false),
+        ] {
+            assert_eq!(is_no_branch(common, name), certain, "{name}");
+        }
+        write("worktrees/one/HEAD", "ref: refs/heads/a/one\n");
+        write("worktrees/one/gitdir", "/x/.git\n");
+        write("worktrees/away/locked", "");
+        assert!(is_checked_out_nowhere(common, "a/loose"));
+        for name in ["main", "a/one"] {
+            assert!(!is_checked_out_nowhere(common, name), "{name}");
+        }
+        // A checkout whose HEAD cannot be read may have any branch.
+        write("worktrees/torn/gitdir", "/y/.git\n");
+        assert!(!is_checked_out_nowhere(common, "a/loose"));
+        std::fs::remove_dir_all(common.join("worktrees/torn")).unwrap();
+        write("reftable/tables.list", "");
+        assert!(!is_checked_out_nowhere(common, "a/loose"));
+        assert!(!is_no_branch(common, "a/none"));
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::admin::admin_dir_of;
+use super::admin::{admin_dir_of, is_checked_out_nowhere};
 use super::call::{bytes_to_path, fields};
 use super::{GitError, Repo};
 
@@ -35,6 +35,9 @@ impl WorktreeEntry {
 impl Repo {
     /// The checkout that has this branch now, the main one included.
     pub(crate) fn branch_in_use(&self, name: &str) -> Result<Option<PathBuf>, GitError> {
+        if is_checked_out_nowhere(self.common_dir(), name) {
+            return Ok(None);
+        }
         Ok(self
             .worktrees()?
             .into_iter()

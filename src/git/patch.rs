@@ -99,44 +99,93 @@ impl Patch {
 
     /// The index of a line of a file; None where the patch does not show it.
     pub(crate) fn find(&self, path: &str, side: ReviewSide, number: u32) -> Option<usize> {
+        let (first, _) = self.find_range(path, side, number, number)?;
+        Some(first)
+    }
+
+    /// The indexes of the first and the last of these lines that one hunk shows.
+    fn find_range(
+        &self,
+        path: &str,
+        side: ReviewSide,
+        from: u32,
+        to: u32,
+    ) -> Option<(usize, usize)> {
         let at = self.files.iter().position(|file| file.path == path)?;
         let start = self.files.get(at)?.line;
-        let end = self
-            .files
-            .get(at + 1)
-            .map_or(self.lines.len(), |file| file.line);
-        let found = self.lines.get(start..end)?.iter().position(|line| {
+        let end = self.files.get(at + 1).map(|file| file.line);
+        let end = end.unwrap_or(self.lines.len());
+        let mut found = None;
+        for (at, line) in self.lines.get(start..end)?.iter().enumerate() {
             let own = match side {
                 ReviewSide::Old => line.old.filter(|_| line.kind == LineKind::Removed),
                 ReviewSide::New => line.new,
             };
-            own == Some(number)
-        })?;
-        Some(start + found)
+            if own.is_some_and(|number| (from..=to).contains(&number)) {
+                found = Some((found.map_or(at, |(first, _)| first), at));
+            } else if line.kind == LineKind::Hunk && found.is_some() {
+                break;
+            }
+        }
+        found.map(|(first, last)| (start + first, start + last))
     }
 
     /// A line with up to `context` lines of its hunk on either side, each with its sign.
     pub(crate) fn around(&self, line: usize, context: usize) -> Vec<String> {
-        let is_code = |at: &usize| {
-            self.lines.get(*at).is_some_and(|line| {
-                matches!(
-                    line.kind,
-                    LineKind::Added | LineKind::Removed | LineKind::Context
-                )
-            })
-        };
-        let above = (0..line).rev().take(context).take_while(|at| is_code(at));
-        let start = above.last().unwrap_or(line);
-        let end = (line + 1..self.lines.len())
-            .take(context)
-            .take_while(|at| is_code(at))
-            .last()
-            .unwrap_or(line);
-        (start..=end)
-            .filter(is_code)
-            .filter_map(|at| self.lines.get(at))
+        self.excerpt(line, line, context)
+            .filter(|line| line.kind != LineKind::Note)
             .map(|line| format!("{}{}", line.kind.sign(), line.text))
             .collect()
+    }
+
+    /// The part of a hunk that shows the lines `from` to `to` of a file, with `context` lines on either side
+    /// and the header of the hunk. The numbers are those of the new version; of a deleted file those of the
+    /// old one.
+    pub(crate) fn hunk_at(
+        &self,
+        path: &str,
+        (from, to): (u32, u32),
+        context: usize,
+    ) -> Option<String> {
+        let file = self.files.iter().find(|file| file.path == path)?;
+        let side = match file.change {
+            FileChange::Deleted => ReviewSide::Old,
+            _ => ReviewSide::New,
+        };
+        let (first, last) = self.find_range(path, side, from, to)?;
+        let header = self.lines.get(..first)?.iter();
+        let header = header.rev().find(|line| line.kind == LineKind::Hunk)?;
+        let body = self.excerpt(first, last, context).map(|line| {
+            let sign = line.kind.sign();
+            // The note has its own sign.
+            let sign = (line.kind != LineKind::Note).then_some(sign);
+            let sign = sign.map_or_else(String::new, String::from);
+            format!("{sign}{}\n", line.text)
+        });
+        Some(format!("{}\n{}", header.text, body.collect::<String>()))
+    }
+
+    /// The lines from `first` to `last` of a hunk and those around them.
+    fn excerpt(
+        &self,
+        first: usize,
+        last: usize,
+        context: usize,
+    ) -> impl Iterator<Item = &PatchLine> {
+        let is_of_hunk = |at: &usize| {
+            self.lines.get(*at).is_some_and(|line| match line.kind {
+                LineKind::Added | LineKind::Removed | LineKind::Context => true,
+                LineKind::Note => line.text.starts_with('\\'),
+                LineKind::File | LineKind::Hunk => false,
+            })
+        };
+        let above = (0..first).rev().take(context).take_while(is_of_hunk);
+        let start = above.last().unwrap_or(first);
+        let below = (last + 1..self.lines.len()).take(context);
+        let end = below.take_while(is_of_hunk).last().unwrap_or(last);
+        (start..=end)
+            .filter(is_of_hunk)
+            .filter_map(|at| self.lines.get(at))
     }
 
     fn in_hunk(&self) -> bool {
@@ -326,94 +375,4 @@ fn unquoted(name: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_patch_is_taken_apart_whatever_its_lines_look_like() {
-        let patch = Patch::parse(
-            "diff --git a/a b.txt b/a b.txt\nindex 1..2 100644\n--- a/a b.txt\t\n+++ b/a b.txt\t\n\
-             @@ -1,2 +1,3 @@ fn x\n context\n--- removed\n+++ added\n+diff --git a/x b/x\n\
-             \\ No newline at end of file\n\
-             diff --git a/new b/new\nnew file mode 100644\n--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+x\n\
-             diff --git a/old b/old\ndeleted file mode 100644\n--- a/old\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n",
-        );
-        let files: Vec<_> = patch
-            .files
-            .iter()
-            .map(|file| (file.path.as_str(), file.added, file.removed, file.change))
-            .collect();
-        assert_eq!(
-            files,
-            [
-                ("a b.txt", 2, 1, FileChange::Modified),
-                ("new", 1, 0, FileChange::New),
-                ("old", 0, 1, FileChange::Deleted)
-            ]
-        );
-        assert_eq!(patch.file_at(0), Some(0));
-        assert_eq!(patch.file_at(patch.lines.len()), Some(2));
-        // The note belongs to the hunk, although its counts are used up.
-        assert!(
-            patch
-                .lines
-                .iter()
-                .any(|line| line.text.starts_with("\\ No"))
-        );
-    }
-
-    #[test]
-    fn lines_have_their_numbers_and_their_surroundings() {
-        let patch = Patch::parse(
-            "diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -10,4 +10,4 @@\n a\n-b\n+B\n c\n d\n\
-             @@ -30,1 +30,2 @@\n x\n+y\n",
-        );
-        let at = |side, number| patch.find("f", side, number);
-        let text = |at: Option<usize>| at.map(|at| patch.lines[at].text.as_str());
-        assert_eq!(text(at(ReviewSide::New, 11)), Some("B"));
-        assert_eq!(text(at(ReviewSide::Old, 11)), Some("b"));
-        assert_eq!(text(at(ReviewSide::New, 31)), Some("y"));
-        assert_eq!(at(ReviewSide::New, 20), None);
-        assert_eq!(patch.find("other", ReviewSide::New, 11), None);
-        assert_eq!(
-            patch.around(at(ReviewSide::New, 11).unwrap(), 1),
-            ["-b", "+B", " c"]
-        );
-        assert_eq!(
-            patch.around(at(ReviewSide::New, 31).unwrap(), 5),
-            [" x", "+y"]
-        );
-    }
-
-    #[test]
-    fn renames_modes_and_quoted_names_are_read() {
-        let patch = Patch::parse(
-            "diff --git a/one.txt b/two.txt\nold mode 100644\nnew mode 100755\nsimilarity index 90%\n\
-             rename from one.txt\nrename to two.txt\n\
-             diff --git \"a/\\303\\244.bin\" \"b/\\303\\244.bin\"\nBinary files a/x and b/x differ\n",
-        );
-        let [renamed, binary] = patch.files.as_slice() else {
-            panic!("{patch:?}");
-        };
-        assert_eq!(renamed.change, FileChange::Renamed);
-        assert_eq!(renamed.before.as_deref(), Some("one.txt"));
-        assert_eq!(renamed.path, "two.txt");
-        assert_eq!(
-            renamed.modes,
-            Some(("100644".to_owned(), "100755".to_owned()))
-        );
-        assert_eq!((binary.path.as_str(), binary.binary), ("ä.bin", true));
-    }
-
-    #[test]
-    fn a_huge_patch_is_cut() {
-        let text = format!(
-            "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -0,0 +1,{0} @@\n{1}",
-            LONGEST * 2,
-            "+line\n".repeat(LONGEST * 2)
-        );
-        let patch = Patch::parse(&text);
-        assert!(patch.cut);
-        assert_eq!(patch.lines.len(), LONGEST + 1);
-    }
-}
+mod tests;

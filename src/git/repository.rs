@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::GitError;
-use super::admin::loose_branch;
+use super::admin::{is_no_branch, loose_branch};
 use super::call::{bytes_to_path, git, path_line, require_version};
 use crate::process::Command;
 
@@ -164,6 +164,9 @@ impl Repo {
         if let Some(commit) = loose_branch(self.common_dir(), name, self.id_length()) {
             return Ok(Some(commit));
         }
+        if is_no_branch(self.common_dir(), name) {
+            return Ok(None);
+        }
         let output = self
             .git()
             .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
@@ -276,11 +279,15 @@ impl Repo {
             .arg(expected)
             .run()?;
         // Upstream settings of a deleted branch would apply to the next one of that name.
-        // There may be none, so a failure does not matter.
-        self.git()
-            .args(["config", "--local", "--remove-section"])
-            .arg(format!("branch.{name}"))
-            .output()?;
+        let settings = std::fs::read_to_string(self.common_dir.join("config"));
+        let has_none = is_plain(name) && settings.is_ok_and(|text| !text.contains(name));
+        if !has_none {
+            // There may be none, so a failure does not matter.
+            self.git()
+                .args(["config", "--local", "--remove-section"])
+                .arg(format!("branch.{name}"))
+                .output()?;
+        }
         Ok(())
     }
 }

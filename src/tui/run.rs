@@ -50,6 +50,8 @@ static WAITING: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Options {
     pub directory: PathBuf,
     pub no_color: bool,
+    /// The instance whose diff is opened for comments.
+    pub review: Option<InstanceId>,
 }
 
 /// The UI has been left; tasks may still be running.
@@ -115,7 +117,8 @@ pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
     let (mailbox, inbox) = mailbox().map_err(|error| unusable(&error))?;
     listen_for_signals(mailbox.clone()).map_err(|error| unusable(&error))?;
     let mut screen = Screen::take(settings.ui.mouse).map_err(|error| unusable(&error))?;
-    let state = State::new(settings, keymap, theme, size(), now());
+    let mut state = State::new(settings, keymap, theme, size(), now());
+    state.opening = options.review;
     let mut ui = Ui {
         state,
         input: Input::default(),

@@ -77,5 +77,5 @@ fn few_programs_are_started() {
     first.wait_idle(&counted.camp);
     drop(counted.camp.biv(["pause", "first"]).run().ok());
     let land = counted.during("git", |camp| drop(camp.biv(["land", "first"]).run().ok()));
-    at_most(15, &land);
+    at_most(11, &land);
 }

@@ -84,3 +84,56 @@ fn a_check_that_keeps_failing_is_tried_no_more_often_than_asked() {
     assert_eq!(repository.git(&["rev-parse", "main"]), before);
     assert_eq!(camp.show(&instance)["state"], "running");
 }
+
+/// A day's end: ten instances, two of them in conflict with those before, and a check that runs what landed.
+#[test]
+fn ten_land_in_a_row_while_two_resolve_their_conflicts() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let lines: Vec<String> = (0..10).map(|n| format!("part_{n} old")).collect();
+    repository.write("parts.txt", &lines.join("\n\n\n\n"));
+    repository.write(
+        "check.sh",
+        "! grep -q '<<<' *.txt && test \"$(sort parts.txt | uniq -d | grep -c part)\" = 0\n",
+    );
+    repository.commit("parts");
+    let titles: Vec<String> = (0..10).map(|n| format!("work{n}")).collect();
+    let mut instances = Vec::new();
+    for (n, title) in titles.iter().enumerate() {
+        let instance = camp.start(&repository, title, &["-p", "/allow"]);
+        let checkout = repository.seen_from(&instance.worktree);
+        // All change the same file, each in its own place.
+        let text = lines.join("\n\n\n\n");
+        let own = text.replace(&lines[n], &format!("part_{n} by {title}"));
+        checkout.write("parts.txt", &own);
+        if matches!(n, 0 | 4 | 8) {
+            checkout.write("list.txt", &format!("{title}\n"));
+        }
+        checkout.commit(&format!("change {title}"));
+        instances.push(instance);
+    }
+    for instance in &instances {
+        instance.wait_idle(&camp);
+    }
+    // Some sleep: one of those that have a conflict, and one that has none.
+    drop(camp.biv(["pause", "work8", "work9"]).run().ok());
+    let arguments = ["land", "--fix", "1", "--check", "sh check.sh"];
+    let call = camp.biv(
+        arguments
+            .into_iter()
+            .chain(titles.iter().map(String::as_str)),
+    );
+    let said = call.run().ok().said();
+    assert_eq!(said.matches("the agent is told").count(), 2, "{said}");
+    assert_eq!(camp.list().len(), 0);
+    let parts = repository.git(&["show", "main:parts.txt"]);
+    for (n, title) in titles.iter().enumerate() {
+        assert!(parts.contains(&format!("part_{n} by {title}")), "{parts}");
+    }
+    let list = repository.git(&["show", "main:list.txt"]);
+    for title in ["work0", "work4", "work8"] {
+        assert!(list.lines().any(|line| line == title), "{title}: {list}");
+    }
+    assert_eq!(repository.git(&["status", "--porcelain"]), "");
+    assert_eq!(repository.branches(), ["main"]);
+}

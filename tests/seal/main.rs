@@ -2,10 +2,15 @@
 #![cfg(test)]
 
 mod autoyes;
+mod canary;
 mod life;
 mod network;
 mod refused;
 mod works;
+
+/// Shared with the tests of what is accepted outside of a seal.
+#[path = "../../src/engine/autoyes/grammar.rs"]
+mod grammar;
 
 #[path = "../support/mod.rs"]
 #[expect(

@@ -101,3 +101,40 @@ fn what_an_agent_is_refused_is_in_the_audit_the_events_and_the_list() {
     let list = camp.biv(["list"]).run().ok().stdout;
     assert!(list.contains("◆!"), "{list}");
 }
+
+/// `seal.network` in the settings, each value with a port of this machine that the list names.
+#[test]
+fn the_network_is_none_or_all_as_the_settings_say() {
+    for kind in [Kind::Namespaces, Kind::LandlockAlone] {
+        if left_out(kind) {
+            continue;
+        }
+        let port = server();
+        let fetch = format!("no_proxy=* NO_PROXY=* {FETCH} http://127.0.0.1:{port}/");
+        for (network, reached) in [("allow-list", true), ("all", true), ("none", false)] {
+            let camp = kind.camp();
+            let settings =
+                format!("[seal]\nnetwork = \"{network}\"\nhosts = [\"127.0.0.1:{port}\"]\n");
+            crate::configure(&camp, &settings);
+            let repository = camp.repository("app");
+            let instance = start_sealed(&camp, &repository, "fix");
+            let answer = inside(&camp, &instance, &fetch);
+            assert_eq!(
+                answer.stdout == "hello\n",
+                reached,
+                "{kind:?} {network}: {}",
+                answer.stderr
+            );
+            // Only a list has a proxy to go through.
+            let proxy = inside(&camp, &instance, "echo ${HTTPS_PROXY-none}").ok();
+            assert_eq!(
+                proxy.stdout == "none\n",
+                network != "allow-list",
+                "{kind:?} {network}: {}",
+                proxy.stdout
+            );
+            let seal = camp.show(&instance)["seal"].clone();
+            assert_eq!(seal["network"], network, "{seal}");
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! A review with three comments, a search, and a restart of the machine.
 
-use super::journeys::ui;
+use super::journeys::{line, ui};
+use crate::support::terminal::Terminal;
 use crate::support::{Camp, until};
 
 #[test]
@@ -38,11 +39,11 @@ fn three_comments_go_to_the_agent_as_one_prompt() {
     // They are on disk: another UI has them, and adds the third.
     terminal.press(&["Escape", "q"]);
     terminal.wait_for("ended with 0");
-    let terminal = ui(&camp, &repository);
-    terminal.wait_for("1 ready");
-    terminal.press(&["Tab"]);
+    let line = format!("{} review reviewed", line(&repository));
+    let terminal = Terminal::running(&camp, &line);
     terminal.wait_for("2 comments");
-    terminal.press(&["v", "Enter"]);
+    terminal.wait_for("enter comment");
+    terminal.press(&["Enter"]);
     terminal.wait_for("keep it");
     terminal.write("Add tests for this file.");
     terminal.press(&["Enter"]);

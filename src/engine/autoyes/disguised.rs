@@ -6,39 +6,10 @@ use proptest::sample::select;
 use crate::agents::Catalog;
 use crate::detect::explain;
 use crate::engine::autoyes::corpus::{Ground, request, requests};
+use crate::engine::autoyes::grammar::{AHEAD, BEHIND, grouped};
 use crate::engine::autoyes::policy::rule_on;
 use crate::policy::tests::draw;
 use crate::policy::{Decision, Policy, Seal};
-
-/// What stands before a command and changes nothing about it.
-const BEFORE: [&str; 14] = [
-    "",
-    "ls && ",
-    "true; ",
-    "cd src && cd .. && ",
-    "cd docs; cd ..; ",
-    "git status && ",
-    "[ -f README.md ] && ",
-    "(ls) && ",
-    "echo start; ",
-    "CI=1 ",
-    "time ",
-    "timeout 60 ",
-    "env CI=1 ",
-    "nice time ",
-];
-
-/// What stands behind it.
-const BEHIND: [&str; 8] = [
-    "",
-    " 2>&1",
-    " | head -5",
-    " || true",
-    "; echo \"exit $?\"",
-    " > out.txt",
-    " 2>/dev/null",
-    " && ls",
-];
 
 fn hostile() -> Vec<String> {
     let commands = requests("hostile.txt").into_iter();
@@ -49,21 +20,13 @@ fn hostile() -> Vec<String> {
     commands.filter(plain).collect()
 }
 
-fn grouped(command: &str, kind: usize) -> String {
-    match kind {
-        1 => format!("({command})"),
-        2 => format!("{{ {command}; }}"),
-        _ => command.to_owned(),
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
     #[test]
     fn hostile_commands_are_not_accepted_in_harmless_clothes(
         dressed in prop::collection::vec(
-            (select(hostile()), select(&BEFORE[..]), select(&BEHIND[..]), 0usize..4),
+            (select(hostile()), select(&AHEAD[..]), select(&BEHIND[..]), 0usize..4),
             8,
         )
     ) {

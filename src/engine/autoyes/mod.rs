@@ -14,7 +14,7 @@ mod save_first;
 mod switch;
 
 pub(crate) use answer::{AutoyesAnswer, AutoyesOutcome};
-pub(crate) use policy::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicyTest};
+pub(crate) use policy::{PolicyAnswer, PolicyCheck, PolicyQuestion, PolicySite, PolicyTest};
 pub(crate) use switch::AutoyesState;
 
 #[cfg(test)]
@@ -23,5 +23,7 @@ mod canary;
 mod corpus;
 #[cfg(test)]
 mod disguised;
+#[cfg(test)]
+mod grammar;
 #[cfg(test)]
 mod tests;

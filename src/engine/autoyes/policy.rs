@@ -46,6 +46,14 @@ pub(crate) struct PolicyTest {
     pub failures: Vec<ExampleFailure>,
 }
 
+/// Where the agent of a question works.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PolicySite<'a> {
+    pub worktree: &'a Path,
+    /// As in a seal that has all its layers.
+    pub sealed: bool,
+}
+
 /// What `policy explain` is asked about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum PolicyQuestion<'a> {
@@ -59,7 +67,7 @@ impl Core {
         &self,
         agent: &str,
         capture: &str,
-        worktree: &Path,
+        PolicySite { worktree, sealed }: PolicySite<'_>,
     ) -> Result<PolicyCheck, Error> {
         let verdict = self.detect(agent, capture, None)?;
         let Some(dialog) = verdict.dialog else {
@@ -83,7 +91,7 @@ impl Core {
                 });
             }
         };
-        let ruling = rule_on(&policy, agent, &dialog, worktree, Seal::None);
+        let ruling = rule_on(&policy, agent, &dialog, worktree, assumed(sealed));
         let keys = keys(&dialog, ruling.decision, policy.options.on_reject);
         let unseen = ruling.decision == Decision::Accept && keys.is_empty();
         Ok(PolicyCheck {
@@ -107,10 +115,10 @@ impl Core {
         &self,
         agent: &str,
         asked: PolicyQuestion<'_>,
-        worktree: &Path,
+        PolicySite { worktree, sealed }: PolicySite<'_>,
     ) -> Result<PolicyAnswer, Error> {
         self.catalog.require(agent)?;
-        let request = match asked {
+        let asked = match asked {
             PolicyQuestion::Command(command) => Request {
                 agent,
                 tool: Some("shell"),
@@ -125,6 +133,10 @@ impl Core {
                 complete: true,
                 ..Request::default()
             },
+        };
+        let request = Request {
+            seal: assumed(sealed),
+            ..asked
         };
         let ruling = match self.policy(&[worktree]) {
             Ok(policy) => policy.decide(&request, &site(worktree)),
@@ -226,6 +238,10 @@ pub(super) fn seal_of(record: &InstanceRecord) -> Seal {
         }
         _ => Seal::None,
     }
+}
+
+fn assumed(sealed: bool) -> Seal {
+    if sealed { Seal::Full } else { Seal::None }
 }
 
 pub(super) fn site(worktree: &Path) -> PathContext<'static> {

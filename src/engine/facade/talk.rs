@@ -233,9 +233,9 @@ impl Engine {
         &self,
         agent: &str,
         capture: &str,
-        worktree: &Path,
+        site: PolicySite<'_>,
     ) -> Result<PolicyCheck, Error> {
-        self.core.policy_check(agent, capture, worktree)
+        self.core.policy_check(agent, capture, site)
     }
 
     /// The policy's decision about a command or a path, without a screen.
@@ -243,9 +243,9 @@ impl Engine {
         &self,
         agent: &str,
         asked: PolicyQuestion<'_>,
-        worktree: &Path,
+        site: PolicySite<'_>,
     ) -> Result<PolicyAnswer, Error> {
-        self.core.policy_explain(agent, asked, worktree)
+        self.core.policy_explain(agent, asked, site)
     }
 
     /// Tries the examples of every rule in force, built-in ones too.

@@ -142,6 +142,7 @@ impl Core {
             repository,
             ahead: preflight.ahead,
             arrival: None,
+            changes: None,
         })
     }
 }

@@ -82,6 +82,7 @@ impl Core {
             repository,
             ahead: None,
             arrival: None,
+            changes: None,
         };
         let record = self.carry_out_prepared(&lock, &dir, journal, record, known, progress)?;
         drop(lock);

@@ -10,5 +10,4 @@ pub(in crate::engine) mod pull_request_news;
 pub(in crate::engine) mod queue;
 pub(in crate::engine) mod review;
 pub(in crate::engine) mod review_file;
-mod review_hunks;
 pub(in crate::engine) mod send;

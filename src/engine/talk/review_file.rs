@@ -9,11 +9,14 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::fenced::fenced;
-use super::review_hunks::hunk_at;
 use super::send::Sent;
 use crate::engine::base::{Core, Error, Progress};
 use crate::engine::typing::delivery::Wording;
 use crate::git::DiffOutput;
+use crate::git::patch::Patch;
+
+/// Lines of a hunk that are shown before and after the ones that are commented on.
+const CONTEXT: usize = 8;
 
 /// A review as it was written.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -26,8 +29,8 @@ struct Review {
 #[derive(Debug, PartialEq, Eq)]
 struct Comment {
     file: String,
-    from: usize,
-    to: usize,
+    from: u32,
+    to: u32,
     text: String,
 }
 
@@ -61,7 +64,7 @@ impl Core {
             self.diff(given, DiffOutput::Patch, false)?
         };
         let diff = String::from_utf8_lossy(&diff);
-        let (prompt, without_hunk) = review.prompt(&diff);
+        let (prompt, without_hunk) = review.prompt(&Patch::parse(&diff));
         let sent = self.send(given, &prompt, Wording::Text, progress)?;
         Ok(Reviewed {
             comments: review.comments.len(),
@@ -118,7 +121,7 @@ impl Review {
     }
 
     /// What the agent is told, and the places that have no hunk.
-    fn prompt(&self, diff: &str) -> (String, Vec<String>) {
+    fn prompt(&self, patch: &Patch) -> (String, Vec<String>) {
         let mut prompt =
             "This is a review of your changes. Work through every comment.\n".to_owned();
         let mut without_hunk = Vec::new();
@@ -128,7 +131,7 @@ impl Review {
         for comment in &self.comments {
             let place = comment.place();
             write!(prompt, "\n{place}\n").ok();
-            match hunk_at(diff, &comment.file, comment.from, comment.to) {
+            match patch.hunk_at(&comment.file, (comment.from, comment.to), CONTEXT) {
                 Some(hunk) => prompt.push_str(&fenced("diff", &hunk)),
                 None => without_hunk.push(place),
             }
@@ -178,7 +181,7 @@ impl Comment {
     }
 }
 
-fn number(text: &str) -> Option<usize> {
+fn number(text: &str) -> Option<u32> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| text.parse().ok()).flatten()
 }
@@ -218,9 +221,10 @@ mod tests {
 
     #[test]
     fn a_hunk_stands_in_a_fence_that_it_cannot_close() {
-        let diff = "--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-a\n+````\x1b[201~\n";
+        let diff =
+            "diff --git a/x.md b/x.md\n--- a/x.md\n+++ b/x.md\n@@ -1 +1 @@\n-a\n+````\x1b[201~\n";
         let review = Review::parse("x.md:1: why?\ny.md:2: and this?").unwrap_or_default();
-        let (prompt, without) = review.prompt(diff);
+        let (prompt, without) = review.prompt(&Patch::parse(diff));
         assert!(prompt.contains("\n`````diff\n@@ -1 +1 @@\n"), "{prompt}");
         assert!(!prompt.contains('\x1b'), "{prompt:?}");
         assert!(prompt.contains("\ny.md:2\nand this?\n"), "{prompt}");

@@ -62,15 +62,24 @@ impl Checkout {
                 .args(["--untracked-files=no", "--ignore-submodules=none"]),
             changes,
         );
-        for line in fields(&status.deadline(SLOW).run()?) {
+        // Git would not look at an `assume-unchanged` file before it writes over it.
+        let listing = limited(self.git().args(["ls-files", "-v", "-z"]), changes);
+        // Two independent calls run side by side.
+        let (status, listing) = std::thread::scope(|scope| {
+            let listing = scope.spawn(|| listing.deadline(SLOW).run());
+            (status.deadline(SLOW).run(), listing.join())
+        });
+        let listing = listing.map_err(|_| GitError::Unexpected {
+            call: "git ls-files -v".to_owned(),
+            answer: String::new(),
+        })?;
+        for line in fields(&status?) {
             let path = bytes_to_path(line.get(3..).unwrap_or_default());
             if touched.contains(path.as_path()) {
                 found.push(path);
             }
         }
-        // Git would not look at an `assume-unchanged` file before it writes over it.
-        let listing = limited(self.git().args(["ls-files", "-v", "-z"]), changes);
-        for line in fields(&listing.deadline(SLOW).run()?) {
+        for line in fields(&listing?) {
             let path = bytes_to_path(line.get(2..).unwrap_or_default());
             if line.first().is_some_and(u8::is_ascii_lowercase) && touched.contains(path.as_path())
             {

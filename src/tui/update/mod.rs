@@ -42,7 +42,10 @@ pub(super) fn update(state: &mut State, message: Message) -> Vec<UiRequest> {
                 .toasts
                 .retain(|toast| toast.until.is_none_or(|until| until > now));
         }
-        other => arrivals::arrive(state, other, &mut requests),
+        other => {
+            arrivals::arrive(state, other, &mut requests);
+            reviewing::open_named(state);
+        }
     }
     upkeep::upkeep(state, &mut requests);
     requests
@@ -60,6 +63,8 @@ fn apart(state: &State, key: Key) -> Vec<Key> {
 }
 
 fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
+    // The user goes somewhere else.
+    state.opening = None;
     let was_interrupted = std::mem::take(&mut state.interrupted);
     if key == Key::ctrl('c')
         && !matches!(

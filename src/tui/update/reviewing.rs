@@ -32,6 +32,26 @@ pub(super) fn begin(state: &mut State) {
     }
 }
 
+/// Goes to the diff of the instance that was named on the command line, and puts the cursor on it once it is
+/// there.
+pub(super) fn open_named(state: &mut State) {
+    let Some(id) = state.opening.clone().filter(|_| state.loaded) else {
+        return;
+    };
+    if !state.instances.iter().any(|view| view.id == id) {
+        state.opening = None;
+        return;
+    }
+    if state.selected.as_ref() != Some(&id) {
+        state.selected = Some(id);
+        looking::select_tab(state, Tab::Diff);
+    }
+    if shown(state).is_some() {
+        state.opening = None;
+        begin(state);
+    }
+}
+
 fn shown(state: &State) -> Option<&DiffPage> {
     let (id, page) = state.page.diff.as_ref()?;
     (state.selected.as_ref() == Some(id)).then_some(page)

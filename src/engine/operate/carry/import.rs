@@ -122,6 +122,7 @@ impl Core {
             repository,
             ahead: None,
             arrival: Some(Arrival { incoming, luggage }),
+            changes: None,
         };
         let record = self.carry_out_prepared(&lock, &dir, journal, record, prepared, progress)?;
         drop(lock);

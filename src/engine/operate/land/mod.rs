@@ -105,6 +105,7 @@ impl Core {
                 repository: repository.clone(),
                 ahead: None,
                 arrival: None,
+                changes: Some(prepared.changes.clone()),
             };
             match self.carry_out_prepared(&lock, &dir, journal, record, known, progress) {
                 Ok(record) => return Ok(self.landed(&record, prepared, &repository, false)),

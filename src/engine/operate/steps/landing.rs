@@ -70,7 +70,10 @@ impl Work<'_> {
         let repository = self.repository()?;
         let _lock = self.lock_repository()?;
         require_at(&repository, &order)?;
-        let changes = repository.changes(&order.before, &order.commit)?;
+        let changes = match self.changes.take() {
+            Some(changes) => changes,
+            None => repository.changes(&order.before, &order.commit)?,
+        };
         let checkouts = self
             .core
             .require_can_follow(&repository, &order.target, &changes)?;

@@ -6,6 +6,7 @@ use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::launch::Waiting;
 use crate::engine::operate::steps::fact;
 use crate::git::Repo;
+use crate::git::landing::Change;
 use crate::lifecycle::{Facts, Operation};
 use crate::model::InstanceRecord;
 use crate::process::{Tree, stop_tree};
@@ -28,6 +29,8 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) ahead: Option<ReadAhead>,
     /// What an export brings.
     pub(super) arrival: Option<Arrival>,
+    /// What a landing changes in its target.
+    pub(super) changes: Option<Vec<Change>>,
     /// The worktree as it was when the snapshot was taken.
     pub(super) seen: Option<Seen>,
     /// The agent's processes, as they were before anything was done to it.
@@ -43,6 +46,8 @@ pub(in crate::engine) struct Prepared {
     pub repository: Repo,
     pub ahead: Option<ReadAhead>,
     pub arrival: Option<Arrival>,
+    /// What a landing changes in its target.
+    pub changes: Option<Vec<Change>>,
 }
 
 impl<'a> Work<'a> {
@@ -63,6 +68,7 @@ impl<'a> Work<'a> {
             repository: std::cell::OnceCell::new(),
             ahead: None,
             arrival: None,
+            changes: None,
             seen: None,
             tree: None,
             recovering: false,
@@ -75,6 +81,7 @@ impl<'a> Work<'a> {
             repository: prepared.repository.into(),
             ahead: prepared.ahead,
             arrival: prepared.arrival,
+            changes: prepared.changes,
             ..self
         }
     }
