@@ -149,6 +149,11 @@ pub(crate) struct Keys {
     pub interrupt: Vec<Key>,
     /// What the agent shows when it has taken one key of several and waits for the next.
     pub interrupt_sign: Option<Pattern>,
+    /// Brings prompts that wait inside the agent back into its input box, so that an interrupt does not begin
+    /// the next of them.
+    pub unqueue: Vec<Key>,
+    /// What the agent shows while prompts wait inside it.
+    pub queued_sign: Option<Pattern>,
     /// Closes a dialog without an answer.
     pub cancel: Vec<Key>,
     pub exit: Vec<Key>,
@@ -363,6 +368,9 @@ impl ProviderFile {
         }
         if let Some(pattern) = &self.keys.interrupt_sign {
             pattern.check("keys.interrupt_sign")?;
+        }
+        if let Some(pattern) = &self.keys.queued_sign {
+            pattern.check("keys.queued_sign")?;
         }
         if let Some(pattern) = &self.input.unknown_command {
             pattern.check("input.unknown_command")?;

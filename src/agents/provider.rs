@@ -103,17 +103,29 @@ impl Provider {
         &self.file.keys.interrupt
     }
 
-    /// Whether the screen says that one interrupt key was taken and another one is wanted; None where the
-    /// agent does not say so.
-    pub(crate) fn wants_next_interrupt(&self, screen: &Screen) -> Option<bool> {
-        let sign = self.file.keys.interrupt_sign.as_ref()?;
-        Some(
-            screen
-                .filled()
-                .rev()
-                .take(3)
-                .any(|row| sign.is_match(row.text())),
-        )
+    /// Whether the agent shows that it has taken one interrupt key and waits for the next.
+    pub(crate) fn shows_taken_interrupts(&self) -> bool {
+        self.file.keys.interrupt_sign.is_some()
+    }
+
+    /// Whether the screen says that one interrupt key was taken and another one is wanted.
+    pub(crate) fn wants_next_interrupt(&self, screen: &Screen) -> bool {
+        let sign = self.file.keys.interrupt_sign.as_ref();
+        sign.is_some_and(|sign| {
+            let mut rows = screen.filled().rev().take(3);
+            rows.any(|row| sign.is_match(row.text()))
+        })
+    }
+
+    /// The keys that bring prompts which wait inside the agent back into its input box.
+    pub(crate) fn unqueue_keys(&self) -> &[Key] {
+        &self.file.keys.unqueue
+    }
+
+    /// Whether the screen says that prompts wait inside the agent.
+    pub(crate) fn shows_queued(&self, screen: &Screen) -> bool {
+        let sign = self.file.keys.queued_sign.as_ref();
+        sign.is_some_and(|sign| screen.filled().any(|row| sign.is_match(row.text())))
     }
 
     pub(crate) fn cancel_keys(&self) -> &[Key] {
@@ -162,6 +174,11 @@ impl Provider {
     /// The whole content of the input box, for an agent that puts prompts back into it.
     pub(crate) fn whole_draft(&self, screen: &Screen) -> Option<String> {
         self.file.input.draft.as_ref()?.whole(screen)
+    }
+
+    /// The text in the input box as it was typed, for an agent whose drafts outlive a pause.
+    pub(crate) fn kept_draft(&self, screen: &Screen, columns: u16) -> Option<String> {
+        self.file.input.draft.as_ref()?.typed(screen, columns)
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

@@ -1,6 +1,7 @@
 //! Reads the agent's input box, to see that a paste has arrived and was submitted.
 
 use serde::Deserialize;
+use unicode_width::UnicodeWidthStr;
 
 use super::pattern::{Fault, Pattern};
 use super::row::Row;
@@ -8,6 +9,8 @@ use super::screen::Screen;
 
 /// How many rows from the bottom are searched for the input row. A long draft pushes it up.
 const REACH: usize = 30;
+/// Columns of a row that are not for text: the sign before it and the space behind it.
+const EDGES: usize = 4;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +23,9 @@ pub(crate) struct DraftSpec {
     /// The row below the box, for agents that put a prompt back into it: the whole content is compared
     /// with that prompt.
     pub end: Option<Pattern>,
+    /// The row below the box, for agents whose drafts outlive a pause: the text is read before the agent is
+    /// stopped, and typed back.
+    pub foot: Option<Pattern>,
     /// How to find the box, for an agent whose input row looks like other rows.
     pub inside: Option<BoxSpec>,
 }
@@ -94,6 +100,27 @@ impl DraftSpec {
         )
     }
 
+    /// The content of the box as it was typed, on a screen of so many columns. Rows that the box has broken are
+    /// joined. None where the box is empty or its end is not known.
+    pub(crate) fn typed(&self, screen: &Screen, columns: u16) -> Option<String> {
+        let Draft::Text(_) = self.read(screen) else {
+            return None;
+        };
+        let rows = screen.rows();
+        let first = rows
+            .iter()
+            .rposition(|row| self.row.capture(row.text()).is_some())?;
+        let foot = self.foot.as_ref()?;
+        // The lowest match: text in the box may look like its foot.
+        let foot = rows.iter().rposition(|row| foot.is_match(row.text()))?;
+        let typed = rows.get(first)?.undimmed();
+        let typed = self.row.capture(&typed).unwrap_or_default().to_owned();
+        let more = rows.get(first + 1..foot)?.iter().map(Row::undimmed);
+        let more = more.map(|row| row.strip_prefix("  ").unwrap_or(&row).to_owned());
+        let lines: Vec<String> = std::iter::once(typed).chain(more).collect();
+        Some(joined(&lines, usize::from(columns).saturating_sub(EDGES)))
+    }
+
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
         self.row.check(&format!("{key}.row"))?;
         if let Some(inside) = &self.inside {
@@ -103,11 +130,37 @@ impl DraftSpec {
         if let Some(end) = &self.end {
             end.check(&format!("{key}.end"))?;
         }
+        if let Some(foot) = &self.foot {
+            foot.check(&format!("{key}.foot"))?;
+        }
         for (at, text) in self.placeholders.iter().enumerate() {
             text.check(&format!("{key}.placeholders[{at}]"))?;
         }
         Ok(())
     }
+}
+
+/// The rows of a box with so much room, as the text that was typed: a row that had no room for the first word of
+/// the next was broken by the box.
+fn joined(rows: &[String], room: usize) -> String {
+    let mut text = String::new();
+    let mut above: Option<&str> = None;
+    for row in rows.iter().map(|row| row.trim_end_matches(' ')) {
+        if let Some(above) = above {
+            let word = row.split(' ').next().unwrap_or_default();
+            let full = above.width() + 1 + word.width() > room;
+            text.push_str(match (full && !word.is_empty(), above.contains(' ')) {
+                (false, _) => "\n",
+                (true, true) => " ",
+                // A word that is longer than the box.
+                (true, false) => "",
+            });
+        }
+        text.push_str(row);
+        above = Some(row);
+    }
+    text.truncate(text.trim_end().len());
+    text
 }
 
 impl BoxSpec {
@@ -136,6 +189,7 @@ mod tests {
             row: Pattern::new("^› ?(.*)$"),
             placeholders: vec![Pattern::new("^Ask Codex")],
             end: None,
+            foot: None,
             inside: None,
         };
         for (capture, expected) in [
@@ -156,6 +210,7 @@ mod tests {
             row: Pattern::new("^❯ (.*)$"),
             placeholders: Vec::new(),
             end: Some(Pattern::new("^─{10,}")),
+            foot: None,
             inside: None,
         };
         let rule = "─".repeat(20);
@@ -170,12 +225,45 @@ mod tests {
         assert_eq!(spec.whole(&Screen::new(&rule)), None, "no box");
     }
 
+    /// As Claude Code draws a box of 96 columns on a screen of 100.
+    #[test]
+    fn a_draft_is_read_as_it_was_typed() {
+        let spec = DraftSpec {
+            row: Pattern::new("^❯ (.*)$"),
+            placeholders: Vec::new(),
+            end: None,
+            foot: Some(Pattern::new("^─{10,}")),
+            inside: None,
+        };
+        let rule = "─".repeat(100);
+        let typed = |rows: &str| spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), 100);
+        let long = "a draft with quite some words in it, so that the row is longer than the box is wide, and a bit";
+        let word = "x".repeat(96);
+        for (rows, expected) in [
+            ("❯ one".to_owned(), "one".to_owned()),
+            (
+                "❯ one\n  two\n\n    four\n".to_owned(),
+                "one\ntwo\n\n  four".to_owned(),
+            ),
+            (
+                format!("❯ {long}\n  more than that\n  second   line"),
+                format!("{long} more than that\nsecond   line"),
+            ),
+            (format!("❯ {word}\n  xx b"), format!("{word}xx b")),
+        ] {
+            assert_eq!(typed(&rows), Some(expected), "{rows}");
+        }
+        assert_eq!(typed("❯ "), None, "an empty box");
+        assert_eq!(spec.typed(&Screen::new("❯ one\n"), 100), None, "no foot");
+    }
+
     #[test]
     fn a_box_among_others_is_found_from_below() {
         let spec = DraftSpec {
             row: Pattern::new(r"^ *┃ {2}(\S.*?)(?: {8,}.*)?$"),
             placeholders: vec![Pattern::new("^Ask")],
             end: None,
+            foot: None,
             inside: Some(BoxSpec {
                 foot: Pattern::new("^ *╹▀"),
                 frame: Pattern::new("^ *┃"),

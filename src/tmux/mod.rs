@@ -15,6 +15,7 @@ mod screen;
 mod server;
 mod sessions_lock;
 mod shell;
+mod size;
 mod typing;
 mod version;
 

@@ -556,6 +556,39 @@ pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
     stage.turn(instance, "in between");
 }
 
+/// A prompt that waits inside the agent and half a sentence in its box: a pause runs neither and keeps both, and
+/// they are in the box again after the resume.
+#[track_caller]
+pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
+    let instance = stage.start("typed", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.see(&instance, "slowly5");
+    stage.press(&instance, &["-l", "a waiting one"]);
+    stage.see(&instance, "a waiting one");
+    stage.press(&instance, &[queue]);
+    stage.see(&instance, queued);
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    let typed = "a waiting one\nhalf a sentence";
+    assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
+    stage.resume(&instance);
+    let asked = |text: &str| {
+        let requests = stage.model.requests();
+        requests
+            .iter()
+            .any(|request| request.prompt().contains(text))
+    };
+    assert!(!asked("a waiting one"), "{}", stage.model.told());
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), typed);
+    asked.remembers("user", "model:slow 100");
+}
+
 /// A large prompt of many lines and characters arrives as it was sent, but for what the agent makes
 /// of a tab.
 #[track_caller]

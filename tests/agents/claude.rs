@@ -275,3 +275,8 @@ fn a_menu_is_a_state_of_its_own() {
 fn a_question_is_answered_in_own_words() {
     acts::answer_in_own_words(&Stage::of("claude"));
 }
+
+#[test]
+fn what_was_typed_outlives_a_pause() {
+    acts::keep_what_was_typed(&Stage::of("claude"), "Enter", "to send now");
+}

@@ -135,3 +135,8 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
 fn a_menu_is_a_state_of_its_own() {
     talking::say_that_a_menu_is_open(&Stage::of("codex"));
 }
+
+#[test]
+fn what_was_typed_outlives_a_pause() {
+    acts::keep_what_was_typed(&Stage::of("codex"), "Tab", "Queued follow-up");
+}

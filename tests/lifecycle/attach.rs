@@ -21,6 +21,14 @@ fn a_person_attaches_types_and_leaves_the_agent_running() {
     terminal.wait_for("Detached from `visited`; the agent keeps running.");
     terminal.wait_for("ended with 0");
     assert_eq!(camp.show(&instance)["state"], "running");
+    // Nobody is there any more: dialogs need the room that the visitor's terminal had not.
+    let format = "#{window_width}x#{window_height} #{window-size}";
+    let target = format!("=biv-{}:", instance.id);
+    let size = camp.tmux(&["display-message", "-p", "-t", &target, format]);
+    assert_eq!(
+        String::from_utf8_lossy(&size.stdout).trim(),
+        "220x60 latest"
+    );
 }
 
 #[test]

@@ -4,8 +4,9 @@ use std::io::IsTerminal;
 
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::options::ResumeOptions;
-use crate::model::Title;
+use crate::model::{InstanceId, Title};
 use crate::process::Command;
+use crate::tmux::Server;
 
 /// How an attachment ended.
 #[derive(Debug, Clone)]
@@ -39,9 +40,23 @@ impl Core {
         }
         let inside = std::env::var("TMUX").ok();
         let command = server.attach_command(&record.id, inside.as_deref());
-        attached(record.title, &command, || {
+        let attached = attached(record.title, &command, || {
             Ok(server.pane_of(&record.id)?.is_some())
-        })
+        });
+        self.resize_left(&server, &record.id);
+        attached
+    }
+
+    /// When the last visitor has left, the agent's window gets its own size back.
+    fn resize_left(&self, server: &Server, id: &InstanceId) {
+        let terminal = &self.settings().terminal;
+        let resized = server.pane_of(id).and_then(|pane| match pane {
+            Some(pane) => server.resize_unattended(&pane.id, terminal.columns, terminal.rows),
+            None => Ok(()),
+        });
+        if let Err(error) = resized {
+            tracing::debug!(%error, "give a window its size back");
+        }
     }
 }
 

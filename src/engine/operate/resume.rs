@@ -77,6 +77,8 @@ impl Core {
             .with(fact::LAUNCH, &launch)
             .with(fact::ON_CONFLICT, &options.on_conflict)
             .with_option(fact::PROMPT, &prompt);
+        let draft = record.pause.as_ref().and_then(|pause| pause.draft.clone());
+        let facts = facts.with_option(fact::DRAFT, &draft);
         let journal = self.begin_journal(&dir, Plan::resume(), facts)?;
         let known = Prepared {
             repository,

@@ -68,6 +68,39 @@ pub(in crate::engine) fn holds_a_draft(
     Ok(typed && !delivery.was_put_back(&screen, last))
 }
 
+/// The text in the input box as the user has typed it, for an agent whose drafts outlive a pause.
+pub(in crate::engine) fn draft_of(
+    agent: &Watched<'_>,
+    columns: u16,
+) -> Result<Option<String>, Error> {
+    // An agent that has ended shows no box.
+    let Some(_) = agent.look()?.filter(|shot| !shot.dead && !shot.in_mode) else {
+        return Ok(None);
+    };
+    let screen = Delivery { agent }.coloured()?;
+    Ok(agent.provider.kept_draft(&screen, columns))
+}
+
+/// Types a draft into an empty input box, and does not submit it; false if that was not possible.
+pub(in crate::engine) fn put_back(agent: &Watched<'_>, draft: &str) -> Result<bool, Error> {
+    let delivery = Delivery { agent };
+    delivery.await_terminal()?;
+    let since = Instant::now();
+    while agent.provider.draft(&delivery.coloured()?) != Some(Draft::Empty) {
+        if since.elapsed() > EMPTYING {
+            return Ok(false);
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    let text = typeable(draft);
+    agent.server.paste(agent.pane, &text)?;
+    delivery.await_echo(&text)?;
+    Ok(matches!(
+        agent.provider.draft(&delivery.coloured()?),
+        Some(Draft::Text(_))
+    ))
+}
+
 /// Pastes the prompt into an agent that is ready, submits it and waits until it has left the box.
 /// After an error the agent has not got it.
 pub(in crate::engine) fn type_in(

@@ -8,8 +8,9 @@ use crate::engine::base::{Error, now};
 use crate::engine::operate::first_sign::{Sign, first_sign};
 use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::keys::press;
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::{Wording, type_in};
+use crate::engine::typing::delivery::{Wording, put_back, type_in};
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
@@ -49,7 +50,60 @@ impl Work<'_> {
         }
     }
 
+    /// The prompt first: what the user has not finished goes into a box that is empty again.
     pub(super) fn send_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
+        let sent = self.send_given_prompt(facts)?;
+        self.return_draft(facts)?;
+        Ok(sent)
+    }
+
+    /// Types what stood in the input box at the pause, without submitting it. Where that is not possible the
+    /// user is told the text.
+    fn return_draft(&mut self, facts: &Facts) -> Result<(), Error> {
+        let draft: Option<String> = facts.read(fact::DRAFT)?;
+        let (Some(draft), Some(place)) = (draft, self.record.place.clone()) else {
+            return Ok(());
+        };
+        // An instance that is not resumed keeps the draft in its record.
+        if facts.has(fact::NOT_RESUMED) {
+            return Ok(());
+        }
+        // A paste is shown by its size alone; typed, that would be a text about nothing.
+        let typeable = !facts.has(fact::PROMPT_UNSURE) && !draft.contains("[Pasted ");
+        let returned = typeable && self.type_draft(&draft, &place, facts.has(fact::PROMPT))?;
+        if !returned {
+            self.progress.note(&format!(
+                "what stood in the input box was not typed again: {}",
+                printable_line(&draft)
+            ));
+        }
+        Ok(())
+    }
+
+    fn type_draft(&self, draft: &str, place: &AgentPlace, working: bool) -> Result<bool, Error> {
+        let server = self.core.server_of(&self.record);
+        let agent = self.watched(&server, place)?;
+        let ready = self.core.settings().resume.ready;
+        let _typing = self.dir.lock_typing(ready)?;
+        let patience = Patience {
+            starting: ready,
+            busy: Some(ready),
+        };
+        let returned = match working {
+            // Its box is open while it works.
+            true => Ok(()),
+            false => await_ready(&agent, &self.record.title, patience),
+        };
+        match returned.and_then(|()| put_back(&agent, draft)) {
+            Ok(returned) => Ok(returned),
+            Err(error) => {
+                tracing::warn!(%error, "type a draft back");
+                Ok(false)
+            }
+        }
+    }
+
+    fn send_given_prompt(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let prompt: Option<String> = facts.read(fact::PROMPT)?;
         let (Some(prompt), Some(place)) = (prompt, self.record.place.clone()) else {
             return Ok(Facts::none());
@@ -208,7 +262,7 @@ impl Work<'_> {
         if provider.stop_by() == StopBy::Signal {
             return Ok(());
         }
-        crate::engine::operate::steps::quiesce::press(
+        press(
             &self.core.server_of(&self.record),
             &place.pane,
             provider.exit_keys(),

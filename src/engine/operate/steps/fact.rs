@@ -34,6 +34,8 @@ pub(in crate::engine) const LAUNCH: Fact<Launch> = Fact::new("launch");
 pub(in crate::engine) const ON_CONFLICT: Fact<OnConflict> = Fact::new("on-conflict");
 /// create, resume, restart: the prompt for the agent when it is ready.
 pub(in crate::engine) const PROMPT: Fact<String> = Fact::new("prompt");
+/// resume: what stood in the input box when the agent was paused.
+pub(in crate::engine) const DRAFT: Fact<String> = Fact::new("draft");
 /// resume, restart: the snapshot that is no longer needed afterwards.
 pub(in crate::engine) const RELEASE: Fact<SnapshotFact> = Fact::new("release");
 /// restart

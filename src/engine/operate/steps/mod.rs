@@ -5,6 +5,7 @@ pub(in crate::engine) mod arrival;
 pub(in crate::engine) mod bringing;
 pub(in crate::engine) mod conversation;
 pub(in crate::engine) mod fact;
+pub(in crate::engine) mod keys;
 pub(in crate::engine) mod landing;
 pub(in crate::engine) mod naming;
 pub(in crate::engine) mod quiesce;

@@ -2,17 +2,19 @@
 
 use std::time::{Duration, Instant};
 
-use crate::detect::{Key, Quiet, RestKind};
+use crate::detect::{Quiet, RestKind};
 use crate::engine::base::{Error, Progress, now};
 use crate::engine::operate::options::CANCEL;
 use crate::engine::operate::steps::fact::{self, Quiesced};
+use crate::engine::operate::steps::keys::{dismiss, interrupt, take_back_queued};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
+use crate::engine::typing::delivery::draft_of;
 use crate::engine::watch::look::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
 use crate::process::{Identity, commands_below};
 use crate::store::InstanceDir;
-use crate::tmux::{Pane, Server};
+use crate::tmux::Pane;
 
 /// Seconds without output after which nothing is about to be drawn. tmux counts whole seconds.
 const LONG_ENOUGH: i64 = 2;
@@ -23,12 +25,6 @@ const JUST_DRAWN: Duration = Duration::from_secs(1);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 /// How much of a command is named.
 const LONGEST_COMMAND: usize = 200;
-
-/// How long an agent may take to show that it has taken a key.
-const TAKEN: Duration = Duration::from_secs(3);
-
-/// Longer than a program waits for the rest of an escape sequence.
-const BETWEEN_KEYS: Duration = Duration::from_millis(150);
 
 impl Work<'_> {
     /// Waits for the turn to end, then interrupts, then goes on whatever the agent does (forced). A
@@ -52,6 +48,7 @@ impl Work<'_> {
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
+        let grace = self.core.settings().pause.grace;
         let began = Instant::now();
         let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
@@ -71,8 +68,8 @@ impl Work<'_> {
         if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
-            interrupt(&agent)?;
-            let grace = self.core.settings().pause.grace;
+            take_back_queued(&agent)?;
+            interrupt(&agent, grace)?;
             safe = wait(&self.dir, &agent, Some(grace))?;
             if safe == Some(RestKind::Idle) {
                 let over = Some(Duration::ZERO);
@@ -82,10 +79,13 @@ impl Work<'_> {
         }
         if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
-            press(&server, &pane.id, provider.cancel_keys())?;
-            let grace = self.core.settings().pause.grace;
-            safe = wait(&self.dir, &agent, Some(grace))?;
+            // What stands still with its dialog open has not taken the key, and would ask again.
+            safe = match dismiss(&agent, grace)? {
+                true => wait_recorded(&self.dir, &agent, grace)?,
+                false => None,
+            };
         }
+        quiesced.draft = draft_of(&agent, pane.columns)?;
         if safe.is_none() {
             quiesced.forced = true;
             self.progress
@@ -140,36 +140,6 @@ fn at_rest_already(agent: &Watched<'_>, pane: &Pane) -> Result<Option<RestKind>,
         Activity::Unknown if silent > window => Some(RestKind::Quiet),
         Activity::Busy | Activity::Exited | Activity::Unknown => None,
     })
-}
-
-/// Presses the interrupt keys, each when the agent has taken the one before it.
-fn interrupt(agent: &Watched<'_>) -> Result<(), Error> {
-    for (at, key) in agent.provider.interrupt_keys().iter().enumerate() {
-        let since = Instant::now();
-        while at > 0 && since.elapsed() < TAKEN {
-            std::thread::sleep(BETWEEN_KEYS);
-            let Some(shot) = agent.look()? else {
-                return Ok(());
-            };
-            match agent.provider.wants_next_interrupt(&screen_of(&shot)) {
-                Some(false) => {}
-                Some(true) | None => break,
-            }
-        }
-        agent.server.press(agent.pane, &[&key.name()])?;
-    }
-    Ok(())
-}
-
-pub(super) fn press(server: &Server, pane: &str, keys: &[Key]) -> Result<(), Error> {
-    for (at, key) in keys.iter().enumerate() {
-        // Two Escapes at once are one key to a program: Escape with Alt held down.
-        if at > 0 {
-            std::thread::sleep(BETWEEN_KEYS);
-        }
-        server.press(pane, &[&key.name()])?;
-    }
-    Ok(())
 }
 
 /// The question of an open dialog, in one line.
@@ -227,6 +197,27 @@ fn await_background(
         }
     }
     Ok((Some(RestKind::Idle), Vec::new()))
+}
+
+/// As [`wait`], after a dialog was dismissed: one that its agent still has in its files would be asked again after a
+/// resume.
+fn wait_recorded(
+    dir: &InstanceDir,
+    agent: &Watched<'_>,
+    grace: Duration,
+) -> Result<Option<RestKind>, Error> {
+    let since = Instant::now();
+    loop {
+        let rest = wait(dir, agent, Some(grace))?;
+        let open = matches!(
+            rest,
+            Some(RestKind::Waiting(Activity::Approval | Activity::Question))
+        );
+        if !open || since.elapsed() > grace {
+            return Ok(rest);
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
 }
 
 /// Waits until the agent is at rest; None when the time is over. The pause can be cancelled meanwhile.
