@@ -266,7 +266,7 @@ pub(super) enum Task {
     PauseAll,
     ResumeAll,
     /// A task for an instance of a host, carried out there.
-    OnHost(HostName, Box<Task>),
+    OnHost(HostName, Box<Self>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -43,7 +43,7 @@ fn they_are_seen_paused_resumed_told_and_attached_to_from_here() {
     terminal.wait_for("ctrl-q detach");
     terminal.write("attached from here");
     terminal.press(&["Enter"]);
-    terminal.wait_for("I hear you: “attached from here”");
+    terminal.wait_for("“attached from here”, noted");
     terminal.press(&["C-q"]);
     terminal.wait_for("bivouac");
 
