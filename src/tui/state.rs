@@ -141,6 +141,16 @@ impl Tab {
             Self::Shell => "Shell",
         }
     }
+
+    /// For a narrow screen.
+    pub(super) fn short_name(self) -> &'static str {
+        match self {
+            Self::Preview => "Prev",
+            Self::Conversation => "Conv",
+            Self::Shell => "Sh",
+            Self::Diff | Self::Runs => self.name(),
+        }
+    }
 }
 
 /// A place in a conversation: the entry with this time.

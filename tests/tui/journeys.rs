@@ -127,6 +127,8 @@ fn what_an_agent_changes_and_says_is_in_its_tabs() {
     terminal.press(&["Tab"]);
     terminal.wait_for("running · current");
     terminal.press(&["Tab"]);
+    terminal.wait_for("enter opens a shell of your own");
+    terminal.press(&["Tab"]);
     terminal.wait_for("❯");
     assert_eq!(instance.prompts(&camp).len(), 2);
     terminal.press(&["?"]);

@@ -99,7 +99,7 @@ fn any_size_is_a_screen() {
     let repository = camp.repository("app");
     camp.start(&repository, "sized", &["-p", "hello"]);
     let terminal = Terminal::sized(&camp, &line(&repository), (40, 10));
-    terminal.wait_for("Preview  Diff  Conversation  Runs");
+    terminal.wait_for("Prev Diff Conv Runs Sh");
     terminal.wait_for("sized");
     for (columns, rows) in [(200, 50), (20, 4), (7, 2), (300, 100), (80, 24)] {
         terminal.resize(columns, rows);

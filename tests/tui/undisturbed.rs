@@ -20,7 +20,7 @@ fn no_commit_of_an_agent_fails_while_the_ui_is_open() {
     terminal.press(&["Tab"]);
     terminal.wait_for("counted.txt");
     terminal.wait_for("+200 −0");
-    terminal.press(&["Tab", "Tab", "Tab"]);
+    terminal.press(&["Tab", "Tab", "Tab", "Tab"]);
     terminal.wait_for("all done");
     let instance = camp.list().remove(0);
     let screen = camp.biv(["peek", "-n", "1000", &instance.id]).run().ok();

@@ -19,12 +19,8 @@ fn places(width: u16) -> Vec<(Tab, u16, &'static str)> {
     Tab::ALL
         .into_iter()
         .map(|tab| {
-            let name = if short {
-                tab.name().get(..4).unwrap_or("Diff")
-            } else {
-                tab.name()
-            };
-            let place = (tab, at, name.trim_end());
+            let name = if short { tab.short_name() } else { tab.name() };
+            let place = (tab, at, name);
             at += u16::try_from(name.len()).unwrap_or(0) + if short { 1 } else { 2 };
             place
         })
