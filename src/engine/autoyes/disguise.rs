@@ -11,8 +11,11 @@ use crate::engine::base::Core;
 use crate::model::{InstanceRecord, without_whitespace};
 use crate::policy::is_hidden;
 
-/// How long an agent's own record of a request may take to appear.
-const WRITTEN: Duration = Duration::from_secs(1);
+/// How long an agent's own record of a request may take to appear while it names no request at all. On a
+/// starved machine an agent draws its dialog seconds before it has written the request down.
+const WRITTEN: Duration = Duration::from_secs(15);
+/// How long it may take where the record names another request.
+const REPLACED: Duration = Duration::from_secs(1);
 const PROBE: Duration = Duration::from_millis(20);
 
 /// Reasons for leaving a dialog to the user.
@@ -53,14 +56,17 @@ impl Core {
         }
         let asked_at = Instant::now();
         loop {
-            let told = match self.asked(provider, record) {
+            let asked = self.asked(provider, record);
+            let silent = asked.as_ref().is_none_or(PendingRequest::is_silent);
+            let told = match asked {
                 None if needed => Err(NO_RECORD),
                 None => Ok(Recorded::Nothing),
-                Some(asked) if !needed && asked.is_silent() => Ok(Recorded::Nothing),
+                Some(_) if !needed && silent => Ok(Recorded::Nothing),
                 Some(asked) => compare(dialog, &asked),
             };
             let certain = matches!(told, Ok(_) | Err(HIDDEN | ELSEWHERE));
-            if certain || asked_at.elapsed() >= WRITTEN {
+            let patience = if silent { WRITTEN } else { REPLACED };
+            if certain || asked_at.elapsed() >= patience {
                 return told.map_err(str::to_owned);
             }
             std::thread::sleep(PROBE);
