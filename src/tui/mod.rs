@@ -22,6 +22,7 @@ mod message;
 mod picker;
 mod run;
 mod state;
+mod tab;
 mod terminal;
 mod text;
 mod theme;

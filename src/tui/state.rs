@@ -13,6 +13,7 @@ use super::filter;
 pub(super) use super::job::{Job, Verb};
 use super::keys::Keymap;
 use super::message::{Pane, StartContext};
+pub(super) use super::tab::Tab;
 use super::theme::Theme;
 use crate::config::{Key, Settings};
 use crate::engine::{ConversationEntry, HostListing, InstanceView, RunHistory};
@@ -103,55 +104,6 @@ pub(super) struct State {
 
 /// Identifies a version of a page: with another stamp the page may have changed.
 pub(super) type Stamp = (InstanceId, Tab, Timestamp, InstanceState);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tab {
-    Preview,
-    Diff,
-    Conversation,
-    Runs,
-    /// The user's own shell in the worktree.
-    Shell,
-}
-
-impl Tab {
-    pub(super) const ALL: [Self; 5] = [
-        Self::Preview,
-        Self::Diff,
-        Self::Conversation,
-        Self::Runs,
-        Self::Shell,
-    ];
-
-    /// The terminal that it shows.
-    pub(super) fn pane(self) -> Option<Pane> {
-        match self {
-            Self::Preview => Some(Pane::Agent),
-            Self::Shell => Some(Pane::Shell),
-            Self::Diff | Self::Conversation | Self::Runs => None,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Preview => "Preview",
-            Self::Diff => "Diff",
-            Self::Conversation => "Conversation",
-            Self::Runs => "Runs",
-            Self::Shell => "Shell",
-        }
-    }
-
-    /// For a narrow screen.
-    pub(super) fn short_name(self) -> &'static str {
-        match self {
-            Self::Preview => "Prev",
-            Self::Conversation => "Conv",
-            Self::Shell => "Sh",
-            Self::Diff | Self::Runs => self.name(),
-        }
-    }
-}
 
 /// A place in a conversation: the entry with this time.
 #[derive(Debug, Clone, PartialEq, Eq)]
