@@ -308,14 +308,6 @@ fn same_index(
         return Ok(!checkout.index_path().exists());
     }
     let index = Index::read(repo, checkout)?;
-    let now = index.entries.iter().map(|entry| StagedEntry {
-        stage: entry.stage,
-        mode: entry.mode,
-        id: entry.id(),
-        assume_unchanged: entry.assume_unchanged,
-        intent_to_add: entry.intent_to_add,
-        skip_worktree: entry.skip_worktree,
-        path: entry.path.clone(),
-    });
+    let now = index.entries.iter().map(StagedEntry::of);
     Ok(now.eq(entries.iter().cloned()))
 }

@@ -10,7 +10,7 @@ use crate::git::call::{SLOW, bytes_to_path, fields};
 use crate::git::{Checkout, GitError, Repo};
 use crate::vault::guard::admin_files;
 use crate::vault::import::{Commit, Content, Edit, Import, Object};
-use crate::vault::index::{Entry, Index};
+use crate::vault::index::Index;
 use crate::vault::manifest::{Kind, raw_number, raw_path};
 use crate::vault::objects::{Wanted, sizes};
 use crate::vault::repository::Vault;
@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
                 rest.remove(&entry.path);
             }
             if !(plain && same) {
-                more.push(staged_entry(entry));
+                more.push(StagedEntry::of(entry));
             }
         }
         let wanted: Vec<Wanted> = more
@@ -416,18 +416,6 @@ fn listed(item: Gathered, id: Option<String>) -> Listed {
         mtime: item.mtime,
         id,
         path: item.path,
-    }
-}
-
-fn staged_entry(entry: &Entry) -> StagedEntry {
-    StagedEntry {
-        stage: entry.stage,
-        mode: entry.mode,
-        id: entry.id(),
-        assume_unchanged: entry.assume_unchanged,
-        intent_to_add: entry.intent_to_add,
-        skip_worktree: entry.skip_worktree,
-        path: entry.path.clone(),
     }
 }
 

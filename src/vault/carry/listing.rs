@@ -9,6 +9,7 @@ use std::fmt::Write;
 use sha2::Digest;
 
 use super::names::{is_admin, is_own_ref, is_part};
+use crate::vault::index::Entry;
 
 const HEADER: &[u8] = b"bivouac export 1";
 
@@ -54,6 +55,20 @@ pub(super) struct StagedEntry {
     pub intent_to_add: bool,
     pub skip_worktree: bool,
     pub path: Vec<u8>,
+}
+
+impl StagedEntry {
+    pub(super) fn of(entry: &Entry) -> Self {
+        Self {
+            stage: entry.stage,
+            mode: entry.mode,
+            id: entry.id(),
+            assume_unchanged: entry.assume_unchanged,
+            intent_to_add: entry.intent_to_add,
+            skip_worktree: entry.skip_worktree,
+            path: entry.path.clone(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
