@@ -197,13 +197,19 @@ pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {
     stage.resume(&instance);
     stage.wait(&instance, "idle");
     assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
-    stage.turn(&instance, "the first word");
-    stage.pause(&instance, &[]);
-    stage.resume(&instance);
-    stage.turn(&instance, "the second word");
+    remember_across_a_pause(stage, &instance);
+    instance
+}
+
+/// The conversation that begins now is the one that a pause takes along.
+#[track_caller]
+pub(crate) fn remember_across_a_pause(stage: &Stage, instance: &Instance) {
+    stage.turn(instance, "the first word");
+    stage.pause(instance, &[]);
+    stage.resume(instance);
+    stage.turn(instance, "the second word");
     let asked = stage.model.request_with("the second word");
     asked.remembers("user", "the first word");
-    instance
 }
 
 /// A command of the agent starts another conversation under us; the pause takes that one along.

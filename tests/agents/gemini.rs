@@ -89,12 +89,7 @@ fn a_kill_before_the_first_turn() {
     let first = instance.session_ref.clone().unwrap();
     assert!(stage.keeps_a_file_of(".gemini/tmp", &first));
     stage.resume(&instance);
-    stage.turn(&instance, "the first word");
-    stage.pause(&instance, &[]);
-    stage.resume(&instance);
-    stage.turn(&instance, "the second word");
-    let asked = stage.model.request_with("the second word");
-    asked.remembers("user", "the first word");
+    acts::remember_across_a_pause(&stage, &instance);
 }
 
 #[test]
