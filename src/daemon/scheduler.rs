@@ -3,12 +3,21 @@
 //! Pure: the caller passes the time, counted from the daemon's start by a clock that stops while the machine
 //! sleeps. So time in which the machine was asleep does not count as idle time.
 
-use std::collections::VecDeque;
+mod job;
+mod retry;
+mod saves;
+mod wakes;
+
 use std::time::Duration;
 
+use self::retry::Retry;
+use self::saves::Saves;
+use self::wakes::Wakes;
 use super::notices::{Notice, Notices};
 use crate::engine::{AutoyesOutcome, FeedResult, InstanceStatus, Seen, Suspended};
 use crate::model::{Activity, PauseReason, State, Timestamp, TurnEnd, UsageLimit};
+
+pub(super) use self::job::{Announcement, Done, Job};
 
 /// An agent that has been at its prompt for this long has ended its turn.
 const SETTLED: Duration = Duration::from_millis(500);
@@ -20,58 +29,6 @@ const SILENCE: Duration = Duration::from_secs(5);
 pub(super) const DRAWN: Duration = Duration::from_millis(100);
 /// An unknown screen is announced only if it stays unknown for this long.
 const UNCLEAR: Duration = Duration::from_secs(1);
-/// The delay after a job that could not run; doubled each time.
-const FIRST_RETRY: Duration = Duration::from_secs(2);
-const LAST_RETRY: Duration = Duration::from_secs(60);
-/// A screen is saved after it has not changed for this long, but not more often than `BETWEEN_SAVES`.
-const AT_REST: Duration = Duration::from_secs(2);
-const BETWEEN_SAVES: Duration = Duration::from_secs(10);
-/// A screen that keeps changing is saved this often.
-const WHILE_BUSY: Duration = Duration::from_secs(30);
-/// After this many failed starts within this time, no further start is tried.
-const WAKES: usize = 3;
-const WAKES_WITHIN: Duration = Duration::from_secs(60);
-
-/// Work for an engine verb. One at a time for each instance.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Job {
-    /// Records that its agent has ended.
-    Settle,
-    /// Sends the next prompt of its queue.
-    Feed,
-    /// Records that the turn of the queue's prompt is over.
-    Finish(TurnEnd),
-    Suspend(PauseReason),
-    /// Takes up the work again after a usage limit.
-    Continue,
-    /// Answers the dialog that it shows, by the policy.
-    Answer,
-}
-
-/// How a job ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Done {
-    Settled,
-    FeedResult(FeedResult),
-    Finished,
-    Suspended(Suspended),
-    Continued(FeedResult),
-    Answered(AutoyesOutcome),
-    /// It could not be done; the reason is in the log.
-    Failed,
-}
-
-/// A change to announce: as an event or as a notification.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Announcement {
-    Activity {
-        activity: Activity,
-        previous: Option<Activity>,
-        /// When its usage limit resets.
-        until: Option<Timestamp>,
-    },
-    Notice(Notice),
-}
 
 #[derive(Debug)]
 pub(super) struct InstanceScheduler {
@@ -93,20 +50,15 @@ pub(super) struct InstanceScheduler {
     /// Its process has ended, or its terminal is gone.
     left: bool,
     job: Option<Job>,
-    retry: Duration,
-    retry_after: Duration,
+    retry: Retry,
     /// When a prompt of the queue was sent, and whether the agent was seen busy since.
     fed: Option<(Duration, bool)>,
     /// A hash of the screen, and the hash of the dialog that needs no further job.
     screen_hash: u64,
     considered: Option<u64>,
-    /// Whether it is being resumed for its queue, and when that failed.
-    waking: bool,
-    failed_wakes: VecDeque<Duration>,
+    wakes: Wakes,
     notices: Notices,
-    /// Since when the screen is unsaved, and when it was saved last.
-    unsaved: Option<Duration>,
-    saved: Option<Duration>,
+    saves: Saves,
     /// It ran before the daemon started: its first activity is not announced.
     found: bool,
 }
@@ -127,15 +79,12 @@ impl InstanceScheduler {
             clients: 0,
             left: false,
             job: None,
-            retry: now,
-            retry_after: FIRST_RETRY,
+            retry: Retry::new(now),
             screen_hash: 0,
             considered: None,
-            waking: false,
-            failed_wakes: VecDeque::new(),
+            wakes: Wakes::default(),
             notices: Notices::default(),
-            unsaved: None,
-            saved: None,
+            saves: Saves::default(),
             found,
         }
     }
@@ -205,9 +154,8 @@ impl InstanceScheduler {
         }
         if queue.waiting > before.queue.waiting {
             // The user has added a prompt: it is tried at once.
-            self.retry = now;
-            self.retry_after = FIRST_RETRY;
-            self.failed_wakes.clear();
+            self.retry.reset(now);
+            self.wakes.forget_failures();
         }
         if before.queue_stopped.is_none() && self.status.queue_stopped.is_some() {
             announcements.push(Announcement::Notice(Notice::Failed));
@@ -233,10 +181,9 @@ impl InstanceScheduler {
         if seen.changed || previous != self.activity {
             self.still = now;
         }
-        // What it showed before the daemon started may not be saved yet. An empty screen is not saved.
-        let is_news = seen.changed || self.saved.is_none();
-        if is_news && seen.last_line.is_some() {
-            self.unsaved.get_or_insert(now);
+        // An empty screen is not saved.
+        if seen.last_line.is_some() {
+            self.saves.seen(now, seen.changed);
         }
         self.clock = match (seen.activity, previous) {
             // A server or a build that the agent has started would end with it.
@@ -310,20 +257,16 @@ impl InstanceScheduler {
         }
     }
 
-    /// When its screen is to be saved: soon after it has come to rest, and from time to time while it works.
+    /// When its screen is to be saved.
     pub(super) fn save_due(&self) -> Option<Duration> {
-        let unsaved = self.unsaved.filter(|_| self.is_running() && !self.left)?;
-        let between = |pause| self.saved.map_or(Duration::ZERO, |saved| saved + pause);
-        let at_rest = (self.still + AT_REST).max(between(BETWEEN_SAVES));
-        let busy = (unsaved + WHILE_BUSY).max(between(WHILE_BUSY));
-        Some(at_rest.min(busy))
+        self.saves
+            .due(self.still)
+            .filter(|_| self.is_running() && !self.left)
     }
 
     /// Marks the screen as saved. Returns whether it is at rest.
     pub(super) fn save(&mut self, now: Duration) -> bool {
-        self.unsaved = None;
-        self.saved = Some(now);
-        now >= self.still + AT_REST
+        self.saves.saved(now, self.still)
     }
 
     /// Its process has ended, or its terminal is gone.
@@ -337,7 +280,8 @@ impl InstanceScheduler {
             return None;
         }
         let job = self.decide(now, camp_paused)?;
-        self.waking = job == Job::Feed && self.is_asleep();
+        self.wakes
+            .set_under_way(job == Job::Feed && self.is_asleep());
         if job == Job::Answer {
             self.considered = Some(self.screen_hash);
         }
@@ -349,9 +293,9 @@ impl InstanceScheduler {
     /// and is tried again.
     pub(super) fn not_started(&mut self, now: Duration) {
         self.job = None;
-        self.waking = false;
+        self.wakes.set_under_way(false);
         self.considered = None;
-        self.retry = now + FIRST_RETRY;
+        self.retry.soon(now);
     }
 
     /// Suspends it for a reason outside the instance, if it is idle.
@@ -364,7 +308,7 @@ impl InstanceScheduler {
     }
 
     fn decide(&self, now: Duration, camp_paused: bool) -> Option<Job> {
-        if now < self.retry {
+        if self.retry.due(now).is_some() {
             return None;
         }
         if self.left && self.is_running() {
@@ -382,7 +326,7 @@ impl InstanceScheduler {
             return self.turn_end(now).map(Job::Finish);
         }
         let waits = queue.waiting > 0 && self.status.queue_stopped.is_none() && !camp_paused;
-        let can_be_woken = self.is_asleep() && !self.has_failed_too_often();
+        let can_be_woken = self.is_asleep() && !self.wakes.have_failed_too_often();
         if waits && (self.is_ready(now) || can_be_woken) {
             return Some(Job::Feed);
         }
@@ -458,29 +402,11 @@ impl InstanceScheduler {
             )
     }
 
-    /// Three resumes within a minute have failed: another one would fail too.
-    fn has_failed_too_often(&self) -> bool {
-        match (self.failed_wakes.front(), self.failed_wakes.back()) {
-            (Some(first), Some(last)) if self.failed_wakes.len() >= WAKES => {
-                last.saturating_sub(*first) <= WAKES_WITHIN
-            }
-            _ => false,
-        }
-    }
-
     /// A job has ended.
     pub(super) fn done(&mut self, now: Duration, done: &Done) {
         self.job = None;
-        if std::mem::take(&mut self.waking) {
-            if *done == Done::FeedResult(FeedResult::Sent) {
-                self.failed_wakes.clear();
-            } else {
-                self.failed_wakes.push_back(now);
-                if self.failed_wakes.len() > WAKES {
-                    self.failed_wakes.pop_front();
-                }
-            }
-        }
+        self.wakes
+            .end(now, *done == Done::FeedResult(FeedResult::Sent));
         let again = match done {
             Done::Settled => {
                 // If it still runs, another process had ended.
@@ -530,11 +456,9 @@ impl InstanceScheduler {
             }
         };
         if again {
-            self.retry = now + self.retry_after;
-            self.retry_after = (self.retry_after * 2).min(LAST_RETRY);
+            self.retry.later(now);
         } else {
-            self.retry = now;
-            self.retry_after = FIRST_RETRY;
+            self.retry.reset(now);
         }
     }
 
@@ -558,7 +482,7 @@ impl InstanceScheduler {
         let idle = (self.job.is_none() && self.idle_for(now).is_some() && !queue.is_open())
             .then(|| Some(self.clock? + self.status.idle_timeout?))
             .flatten();
-        let retry = (self.job.is_none() && now < self.retry).then_some(self.retry);
+        let retry = self.retry.due(now).filter(|_| self.job.is_none());
         // Times in the past wait for another event.
         [unclear, ready, begun, dialog, idle, retry]
             .into_iter()

@@ -1,5 +1,9 @@
 //! The decisions of a scheduler, as tables. The test sets the time.
 
+mod limits;
+mod queue;
+mod saves;
+
 use std::time::Duration;
 
 use super::*;
@@ -175,104 +179,6 @@ fn an_instance_that_is_busy_asks_or_has_a_queue_is_not_suspended() {
 }
 
 #[test]
-fn a_queue_goes_on_turn_by_turn() {
-    let mut scene = Scene::new(InstanceStatus {
-        queue: queue(0, 2),
-        ..status()
-    });
-    scene.shows(10, Activity::Busy);
-    assert_eq!(scene.job(11), None, "it works on something else");
-    scene.shows(12, Activity::Idle);
-    assert_eq!(scene.job(12), None, "it has not settled");
-    assert_eq!(scene.job(13), Some(Job::Feed));
-    scene.stands(14, |status| status.queue = queue(1, 1));
-    scene
-        .scheduler
-        .done(at(14), &Done::FeedResult(FeedResult::Sent));
-    assert_eq!(scene.job(15), None, "its turn may not have begun");
-    scene.shows(15, Activity::Busy);
-    assert_eq!(scene.job(60), None);
-    scene.shows(60, Activity::Approval);
-    assert_eq!(scene.job(90), None, "a question is a person's");
-    scene.shows(91, Activity::Busy);
-    scene.shows(100, Activity::Idle);
-    assert_eq!(scene.job(101), Some(Job::Finish(TurnEnd::Done)));
-    scene.stands(102, |status| status.queue = queue(0, 1));
-    scene.scheduler.done(at(102), &Done::Finished);
-    assert_eq!(scene.job(102), Some(Job::Feed));
-}
-
-#[test]
-fn a_turn_that_was_not_observed_ends_all_the_same() {
-    let mut scene = Scene::new(InstanceStatus {
-        queue: queue(1, 0),
-        ..status()
-    });
-    scene.shows(1, Activity::Idle);
-    assert_eq!(scene.job(2), None);
-    assert_eq!(scene.scheduler.due(at(2)), Some(at(3)));
-    assert_eq!(scene.job(3), Some(Job::Finish(TurnEnd::Done)));
-}
-
-#[test]
-fn a_blocked_or_failed_turn_stops_the_queue() {
-    let started = || {
-        let mut scene = Scene::new(InstanceStatus {
-            queue: queue(1, 1),
-            ..status()
-        });
-        scene.shows(1, Activity::Busy);
-        scene
-    };
-    let mut scene = started();
-    scene.shows(2, Activity::Blocked);
-    assert!(matches!(
-        scene.job(3),
-        Some(Job::Finish(TurnEnd::Failed(_)))
-    ));
-    let mut scene = started();
-    scene.scheduler.agent_ended();
-    assert_eq!(scene.job(3), Some(Job::Settle));
-    let announcements = scene.stands(4, |status| status.state = State::Failed);
-    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
-    scene.scheduler.done(at(4), &Done::Settled);
-    assert!(matches!(
-        scene.job(4),
-        Some(Job::Finish(TurnEnd::Failed(_)))
-    ));
-    let announcements = scene.stands(5, |status| {
-        status.queue = queue(0, 1);
-        status.queue_stopped = Some("the agent has ended".to_owned());
-    });
-    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
-    scene.scheduler.done(at(5), &Done::Finished);
-    assert_eq!(scene.job(1000), None);
-}
-
-#[test]
-fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
-    for (state, reason, camp_paused, fed) in [
-        (State::Paused, PauseReason::User, false, false),
-        (State::Paused, PauseReason::UserInterrupt, false, false),
-        (State::Paused, PauseReason::Error, false, false),
-        (State::Paused, PauseReason::Idle, false, true),
-        (State::Paused, PauseReason::Resource, false, true),
-        (State::Paused, PauseReason::Idle, true, false),
-        (State::Pausing, PauseReason::Idle, false, false),
-        (State::Failed, PauseReason::Idle, false, false),
-    ] {
-        let mut scene = Scene::new(InstanceStatus {
-            state,
-            pause_reason: Some(reason),
-            queue: queue(0, 1),
-            ..status()
-        });
-        let job = scene.scheduler.next_job(at(10), camp_paused);
-        assert_eq!(job, fed.then_some(Job::Feed), "{state:?} {reason:?}");
-    }
-}
-
-#[test]
 fn what_cannot_be_done_now_is_tried_later_and_less_often() {
     let mut scene = Scene::new(InstanceStatus {
         queue: queue(0, 1),
@@ -296,19 +202,6 @@ fn what_cannot_be_done_now_is_tried_later_and_less_often() {
         .done(at(now), &Done::FeedResult(FeedResult::NotNow));
     scene.stands(now + 1, |status| status.queue = queue(0, 2));
     assert_eq!(scene.job(now + 1), Some(Job::Feed));
-}
-
-#[test]
-fn an_agent_without_rules_is_fed_when_it_is_silent() {
-    let mut scene = Scene::new(InstanceStatus {
-        queue: queue(0, 1),
-        has_rules: false,
-        ..status()
-    });
-    scene.shows(0, Activity::Unknown);
-    assert_eq!(scene.job(4), None);
-    assert_eq!(scene.scheduler.due(at(4)), Some(at(5)));
-    assert_eq!(scene.job(5), Some(Job::Feed));
 }
 
 #[test]
@@ -405,37 +298,6 @@ fn without_autoyes_a_dialog_is_left_alone() {
 }
 
 #[test]
-fn three_failing_starts_within_a_minute_stop_a_loop() {
-    let asleep = || {
-        Scene::new(InstanceStatus {
-            state: State::Paused,
-            pause_reason: Some(PauseReason::Idle),
-            queue: queue(0, 1),
-            ..status()
-        })
-    };
-    let mut scene = asleep();
-    for now in [0, 10, 20] {
-        assert_eq!(scene.job(now), Some(Job::Feed));
-        scene
-            .scheduler
-            .done(at(now + 1), &Done::FeedResult(FeedResult::NotNow));
-    }
-    assert_eq!(scene.job(10_000), None);
-    // The user adds a prompt.
-    scene.stands(10_001, |status| status.queue = queue(0, 2));
-    assert_eq!(scene.job(10_001), Some(Job::Feed));
-    // Failures over more than a minute do not count as a loop.
-    let mut scene = asleep();
-    for now in [0, 50, 100, 150] {
-        assert_eq!(scene.job(now), Some(Job::Feed));
-        scene
-            .scheduler
-            .done(at(now + 1), &Done::FeedResult(FeedResult::NotNow));
-    }
-}
-
-#[test]
 fn a_job_for_which_there_was_no_thread_is_tried_again() {
     let mut scene = Scene::new(status());
     scene.shows(10, Activity::Busy);
@@ -454,109 +316,4 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
         assert_eq!(scene.job(turn * 2), Some(Job::Feed));
         scene.scheduler.not_started(at(turn * 2));
     }
-}
-
-#[test]
-fn a_screen_from_before_the_daemon_is_saved_once() {
-    let mut scene = Scene::new(status());
-    scene.still(1, Activity::Idle);
-    assert!(scene.scheduler.save_due().is_some());
-    scene.scheduler.save(at(5));
-    scene.still(20, Activity::Idle);
-    assert_eq!(scene.scheduler.save_due(), None);
-}
-
-#[test]
-fn a_screen_is_saved_when_it_has_come_to_rest_and_now_and_then_before() {
-    let mut scene = Scene::new(status());
-    assert_eq!(scene.scheduler.save_due(), None, "nothing was seen");
-    scene.shows(1, Activity::Busy);
-    assert_eq!(scene.scheduler.save_due(), Some(at(3)));
-    // A screen that keeps changing is saved too.
-    for second in 2..40 {
-        scene.shows(second, Activity::Busy);
-    }
-    assert_eq!(scene.scheduler.save_due(), Some(at(31)));
-    assert!(!scene.scheduler.save(at(40)), "it is busy");
-    assert_eq!(scene.scheduler.save_due(), None, "nothing is new");
-    scene.shows(41, Activity::Idle);
-    assert_eq!(
-        scene.scheduler.save_due(),
-        Some(at(50)),
-        "not at once again"
-    );
-    assert!(scene.scheduler.save(at(50)));
-    scene.still(60, Activity::Idle);
-    assert_eq!(scene.scheduler.save_due(), None, "nothing has changed");
-    scene.shows(70, Activity::Idle);
-    scene.stands(71, |status| status.state = State::Paused);
-    assert_eq!(scene.scheduler.save_due(), None, "it is saved whole");
-}
-
-fn limit(is_over: bool, is_continued: bool) -> Option<UsageLimit> {
-    let at = |seconds| Timestamp::from_epoch(seconds).unwrap();
-    Some(UsageLimit {
-        resets_at: at(1000),
-        ends_at: at(1060),
-        is_over,
-        is_continued,
-    })
-}
-
-#[test]
-fn work_is_taken_up_once_after_a_limit_and_the_queue_waits_for_that() {
-    let mut continuing = status();
-    continuing.continues = true;
-    continuing.queue = queue(1, 1);
-    let mut scene = Scene::new(continuing);
-    scene.shows(5, Activity::Busy);
-    scene.limit = limit(false, false);
-    let announced = scene.shows(10, Activity::Blocked);
-    let until = Timestamp::from_epoch(1000);
-    assert!(announced.contains(&Announcement::Activity {
-        activity: Activity::Blocked,
-        previous: Some(Activity::Busy),
-        until,
-    }));
-    assert_eq!(scene.scheduler.limit_ends(), Timestamp::from_epoch(1060));
-    assert_eq!(scene.job(5000), None, "neither a failure nor an end");
-    scene.limit = limit(true, false);
-    scene.still(5001, Activity::Idle);
-    assert_eq!(scene.scheduler.limit_ends(), None);
-    assert_eq!(scene.scheduler.next_job(at(5100), true), None, "the camp");
-    assert_eq!(scene.job(5100), Some(Job::Continue));
-    let sent = Done::Continued(FeedResult::Sent);
-    scene.scheduler.done(at(5101), &sent);
-    // The turn of the queue's prompt goes on.
-    scene.limit = None;
-    scene.shows(5102, Activity::Busy);
-    assert_eq!(scene.job(5103), None);
-    // The same limit again: not a second time.
-    scene.limit = limit(true, true);
-    scene.shows(5110, Activity::Idle);
-    assert_eq!(scene.job(5120), Some(Job::Finish(TurnEnd::Done)));
-}
-
-#[test]
-fn without_the_setting_a_limit_stops_the_queue_and_never_the_agent() {
-    let mut waiting = status();
-    waiting.queue = queue(1, 1);
-    let mut scene = Scene::new(waiting);
-    scene.shows(5, Activity::Busy);
-    scene.limit = limit(false, false);
-    scene.shows(10, Activity::Blocked);
-    let Some(Job::Finish(TurnEnd::Failed(reason))) = scene.job(20) else {
-        panic!("the turn was cut off");
-    };
-    assert!(reason.contains("usage limit"), "{reason}");
-    // Prompts that wait are sent after the reset.
-    let mut waiting = status();
-    waiting.queue = queue(0, 1);
-    let mut scene = Scene::new(waiting);
-    scene.limit = limit(false, false);
-    scene.shows(10, Activity::Blocked);
-    assert_eq!(scene.job(2000), None, "neither fed nor suspended");
-    scene.limit = limit(true, false);
-    scene.still(2001, Activity::Idle);
-    assert_eq!(scene.job(2010), Some(Job::Feed));
 }
