@@ -1,6 +1,8 @@
 //! The daemon's event loop: it takes messages, lets the schedulers decide, and starts engine verbs.
 
+mod announce;
 mod maintenance;
+mod records;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +12,11 @@ use std::time::Duration;
 use super::awake_clock::AwakeClock;
 use super::jobs;
 use super::message::DaemonMessage;
-use super::notices::Notice;
-use super::scheduler::{Announcement, InstanceScheduler};
+use super::scheduler::InstanceScheduler;
 use super::subscribers::Subscribers;
-use super::thread::{log, spawn};
+use super::thread::log;
 use super::wire::{Answer, Hello, InstanceActivity, Request, Status};
-use crate::engine::{
-    Engine, Error, Events, Notification, Present, Roster, Sources, WatchEvent, Watcher, scaled,
-};
+use crate::engine::{Engine, Error, Events, Present, Roster, Sources, WatchEvent, Watcher, scaled};
 use crate::model::{InstanceId, State};
 
 /// How often the files are scanned, in case a notification was missed.
@@ -323,145 +322,6 @@ impl EventLoop {
             .any(|(id, scheduler)| scheduler.is_running() && !is_there(id))
         {
             self.start_round();
-        }
-    }
-
-    fn load(&mut self, id: &InstanceId, found: bool) {
-        let now = self.now();
-        let Some(status) = self.engine.instance_status(id) else {
-            self.schedulers.remove(id);
-            return;
-        };
-        if status.queue.running > 0 {
-            match self.engine.recover_queue(id) {
-                Ok(true) => {
-                    self.schedulers.remove(id);
-                    return self.load(id, found);
-                }
-                Ok(false) => {}
-                Err(error) => log(&format!("{id}: {error}")),
-            }
-        }
-        self.schedulers
-            .insert(id.clone(), InstanceScheduler::new(status, now, found));
-    }
-
-    fn reload(&mut self, id: &InstanceId) {
-        // Read without comparing file times: these may be too coarse to show a change.
-        self.engine.has_changed(&mut self.roster, id);
-        let now = self.now();
-        match (self.engine.instance_status(id), self.schedulers.get_mut(id)) {
-            (Some(status), Some(scheduler)) => {
-                let announcements = scheduler.record_changed(now, status);
-                self.announce(id, announcements);
-            }
-            (Some(_), None) => self.load(id, false),
-            (None, _) => drop(self.schedulers.remove(id)),
-        }
-    }
-
-    fn scan_files(&mut self) {
-        for id in self.engine.changed(&mut self.roster) {
-            self.reload(&id);
-        }
-        self.read_camp();
-    }
-
-    /// Reads settings and agent files again if they have changed. Files that cannot be read change
-    /// nothing.
-    fn read_settings(&mut self) {
-        let sources = self.engine.sources();
-        if sources == self.sources {
-            return;
-        }
-        match self.engine.reopened() {
-            Ok(engine) => {
-                if engine.config().settings != self.engine.config().settings {
-                    log("the settings were read again");
-                }
-                self.engine = Arc::new(engine);
-                // The set of source files depends on the new settings.
-                self.sources = self.engine.sources();
-                if let Some(watcher) = &self.watcher {
-                    self.engine.update_watcher(watcher);
-                }
-                let ids: Vec<InstanceId> = self.schedulers.keys().cloned().collect();
-                for id in ids {
-                    self.reload(&id);
-                }
-            }
-            Err(error) => {
-                // Logged once for each change.
-                self.sources = sources;
-                log(&error.to_string());
-            }
-        }
-    }
-
-    fn read_camp(&mut self) {
-        match self.engine.camp_is_paused() {
-            Ok(paused) => self.camp_paused = paused,
-            // If it cannot be read, the camp counts as paused: then nothing is started.
-            Err(error) => {
-                self.camp_paused = true;
-                log(&error.to_string());
-            }
-        }
-    }
-
-    fn announce(&self, id: &InstanceId, announcements: Vec<Announcement>) {
-        for announcement in announcements {
-            match announcement {
-                Announcement::Activity {
-                    activity,
-                    previous,
-                    until,
-                } => self.engine.emit_activity(id, activity, previous, until),
-                Announcement::Notice(notice) => self.notify(id, notice),
-            }
-        }
-    }
-
-    fn notify(&self, id: &InstanceId, notice: Notice) {
-        let Some(scheduler) = self.schedulers.get(id) else {
-            return;
-        };
-        let message = match notice {
-            Notice::NeedsYou => "needs you".to_owned(),
-            Notice::Finished => "has finished".to_owned(),
-            Notice::Failed => match &scheduler.status().queue_stopped {
-                Some(reason) => format!("its queue has stopped: {reason}"),
-                None if scheduler.status().state == State::Interrupted => {
-                    "was interrupted: its tmux server is gone".to_owned()
-                }
-                None => "has failed".to_owned(),
-            },
-        };
-        let notification = Notification {
-            name: notice.name(),
-            instance: id.clone(),
-            title: scheduler.status().title.clone(),
-            message,
-        };
-        let engine = Arc::clone(&self.engine);
-        spawn("notify", move || {
-            for trouble in engine.notify(&notification) {
-                log(&trouble);
-            }
-        });
-    }
-
-    fn forward_events(&mut self) {
-        loop {
-            match self.events.next() {
-                Ok(lines) if lines.is_empty() => return,
-                Ok(lines) => {
-                    for line in lines {
-                        self.subscribers.announce(&line);
-                    }
-                }
-                Err(error) => return log(&error.to_string()),
-            }
         }
     }
 
