@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::incoming::{Incoming, blob};
+use super::blobs::blob;
+use super::incoming::Incoming;
 use super::index_file::index_file;
 use super::listing::{Listing, StagedEntry};
 use crate::git::call::{SLOW, bytes_to_path};
@@ -44,7 +45,7 @@ impl Incoming {
         tips.extend(self.keep.clone());
         if let Some(index) = &self.listing.index {
             tips.push(index.tree.clone());
-            let wanted = super::incoming::wanted(
+            let wanted = super::blobs::wanted(
                 index
                     .more
                     .iter()

@@ -1,26 +1,25 @@
 //! Reads an export into a repository that goes away, and believes nothing of it. What is refused here has
 //! written nothing.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, BufReader, Read, Write};
-use std::path::Path;
 
 use super::Part;
+use super::blobs::{blob, wanted};
 use super::bundle::Head;
+use super::checks::{RESERVE, check_paths, check_sizes};
 use super::draft::tree_entries;
 use super::listing::{Listed, Listing, StagedEntry, What, hash_of, parse_clean};
-use super::names::{Trouble, is_relative, trouble};
+use super::refusal::{refused, refused_path};
 use super::scratch::Scratch;
-use crate::git::call::{SLOW, bytes_to_path};
+use crate::git::call::SLOW;
 use crate::git::disk::free_bytes;
 use crate::git::{GitError, Repo};
 use crate::vault::closure::without;
 use crate::vault::manifest::{Item, Kind, Manifest, Source};
-use crate::vault::objects::{Wanted, read_blobs, sizes};
+use crate::vault::objects::sizes;
 use crate::vault::repository::Vault;
 
-/// Kept free beyond what an export takes.
-const RESERVE: u64 = 64 << 20;
 /// A longer manifest is refused.
 const LONGEST_MANIFEST: u64 = 256 << 20;
 /// All parts together, which are read into memory.
@@ -166,16 +165,6 @@ pub(crate) fn read_export(
         hash,
         bytes,
     })
-}
-
-pub(super) fn refused(problem: &str) -> GitError {
-    GitError::ExportRefused {
-        problem: problem.to_owned(),
-    }
-}
-
-fn refused_path(path: &[u8], problem: &str) -> GitError {
-    refused(&format!("`{}` {problem}", path.escape_ascii()))
 }
 
 /// The commits that the export builds on.
@@ -388,109 +377,6 @@ fn item_of(work: &Listed) -> Item {
         source: work.id.clone().map_or(Source::Nowhere, Source::Object),
         path: work.path.clone(),
     }
-}
-
-/// No path leads out of the worktree, into git's directory, or through something that is no directory.
-fn check_paths(manifest: &Manifest, entries: &[StagedEntry], nested: bool) -> Result<(), GitError> {
-    let mut kinds: BTreeMap<&[u8], Kind> = BTreeMap::new();
-    for item in &manifest.items {
-        if item.path == b"." && item.kind == Kind::Directory {
-            continue;
-        }
-        kinds.insert(&item.path, item.kind);
-    }
-    for path in kinds.keys() {
-        match trouble(path) {
-            None => {}
-            Some(Trouble::Nested) if nested => {}
-            Some(Trouble::Nested) => {
-                return Err(GitError::NestedRepository {
-                    path: bytes_to_path(path),
-                });
-            }
-            Some(Trouble::LeadsOut) => return Err(refused_path(path, "leads out of the worktree")),
-            Some(Trouble::GitDirectory) => {
-                return Err(refused_path(path, "leads into git's own directory"));
-            }
-        }
-        let mut above = *path;
-        while let Some(cut) = above.iter().rposition(|byte| *byte == b'/') {
-            above = &above[..cut];
-            if kinds.get(above) != Some(&Kind::Directory) {
-                return Err(refused_path(path, "lies in something that is no directory"));
-            }
-        }
-    }
-    for entry in entries {
-        // Git judges them again, whenever it writes one of them.
-        if !is_relative(&entry.path) || trouble(&entry.path).is_some() {
-            return Err(refused_path(&entry.path, "may not be in an index"));
-        }
-    }
-    Ok(())
-}
-
-/// The bytes are as many as the manifest says, and fit on the disk.
-fn check_sizes(vault: &Vault, manifest: &Manifest, disk: &Path) -> Result<(), GitError> {
-    let with_bytes: Vec<(&Item, &String)> = manifest
-        .items
-        .iter()
-        .filter_map(|item| match &item.source {
-            Source::Object(id) => Some((item, id)),
-            _ => None,
-        })
-        .collect();
-    let found = sizes(vault, &wanted(with_bytes.iter().map(|(_, id)| *id)))?;
-    let mut total = 0_u64;
-    for ((item, _), size) in with_bytes.iter().zip(found) {
-        if size != Some(item.size) {
-            return Err(refused_path(
-                &item.path,
-                "has not the bytes that its manifest says",
-            ));
-        }
-        if item.kind == Kind::Symlink && item.size > 4095 {
-            return Err(refused_path(&item.path, "is a link that is too long"));
-        }
-        total = total.saturating_add(item.size);
-    }
-    let free = free_bytes(disk)?.saturating_sub(RESERVE);
-    if total > free {
-        return Err(refused(&format!(
-            "its files take {total} bytes, and {free} are free"
-        )));
-    }
-    Ok(())
-}
-
-pub(super) fn wanted<'a>(ids: impl Iterator<Item = &'a String>) -> Vec<Wanted> {
-    ids.map(|id| Wanted {
-        id: id.clone(),
-        size: 0,
-    })
-    .collect()
-}
-
-/// The bytes of a blob that is not larger than this.
-pub(super) fn blob(vault: &Vault, id: &str, limit: u64) -> Result<Vec<u8>, GitError> {
-    let wanted = Wanted {
-        id: id.to_owned(),
-        size: 0,
-    };
-    let size = sizes(vault, std::slice::from_ref(&wanted))?;
-    match size.first().copied().flatten() {
-        Some(size) if size <= limit => {}
-        Some(_) => return Err(refused("a part of it is too large")),
-        None => return Err(refused(&format!("{id} is missing in it"))),
-    }
-    let mut bytes = Vec::new();
-    read_blobs(vault, &[wanted], |_, blob| {
-        if let Some(found) = blob.as_ref().and_then(|blob| blob.bytes()) {
-            bytes = found.to_vec();
-        }
-        Ok(())
-    })?;
-    Ok(bytes)
 }
 
 fn blob_at(vault: &Vault, name: &str) -> Result<Vec<u8>, GitError> {

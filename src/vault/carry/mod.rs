@@ -16,7 +16,9 @@
 //! into such a repository and believes nothing of it; [`arrival`] writes the worktree and compares it.
 
 mod arrival;
+mod blobs;
 mod bundle;
+mod checks;
 mod draft;
 mod gather;
 mod incoming;
@@ -25,6 +27,7 @@ mod listing;
 mod names;
 mod order;
 mod outgoing;
+mod refusal;
 mod scratch;
 #[cfg(test)]
 mod tests;

@@ -116,7 +116,7 @@ impl Two {
         let mut outgoing = self.export();
         let vault = &outgoing.scratch.vault;
         let commit = &outgoing.head.commit;
-        let manifest = super::incoming::blob(
+        let manifest = super::blobs::blob(
             vault,
             &git(vault.dir(), &["rev-parse", &format!("{commit}:manifest")]),
             u64::MAX,
