@@ -9,9 +9,10 @@ use std::path::Path;
 
 use super::aider::told;
 use super::described;
+use super::locate::TranscriptLookup;
 use super::opencode::Database;
 use super::pending::{PendingRequest, pending};
-use super::place::{TranscriptLookup, TranscriptQuery, resolved_directory};
+use super::place::{TranscriptQuery, resolved_directory};
 use super::reading::{TranscriptFile, TranscriptForm};
 use crate::agents::{Host, Provider, TranscriptFormat};
 

@@ -14,6 +14,7 @@ mod described;
 mod gemini;
 mod json_lines;
 mod lines;
+mod locate;
 mod opencode;
 mod pending;
 mod place;
@@ -24,10 +25,11 @@ mod usage;
 mod value;
 
 pub(crate) use bookmark::Bookmark;
+pub(crate) use locate::TranscriptLookup;
 pub(in crate::agents) use opencode::Database;
 pub(crate) use pending::PendingRequest;
+pub(crate) use place::TranscriptQuery;
 pub(in crate::agents) use place::resolved_directory;
-pub(crate) use place::{TranscriptLookup, TranscriptQuery};
 pub(crate) use reading::Continuity;
 #[cfg(test)]
 use reading::{TranscriptFile, TranscriptForm};
