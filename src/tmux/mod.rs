@@ -9,6 +9,7 @@ mod configuration;
 mod control;
 mod control_sequences;
 mod error;
+mod hub;
 mod pane;
 mod pane_pipe;
 mod screen;
