@@ -6,8 +6,8 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::crowd;
-use crate::fingerprint::fingerprint;
 use crate::ground::{Ground, camp, differing, long, states};
+use crate::portable::portable;
 use crate::states::{State, raw_git};
 
 const WAYS: [(&str, &[&str]); 2] = [("parked", &[]), ("thinned", &["--remove-worktree"])];
@@ -37,37 +37,6 @@ const SPARSE: &[&str] = &["admin config.worktree", "status: ", "entries: ", "fla
 /// What git makes of the same files and entries by itself: a split index is written whole, and a file that git
 /// has not looked at yet is filtered when it does.
 const BY_GIT: &[(&str, &str)] = &[("split-index", "flags: "), ("filter-broken", "status: ")];
-
-/// What is the same wherever the worktree lies.
-fn portable(main: &Path, worktree: &Path) -> Vec<String> {
-    const KINDS: &[&str] = &[
-        "path ",
-        "admin ",
-        "status: ",
-        "entries: ",
-        "flags: ",
-        "resolve-undo: ",
-        "HEAD: ",
-        "branch: ",
-        "own refs: ",
-        "log: ",
-        "staged: ",
-        "submodules: ",
-    ];
-    // The links between the two halves of a worktree, and files that git writes to speed itself up.
-    const NOT: &[&str] = &[
-        "path .git: ",
-        "admin gitdir: ",
-        "admin commondir: ",
-        "admin sharedindex.",
-        "admin index.lock",
-    ];
-    fingerprint(main, worktree)
-        .into_iter()
-        .filter(|line| KINDS.iter().any(|kind| line.starts_with(kind)))
-        .filter(|line| !NOT.iter().any(|kind| line.starts_with(kind)))
-        .collect()
-}
 
 /// The repository at another place, without anything that only the instance has.
 fn clone_of(ground: &Ground, directory: &Path) -> PathBuf {

@@ -28,6 +28,8 @@ mod writers;
 
 #[path = "../support/fingerprint.rs"]
 mod fingerprint;
+#[path = "../support/portable.rs"]
+mod portable;
 #[path = "../support/states.rs"]
 mod states;
 #[path = "../support/mod.rs"]
