@@ -25,6 +25,22 @@ fn without_a_terminal_there_is_no_terminal_ui() {
 }
 
 #[test]
+fn without_a_terminal_a_review_comes_from_a_file() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "feature", &[]);
+    let answer = camp.biv(["review", "feature"]).run().fails(2);
+    insta::assert_snapshot!(answer.said(), @r"
+    error: a review in the UI needs a terminal
+      hint: `--from FILE` sends the comments of a file, `--from -` those of standard input
+    ");
+    // In a terminal it would open; `--json` asks for no UI.
+    let answer = camp.biv(["review", "--json", "feature"]).run().fails(2);
+    assert_eq!(answer.error()["code"], "usage");
+    assert_eq!(instance.prompts(&camp).len(), 0);
+}
+
+#[test]
 fn an_error_is_a_sentence_its_cause_and_a_hint() {
     let camp = Camp::new();
     let answer = camp.biv(["show", "nobody"]).run().fails(3);
