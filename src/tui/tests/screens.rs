@@ -2,7 +2,7 @@
 
 use super::driver::*;
 use crate::engine::{RunHistory, Speaker};
-use crate::model::{RunState, State as InstanceState};
+use crate::model::{Activity, RunState, State as InstanceState};
 use crate::tui::message::Page;
 use crate::tui::theme::Theme;
 
@@ -37,6 +37,64 @@ fn camp_at(columns: u16, rows: u16) -> Driver {
 #[test]
 fn list_and_preview() {
     insta::assert_snapshot!(camp_at(110, 26).screen());
+}
+
+/// The first row says until when; where the title would have no room, the row below does.
+#[test]
+fn a_blocked_one_says_until_when() {
+    let row_of = |columns, until: i64, others: usize| {
+        let mut view = doing(
+            instance('z', "fix the login", InstanceState::Running),
+            Activity::Blocked,
+        );
+        view.blocked_until = Some(at(until));
+        let mut camp = vec![view];
+        for letter in "bcdfghjkmnpqrstv".chars().take(others) {
+            camp.push(instance(letter, "another", InstanceState::Running));
+        }
+        let screen = Driver::with(columns, 24, camp).screen();
+        // Without the header of the page, which has the title too.
+        let lines = screen.lines().skip(2);
+        let rows: Vec<&str> = lines
+            .skip_while(|line| !line.contains("fix the"))
+            .take(2)
+            .collect();
+        let list = |row: &str| {
+            row.split('│')
+                .next()
+                .unwrap_or_default()
+                .trim_end()
+                .to_owned()
+        };
+        (list(rows[0]), list(rows[1]))
+    };
+    // The time of the driver is a minute earlier.
+    let soon = at(61).local_clock(at(60));
+    let (first, _) = row_of(120, 61, 0);
+    assert!(first.contains("fix the l"), "{first}");
+    assert!(first.ends_with(&format!("blocked until {soon}")), "{first}");
+    let (first, second) = row_of(80, 61, 0);
+    assert!(
+        first.contains("fix the login") && first.ends_with("blocked"),
+        "{first}"
+    );
+    assert!(second.ends_with(&format!("until {soon}")), "{second}");
+    // One row for each instance.
+    let (first, _) = row_of(80, 61, 15);
+    assert!(first.contains("fix the login"), "{first}");
+    assert!(first.ends_with(&format!(" until {soon}")), "{first}");
+    let days = 3 * 24 * 60;
+    let (first, second) = row_of(120, days, 0);
+    assert!(
+        first.contains("fix the login") && first.ends_with("blocked"),
+        "{first}"
+    );
+    assert!(second.contains("until YYYY-MM-DD hh:mm"), "{second}");
+    let (first, _) = row_of(80, days, 15);
+    assert!(
+        first.contains("fix the login") && first.ends_with("blocked"),
+        "{first}"
+    );
 }
 
 #[test]

@@ -17,6 +17,11 @@ use crate::tui::text::{columns, cut};
 /// From this age on, the age of a host's answer is shown.
 const SLOW: Duration = Duration::from_secs(20);
 
+/// So many columns of a row are for the title and the marks before it, the word `blocked` and the spaces.
+const TITLE: usize = 23;
+/// A time of this day is no wider: `until 14:30`.
+const CLOCK: usize = 11;
+
 /// The heading: the count, the filter and the marks.
 pub(super) fn head(state: &State, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     let theme = &state.theme;
@@ -116,6 +121,19 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let selected = state.selected.as_ref() == Some(&view.id);
     let marked = state.marks.contains(&view.id);
     let (kind, mut words) = shown_state(state, view);
+    // The title matters more than the time, which may have a date; the row below has room for it.
+    let mut until = words
+        .strip_prefix("blocked ")
+        .filter(|until| columns(until) + TITLE > usize::from(area.width))
+        .map(str::to_owned);
+    if until.is_some() {
+        words.truncate("blocked".len());
+    }
+    if area.height < 2
+        && let Some(clock) = until.take_if(|until| columns(until) <= CLOCK)
+    {
+        words = clock;
+    }
     let old = state.is_old(view);
     let state_style = if old { theme.dim } else { style(state, kind) };
     if old {
@@ -167,7 +185,7 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
     let detail = match state.job_of(&view.id).filter(|job| !job.step.is_empty()) {
         Some(job) => job.step.clone(),
         None if view.asks.is_some() => asked(view),
-        None => telling(state, view),
+        None => until.unwrap_or_else(|| telling(state, view)),
     };
     let detail_style = if view.asks.is_some() && !old {
         theme.needs_you

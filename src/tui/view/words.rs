@@ -47,7 +47,10 @@ pub(super) fn style(state: &State, kind: StatusKind) -> Style {
 pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, String) {
     let shown = state.shown(view);
     let words = match shown {
-        (InstanceState::Running, Some(Activity::Blocked)) => "blocked".to_owned(),
+        (InstanceState::Running, Some(Activity::Blocked)) => match view.blocked_until {
+            Some(until) => format!("blocked until {}", until.local_clock(state.now)),
+            None => "blocked".to_owned(),
+        },
         (InstanceState::Running, Some(Activity::Question)) => "question".to_owned(),
         (InstanceState::Running, Some(Activity::Menu)) => "in a menu".to_owned(),
         (InstanceState::Running, Some(Activity::Idle)) => match &view.background {
