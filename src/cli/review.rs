@@ -13,6 +13,7 @@ use super::progress::StepLine;
 use super::report::Report;
 use super::ui;
 use crate::engine::Engine;
+use crate::tui::Opening;
 
 /// More is no review of a person.
 const LARGEST: u64 = 1 << 20;
@@ -38,7 +39,7 @@ pub(super) fn run(args: &ReviewArgs, engine: &Engine, output: &Output) -> Comman
                 "`--from FILE` sends the comments of a file, `--from -` those of standard input",
             ));
         }
-        return ui::open(output, Some(engine.review(given)?.instance));
+        return ui::open(output, Opening::Review(engine.review(given)?.instance));
     };
     let text = read(from)?;
     ensure_if_asleep(given, engine, output);

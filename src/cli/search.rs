@@ -6,9 +6,11 @@ use super::context::CommandResult;
 use super::log::speaker_name;
 use super::output::Output;
 use super::report::Report;
+use super::ui;
 use super::words::{BOLD, DIM, RESET};
 use crate::engine::{Engine, SearchResult};
 use crate::model::State;
+use crate::tui::Opening;
 
 /// Find words in all conversations, also of killed instances
 #[derive(Debug, Args)]
@@ -19,6 +21,9 @@ pub(super) struct SearchArgs {
     /// The newest N matches
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     pub last: usize,
+    /// Show them in the UI, where Enter opens the conversation at that place
+    #[arg(long, conflicts_with = "last")]
+    pub ui: bool,
 }
 
 pub(super) fn run(args: &SearchArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -27,6 +32,9 @@ pub(super) fn run(args: &SearchArgs, engine: &Engine, output: &Output) -> Comman
             "there is nothing to search for",
             "give one or more words",
         ));
+    }
+    if args.ui {
+        return ui::open(output, Opening::Search(args.words.join(" ")));
     }
     let result = engine.search(&args.words, args.last)?;
     for unreadable in &result.unreadable {

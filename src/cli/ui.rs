@@ -6,15 +6,14 @@ use super::context::{CommandResult, engine};
 use super::new::current_dir;
 use super::output::Output;
 use super::report::Report;
-use crate::model::InstanceId;
-use crate::tui;
+use crate::tui::{self, Opening};
 
 pub(super) fn run(output: &Output) -> CommandResult {
-    open(output, None)
+    open(output, Opening::List)
 }
 
-/// Opens the UI, with a review of this instance if one is named.
-pub(super) fn open(output: &Output, review: Option<InstanceId>) -> CommandResult {
+/// Opens the UI, with this first.
+pub(super) fn open(output: &Output, opening: Opening) -> CommandResult {
     if output.wants_json() {
         return Err(Report::usage(
             "the terminal UI has nothing to say in JSON",
@@ -24,7 +23,7 @@ pub(super) fn open(output: &Output, review: Option<InstanceId>) -> CommandResult
     let options = tui::Options {
         directory: current_dir()?,
         no_color: !output.is_coloured(),
-        review,
+        opening,
     };
     let ending = tui::run(engine()?, options)?;
     if let Some(words) = ending.under_way() {

@@ -33,4 +33,4 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use run::{Options, run};
+pub(crate) use run::{Opening, Options, run};

@@ -63,6 +63,18 @@ impl Picker {
         }
     }
 
+    /// The same, while these words are searched for.
+    pub(super) fn search_for(words: &str) -> Self {
+        Self {
+            content: Content::Search {
+                words: words.to_owned(),
+                found: None,
+            },
+            input: Some(Editor::one_line(words)),
+            at: 0,
+        }
+    }
+
     pub(super) fn queue(id: InstanceId, title: Title) -> Self {
         Self {
             content: Content::Queue {

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGWINCH};
 
+use super::dialog::Dialog;
 use super::feed::Feed;
 use super::hosts::{self, HostFeed};
 use super::input::Input;
 use super::keys::Keymap;
 use super::mailbox::{Inbox, Mailbox, mailbox};
-use super::message::{AttachResult, Message, Pane, UiRequest};
+use super::message::{AttachResult, Lookup, Message, Pane, UiRequest};
+use super::picker::Picker;
 use super::state::State;
 use super::terminal::{Screen, restore};
 use super::theme::Theme;
@@ -23,7 +25,7 @@ use super::update::update;
 use super::view::draw;
 use super::work::Workers;
 use crate::engine::{Engine, HostName, Silent};
-use crate::model::{InstanceId, Timestamp};
+use crate::model::{InstanceId, Timestamp, printable_line};
 use crate::report::Report;
 
 /// The time between two frames of an animation.
@@ -50,8 +52,17 @@ static WAITING: AtomicBool = AtomicBool::new(false);
 pub(crate) struct Options {
     pub directory: PathBuf,
     pub no_color: bool,
-    /// The instance whose diff is opened for comments.
-    pub review: Option<InstanceId>,
+    pub opening: Opening,
+}
+
+/// What is shown first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Opening {
+    List,
+    /// The diff of this instance, for comments.
+    Review(InstanceId),
+    /// Where these words were said.
+    Search(String),
 }
 
 /// The UI has been left; tasks may still be running.
@@ -118,7 +129,16 @@ pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
     listen_for_signals(mailbox.clone()).map_err(|error| unusable(&error))?;
     let mut screen = Screen::take(settings.ui.mouse).map_err(|error| unusable(&error))?;
     let mut state = State::new(settings, keymap, theme, size(), now());
-    state.opening = options.review;
+    let mut sought = None;
+    match options.opening {
+        Opening::List => {}
+        Opening::Review(id) => state.opening = Some(id),
+        Opening::Search(words) => {
+            let words = printable_line(words.trim());
+            state.dialog = Some(Dialog::Pick(Box::new(Picker::search_for(&words))));
+            sought = Some(Lookup::Search(words));
+        }
+    }
     let mut ui = Ui {
         state,
         input: Input::default(),
@@ -130,6 +150,9 @@ pub(crate) fn run(engine: Engine, options: Options) -> Result<Ending, Report> {
         last_frame: Instant::now(),
     };
     ui.workers.survey();
+    if let Some(lookup) = sought {
+        ui.workers.look(lookup);
+    }
     let ended = ui.run(&mut screen);
     drop(screen);
     let under_way = ui

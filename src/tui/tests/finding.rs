@@ -8,6 +8,7 @@ use crate::engine::{Listing, QueueView, SearchMatch, SearchResult, Speaker};
 use crate::model::{Queue, State as InstanceState, Title};
 use crate::tui::dialog::Dialog;
 use crate::tui::message::{Lookup, LookupResult, Message, Page, Task, UiRequest};
+use crate::tui::picker::Picker;
 use crate::tui::state::Tab;
 
 fn titles(driver: &Driver) -> Vec<String> {
@@ -118,6 +119,36 @@ fn a_search_opens_the_conversation_where_it_was_said() {
     );
     let screen = driver.screen();
     assert!(screen.contains("the session time"), "{screen}");
+}
+
+#[test]
+fn a_search_of_the_command_line_is_there_when_the_ui_opens() {
+    let mut driver = camp_driver();
+    driver.state.dialog = Some(Dialog::Pick(Box::new(Picker::search_for("session time"))));
+    let screen = driver.screen();
+    assert!(screen.contains("session time"), "{screen}");
+    let found = SearchResult {
+        matches: vec![SearchMatch {
+            id: of('c'),
+            title: Title::new("milk").unwrap(),
+            state: InstanceState::Running,
+            turn: 2,
+            timestamp: at(3),
+            speaker: Speaker::Assistant,
+            line: "the session time is over".to_owned(),
+        }],
+        left_out: 0,
+        unreadable: Vec::new(),
+    };
+    let result = LookupResult::Search("session time".to_owned(), found);
+    looked(&mut driver, result);
+    let screen = driver.screen();
+    assert!(screen.contains("the session time is over"), "{screen}");
+    // Enter opens what is chosen, and does not search again.
+    driver.press("enter");
+    assert_eq!(driver.state.dialog, None);
+    assert_eq!(driver.state.selected, Some(of('c')));
+    assert_eq!(driver.state.tab, Tab::Conversation);
 }
 
 #[test]
