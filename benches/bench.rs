@@ -131,6 +131,7 @@ fn listing(bench: &mut Bench) {
         10.0,
         "ms",
     ));
+    looks(bench);
     camp.multiply_records(990);
     let thousand = median_ms(9, || timed(|| camp.biv(&["list"])));
     bench.row(Row::below(
@@ -140,6 +141,33 @@ fn listing(bench: &mut Bench) {
         100.0,
         "ms",
     ));
+}
+
+/// The commands that only look, with 50 instances, beside the same questions to tmux and git.
+fn looks(bench: &mut Bench) {
+    let camp = Camp::new();
+    let repository = camp.repository(50);
+    let all = ["new", "agent", "-n", "50", "-a", "shell", "--", "cat"];
+    camp.biv_in(&repository, &all);
+    // As above.
+    std::thread::sleep(std::time::Duration::from_secs(4));
+    camp.biv(&["list"]);
+    for (key, against, what, words) in [
+        ("list-50", "list-50-raw", "`biv list`, 50", &["list"][..]),
+        ("show", "show-raw", "`biv show`", &["show", "agent-7"]),
+        ("peek", "peek-raw", "`biv peek`", &["peek", "agent-7"]),
+        ("status", "status-raw", "`biv status`, 50", &["status"]),
+    ] {
+        camp.biv(words);
+        let (mut ours, mut raw) = (Vec::new(), Vec::new());
+        for _ in 0..15 {
+            ours.push(timed(|| camp.biv(words)));
+            raw.push(timed(|| camp.raw_looks(&repository)));
+        }
+        bench.row(Row::below(key, what, support::median(&ours), 10.0, "ms"));
+        let what = format!("{what}, to `tmux ls` + `git worktree list`");
+        bench.row(Row::ratio_at_most(against, &what, &ours, &raw, 1.5));
+    }
 }
 
 fn small_repository(bench: &mut Bench) {

@@ -171,6 +171,23 @@ impl Camp {
         assert!(status.is_ok_and(|status| status.success()), "tmux {args:?}");
     }
 
+    /// What a look asks at the very least, of Bivouac's own server and of a repository.
+    pub(crate) fn raw_looks(&self, repository: &Path) {
+        let socket = self.home().join("run/tmux.sock");
+        let quiet = |command: &mut Command| {
+            let done = command.stdin(Stdio::null()).stdout(Stdio::null()).status();
+            assert!(done.is_ok_and(|status| status.success()), "{command:?}");
+        };
+        quiet(
+            Command::new("tmux")
+                .arg("-S")
+                .arg(socket)
+                .args(["-N", "ls"]),
+        );
+        let listed = ["worktree", "list"];
+        quiet(Command::new("git").current_dir(repository).args(listed));
+    }
+
     /// What bringing a parked worktree back is at the very least: a rename and a session.
     pub(crate) fn raw_session_and_rename(&self, name: &str) -> f64 {
         let (here, there) = (

@@ -19,8 +19,10 @@ pub(super) struct ShowArgs {
 }
 
 pub(super) fn run(args: &ShowArgs, engine: &Engine, output: &Output) -> CommandResult {
-    engine.refresh_pull_request(&args.instance.instance);
-    let view = engine.show(&args.instance.instance)?;
+    let mut view = engine.show(&args.instance.instance)?;
+    if view.pull_request.is_some() {
+        view.pull_request = engine.refreshed_pull_request(&view.id);
+    }
     Ok(output.result(&view, || describe(&view, output.is_verbose())))
 }
 

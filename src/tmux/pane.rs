@@ -49,7 +49,7 @@ impl Death {
 
 impl Pane {
     /// Dead, and its status is not known: tmux may not have reaped its process yet.
-    pub(super) fn is_unclear(&self) -> bool {
+    pub(crate) fn is_unclear(&self) -> bool {
         matches!(
             self.death,
             Some(Death {

@@ -67,6 +67,30 @@ impl Server {
         Ok((panes, shots))
     }
 
+    /// The pane of an instance and its screenshot; in one call where it is the expected pane.
+    pub(crate) fn pane_and_shot(
+        &self,
+        instance: &InstanceId,
+        expected: Option<&str>,
+    ) -> Result<(Option<Pane>, Option<Screenshot>), TmuxError> {
+        let (panes, shots) = self.panes_and_batch(expected.as_slice())?;
+        let own = panes
+            .into_iter()
+            .find(|pane| pane.instance.as_ref() == Some(instance));
+        let pane = match own {
+            Some(pane) if pane.is_unclear() => self.pane_of(instance)?,
+            own => own,
+        };
+        let Some(pane) = pane else {
+            return Ok((None, None));
+        };
+        let shot = match shots.into_iter().find(|shot| shot.pane == pane.id) {
+            Some(shot) => Some(shot),
+            None => self.look(&[&pane.id])?.into_iter().next(),
+        };
+        Ok((Some(pane), shot))
+    }
+
     fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         // Without a socket there is no server; `panes` handles that.
         let output = match self.socket_path().exists() {
@@ -115,13 +139,19 @@ impl Server {
         Ok(text)
     }
 
-    /// A pane and its last lines, with colours, in one call; None where there is no such pane.
-    pub(crate) fn pane_and_text(&self, pane: &str) -> Result<Option<(Pane, String)>, TmuxError> {
+    /// A pane and the last lines of its history and screen, with colours, in one call; None where there is no
+    /// such pane. Without a number, as many as are captured at once.
+    pub(crate) fn pane_and_text(
+        &self,
+        pane: &str,
+        lines: Option<usize>,
+    ) -> Result<Option<(Pane, String)>, TmuxError> {
+        let lines = lines.unwrap_or(WHOLE);
         let answer = self
             .client()
             .args(["-N", "display-message", "-p", "-t", pane, &format()])
             .args([";", "capture-pane", "-p", "-e", "-J"])
-            .args(["-S", &format!("-{WHOLE}"), "-t", pane])
+            .args(["-S", &format!("-{lines}"), "-t", pane])
             .text();
         let answer = match answer.map_err(|error| no_pane(error, pane)) {
             Ok(answer) => answer,

@@ -75,6 +75,15 @@ fn few_programs_are_started() {
     });
     at_most(7, &resume);
     first.wait_idle(&counted.camp);
+    for look in [
+        &["show", "first"][..],
+        &["peek", "first"],
+        &["status"],
+        &["list"],
+    ] {
+        let asked = counted.during("tmux", |camp| drop(camp.biv(look).run().ok()));
+        at_most(1, &asked);
+    }
     drop(counted.camp.biv(["pause", "first"]).run().ok());
     let land = counted.during("git", |camp| drop(camp.biv(["land", "first"]).run().ok()));
     at_most(11, &land);

@@ -45,10 +45,10 @@ impl Engine {
         self.core.unwatch_pull_request(given)
     }
 
-    /// Asks the forge about the pull request of an instance, if there is one and the last answer is older
-    /// than a minute.
-    pub(crate) fn refresh_pull_request(&self, given: &str) {
-        self.core.refresh_pull_request(given);
+    /// What is known of the pull request of an instance. The forge is asked if the last answer is older than a
+    /// minute.
+    pub(crate) fn refreshed_pull_request(&self, id: &InstanceId) -> Option<PullRequestInfo> {
+        self.core.refreshed_pull_request(id)
     }
 
     /// Asks the forges about all pull requests, each at most once a minute, and queues what is new in those

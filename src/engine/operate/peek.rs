@@ -1,21 +1,21 @@
 //! The screen of an agent as text, and the diff of its work.
 
-use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::base::{Core, Error, Found, Scope, now};
 use crate::engine::watch::archive::Saving;
 use crate::engine::watch::live::save_live;
 use crate::git::{self, DiffOutput, Repo};
 use crate::model::{InstanceId, RestingState, last_lines, printable};
 use crate::store::LoadedInstance;
+use crate::tmux::Pane;
 use crate::vault;
 
 impl Core {
     /// The last lines of an agent's screen; of one that does not run, from what was saved.
     pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
-        let found = self.settled(given, Scope::Living)?;
-        let server = self.server_of(&found.record);
-        let text = match server.pane_of(&found.record.id)? {
-            // Enough above the screen: wrapped lines are joined, empty ones cut off.
-            Some(pane) => server.tail(&pane.id, lines, true)?,
+        let look = |found: &Found| self.last_lines_of(found, lines);
+        let (found, _, text) = self.settled_by(given, Scope::Living, look)?;
+        let text = match text {
+            Some(text) => text,
             None => {
                 let path = crate::engine::watch::archive::scrollback(&found.dir);
                 match std::fs::read(&path) {
@@ -33,6 +33,29 @@ impl Core {
         })
     }
 
+    /// The pane of an instance and its last lines.
+    fn last_lines_of(
+        &self,
+        found: &Found,
+        lines: usize,
+    ) -> Result<(Option<Pane>, Option<String>), Error> {
+        let record = &found.record;
+        let server = self.server_of(record);
+        let expected = match &record.place {
+            Some(place) => server.pane_and_text(&place.pane, Some(lines))?,
+            None => None,
+        };
+        let is_own = |pane: &Pane| pane.instance.as_ref() == Some(&record.id) && !pane.is_unclear();
+        if let Some((pane, text)) = expected.filter(|(pane, _)| is_own(pane)) {
+            return Ok((Some(pane), Some(text)));
+        }
+        let Some(pane) = server.pane_of(&record.id)? else {
+            return Ok((None, None));
+        };
+        let text = server.tail(&pane.id, lines, true)?;
+        Ok((Some(pane), Some(text)))
+    }
+
     /// Saves the screen of a running agent, so that something is left of it when its server goes away.
     pub(crate) fn save_screen(&self, id: &InstanceId, at_rest: bool) -> Result<(), Error> {
         let dir = self.store.instance(id);
@@ -47,7 +70,7 @@ impl Core {
         else {
             return Ok(());
         };
-        let found = self.server_of(&record).pane_and_text(&place.pane)?;
+        let found = self.server_of(&record).pane_and_text(&place.pane, None)?;
         let Some((pane, text)) =
             found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
         else {

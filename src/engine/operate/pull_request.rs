@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::engine::base::time_scale::scaled;
+use crate::engine::base::view::PullRequestInfo;
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::git::{ForgeAnswer, Opened, PullRequest, Repo, ask_forge, pull_request_number};
-use crate::model::{InstanceRecord, PullRequestRecord, Title};
+use crate::model::{InstanceId, InstanceRecord, PullRequestRecord, RestingState, Title};
 use crate::store::InstanceDir;
 
 /// A forge is asked no more often about the same pull request.
@@ -133,15 +134,17 @@ impl Core {
         })
     }
 
-    /// Asks the forge about the pull request of an instance, if there is one and the last answer is older
-    /// than a minute. What goes wrong is kept beside the last answer.
-    pub(crate) fn refresh_pull_request(&self, given: &str) {
-        let Ok(found) = self.find(given, Scope::Living) else {
-            return;
-        };
-        if let Err(error) = ask_if_due(&found.dir, &found.record) {
+    /// What is known of the pull request of an instance. The forge is asked if the last answer is older than a
+    /// minute; what goes wrong is kept beside that answer.
+    pub(crate) fn refreshed_pull_request(&self, id: &InstanceId) -> Option<PullRequestInfo> {
+        let dir = self.store.instance(id);
+        let record = dir.record().ok()?;
+        if record.state != RestingState::Killed
+            && let Err(error) = ask_if_due(&dir, &record)
+        {
             tracing::debug!(error = %error.told(), "ask a forge");
         }
+        dir.pull_request().ok().flatten().map(Into::into)
     }
 }
 

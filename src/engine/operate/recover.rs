@@ -30,20 +30,35 @@ impl Core {
     /// The named instance, settled: an abandoned operation was recovered, and an agent that has ended is
     /// recorded as ended.
     pub(in crate::engine) fn settled(&self, given: &str, scope: Scope) -> Result<Found, Error> {
-        self.undo_unfinished_creations();
-        let found = self.find(given, scope)?;
-        let found = self.recover_if_abandoned(found)?;
-        let pane = match found.record.state {
-            RestingState::Running => self.server_of(&found.record).pane_of(&found.record.id)?,
+        let look = |found: &Found| match found.record.state {
+            RestingState::Running => {
+                let pane = self.server_of(&found.record).pane_of(&found.record.id)?;
+                Ok((pane, ()))
+            }
             RestingState::Paused
             | RestingState::Completed
             | RestingState::Failed
             | RestingState::Interrupted
-            | RestingState::Killed => None,
+            | RestingState::Killed => Ok((None, ())),
         };
+        self.settled_by(given, scope, look).map(|(found, ..)| found)
+    }
+
+    /// The same, by a look that finds the pane of a running agent, and whatever else the caller needs of it:
+    /// each question to tmux is a process.
+    pub(in crate::engine) fn settled_by<T>(
+        &self,
+        given: &str,
+        scope: Scope,
+        look: impl FnOnce(&Found) -> Result<(Option<Pane>, T), Error>,
+    ) -> Result<(Found, Option<Pane>, T), Error> {
+        self.undo_unfinished_creations();
+        let found = self.find(given, scope)?;
+        let found = self.recover_if_abandoned(found)?;
+        let (pane, seen) = look(&found)?;
         let mut found = self.settle(found, pane.as_ref())?;
         self.follow(&mut found);
-        Ok(found)
+        Ok((found, pane, seen))
     }
 
     /// The named instance, settled and locked: no other process changes it until the lock is released.

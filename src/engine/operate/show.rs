@@ -93,26 +93,37 @@ impl Core {
 
     /// One instance, killed ones too.
     pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
-        let (found, stuck) = match self.settled(given, Scope::Living) {
-            Ok(found) => (found, None),
-            Err(Error::NoSuchInstance { .. }) => (self.settled(given, Scope::WithKilled)?, None),
+        let settled = |scope| self.settled_by(given, scope, |found| self.look_at(found));
+        let (found, pane, shot, stuck) = match settled(Scope::Living) {
+            Ok((found, pane, shot)) => (found, pane, shot, None),
+            Err(Error::NoSuchInstance { .. }) => {
+                let (found, pane, shot) = settled(Scope::WithKilled)?;
+                (found, pane, shot, None)
+            }
             // An instance that cannot be settled must still be shown.
             Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
-                (self.find(given, Scope::Living)?, Some(error.told()))
+                let found = self.find(given, Scope::Living)?;
+                let (pane, shot) = self.look_at(&found)?;
+                (found, pane, shot, Some(error.told()))
             }
             Err(error) => return Err(error),
         };
         self.count_usage(&found.dir, &found.record);
-        let server = self.server_of(&found.record);
-        let pane = seen(server.pane_of(&found.record.id))?;
-        let shot = match &pane {
-            Some(pane) => server.look(&[&pane.id])?.into_iter().next(),
-            None => None,
-        };
         Ok(InstanceView {
             stuck,
             ..self.view(&found, pane.as_ref(), shot.as_ref())
         })
+    }
+
+    /// The pane of an instance and what it shows. One that rests without an operation under way has none.
+    fn look_at(&self, found: &Found) -> Result<(Option<Pane>, Option<Screenshot>), Error> {
+        let record = &found.record;
+        let closed = matches!(record.state, RestingState::Paused | RestingState::Killed);
+        if closed && found.journal.is_none() {
+            return Ok((None, None));
+        }
+        let expected = record.place.as_ref().map(|place| place.pane.as_str());
+        seen(self.server_of(record).pane_and_shot(&record.id, expected))
     }
 
     /// The history of an instance, oldest run first.
