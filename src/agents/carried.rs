@@ -88,13 +88,14 @@ impl Provider {
             .collect()
     }
 
-    /// Writes the files where the agent looks for them, with the new path of the worktree in place of the old
-    /// one. A file that is there already stays as it is. Gives the files that were written.
+    /// Writes the files where the agent looks for them when it starts in `directory`, with the new path of the
+    /// worktree in place of the old one. A file that is there already stays as it is. Gives the files that were
+    /// written.
     pub(crate) fn place_session(
         &self,
         files: &[SessionFile],
-        old: &Path,
-        new: &Path,
+        (old, new): (&Path, &Path),
+        directory: &Path,
         host: &Host,
     ) -> std::io::Result<Vec<PathBuf>> {
         let Some(root) = self.own_directory(host) else {
@@ -102,7 +103,7 @@ impl Provider {
         };
         let mut written = Vec::new();
         for file in files {
-            let Some(path) = self.session_path(&root, &file.name, new) else {
+            let Some(path) = self.session_path(&root, &file.name, directory) else {
                 return Err(std::io::Error::other(format!(
                     "`{}` is no name of a session file",
                     file.name
@@ -132,8 +133,8 @@ impl Provider {
         Ok(written)
     }
 
-    /// Where a session file lies for a worktree; None for a name that no agent gives.
-    fn session_path(&self, root: &Path, name: &str, worktree: &Path) -> Option<PathBuf> {
+    /// Where a session file lies for an agent in this directory; None for a name that no agent gives.
+    fn session_path(&self, root: &Path, name: &str, directory: &Path) -> Option<PathBuf> {
         let path = Path::new(name);
         let plain = path
             .components()
@@ -145,7 +146,7 @@ impl Provider {
         let is_reference = |text: &str| uuid::Uuid::try_parse(text).is_ok();
         match self.transcript().format {
             TranscriptFormat::Claude if is_reference(stem) && path.components().count() == 1 => {
-                Some(root.join("projects").join(project(worktree)).join(path))
+                Some(root.join("projects").join(project(directory)).join(path))
             }
             TranscriptFormat::Demo if is_reference(stem) && path.components().count() == 1 => {
                 Some(root.join("demo").join(path))
@@ -161,8 +162,8 @@ impl Provider {
 }
 
 /// The name that Claude Code gives the project of a directory.
-fn project(worktree: &Path) -> String {
-    let path = super::transcripts::resolved_directory(worktree);
+fn project(directory: &Path) -> String {
+    let path = super::transcripts::resolved_directory(directory);
     let mut name: String = path
         .to_string_lossy()
         .chars()

@@ -40,7 +40,8 @@ pub(super) struct NewArgs {
     /// The branch to work on; an existing branch is used as it is
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
-    /// The repository [default: the one you are in]
+    /// The repository [default: the one you are in]; a subdirectory of it
+    /// is where the agent starts
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
     /// Run the repository's set-up command, now and from now on
@@ -239,8 +240,10 @@ pub(super) fn announce(
     };
     let status = output.done(looked_at, || {
         let branch = view.branch.as_deref().unwrap_or("a detached HEAD");
+        let below = Some(words::shown_subdirectory(view)).filter(|below| !below.is_empty());
+        let directory = below.map_or_else(String::new, |below| format!(", in {below}"));
         format!(
-            "{BOLD}{}{RESET} is {} with {} on {branch}\n  worktree {}\n  attach with `biv attach {}`",
+            "{BOLD}{}{RESET} is {} with {} on {branch}\n  worktree {}{directory}\n  attach with `biv attach {}`",
             view.title,
             view.state.name(),
             view.agent,

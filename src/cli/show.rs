@@ -85,6 +85,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         "worktree",
         format!("{}{gone}", words::tilde(&view.worktree)),
     );
+    line("directory", words::shown_subdirectory(view));
     line("changes", words::shown_diff(view.diff));
     line("commits", words::described_standing(view));
     if let Some(pull) = &view.pull_request {

@@ -186,6 +186,14 @@ pub(super) fn listed_title(view: &InstanceView, all: &[InstanceView]) -> String 
     }
 }
 
+/// The directory below the worktree in which the agent starts, if it is another one.
+pub(super) fn shown_subdirectory(view: &InstanceView) -> String {
+    let below = view.subdirectory.as_deref();
+    below.map_or_else(String::new, |below| {
+        printable_line(&below.display().to_string())
+    })
+}
+
 /// A path with `~` for the home directory.
 pub(super) fn tilde(path: &Path) -> String {
     let home = std::env::var_os("HOME").map(std::path::PathBuf::from);

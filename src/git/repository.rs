@@ -22,6 +22,12 @@ pub(crate) struct Repo {
 impl Repo {
     /// The repository that `dir` lies in, seen from any checkout of it or from inside a bare one.
     pub(crate) fn discover(dir: &Path) -> Result<Self, GitError> {
+        Self::discover_from(dir).map(|(repo, _)| repo)
+    }
+
+    /// The same, with the path of `dir` below the top of its checkout; None at the top, and outside of a
+    /// checkout.
+    pub(crate) fn discover_from(dir: &Path) -> Result<(Self, Option<PathBuf>), GitError> {
         if !dir.is_dir() {
             return Err(GitError::NoSuchDirectory {
                 dir: dir.to_owned(),
@@ -37,6 +43,7 @@ impl Repo {
             version?;
         }
         let answers = answers?;
+        let below = answers.path_below_top(dir);
         let mut repo = Self {
             root: answers.common_dir.clone(),
             common_dir: answers.common_dir,
@@ -59,7 +66,7 @@ impl Repo {
                 repo.root = main.map_or_else(|| repo.common_dir.clone(), |entry| entry.path);
             }
         }
-        Ok(repo)
+        Ok((repo, below))
     }
 
     /// The main checkout, or the repository itself where it is bare.
@@ -351,6 +358,12 @@ impl Answers {
             object_format: String::from_utf8_lossy(object_format).into_owned(),
             top: bytes_to_path(top.first().copied().unwrap_or_default()),
         })
+    }
+
+    fn path_below_top(&self, dir: &Path) -> Option<PathBuf> {
+        let real = dir.canonicalize().ok().filter(|_| self.inside_work_tree)?;
+        let below = real.strip_prefix(self.top.canonicalize().ok()?).ok()?;
+        (!below.as_os_str().is_empty()).then(|| below.to_owned())
     }
 
     fn ask_one_by_one(dir: &Path) -> Result<Self, GitError> {

@@ -1,6 +1,6 @@
 //! The stored record of an instance.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,9 @@ pub(crate) struct InstanceRecord {
     pub branch: Option<Branch>,
     pub base: Base,
     pub worktree: Worktree,
+    /// The directory below the worktree in which the agent is to be started; None: the worktree itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subdirectory: Option<PathBuf>,
     pub agent: String,
     /// The command line that started the agent last.
     pub command: Vec<String>,
@@ -74,6 +77,17 @@ impl InstanceRecord {
         SessionName::of(&self.id)
     }
 
+    /// The directory below the worktree in which its agent was started last, or will be.
+    pub(crate) fn below(&self) -> Option<&Path> {
+        let started = self.place.as_ref().map(|place| &place.subdirectory);
+        started.unwrap_or(&self.subdirectory).as_deref()
+    }
+
+    /// The same in full.
+    pub(crate) fn agent_directory(&self) -> PathBuf {
+        self.worktree.join_below(self.below())
+    }
+
     /// The environment entry by which every process of this instance is recognised.
     pub(crate) fn marker(&self) -> String {
         marker(&self.id)
@@ -119,6 +133,22 @@ pub(crate) struct Worktree {
     pub adopted: bool,
 }
 
+impl Worktree {
+    /// A directory below this worktree. What leads out of it by its name is no such directory.
+    pub(crate) fn join_below(&self, below: Option<&Path>) -> PathBuf {
+        match below.filter(|below| is_below(below)) {
+            Some(below) => self.path.join(below),
+            None => self.path.clone(),
+        }
+    }
+}
+
+/// Whether a relative path stays below its base, by its name.
+fn is_below(path: &Path) -> bool {
+    let mut parts = path.components();
+    !path.as_os_str().is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))
+}
+
 /// The place of a running agent: server, session, pane and process. Each is identified so that it cannot
 /// be confused with a later one of the same name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +160,9 @@ pub(crate) struct AgentPlace {
     pub session: String,
     pub pane: String,
     pub agent: Identity,
+    /// The directory below the worktree in which it was started; None: the worktree itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subdirectory: Option<PathBuf>,
     /// Whether the agent was started with its guard, where it has one: see `agents::guard`.
     #[serde(default)]
     pub guarded: bool,

@@ -2,7 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::until;
+use crate::support::{Instance, until};
 use crate::talking;
 
 #[test]
@@ -11,6 +11,30 @@ fn a_pause_at_the_prompt() {
     let instance = acts::pause_at_the_prompt(&stage);
     let asked = stage.model.request_with("the tent is blue");
     assert_eq!(asked.session, instance.session_ref, "the id that was given");
+}
+
+/// It files its conversations under the directory in which it was started.
+#[test]
+fn a_conversation_in_a_subdirectory_goes_on() {
+    let stage = Stage::of("claude");
+    stage.repository.write("web/app/index.txt", "page\n");
+    stage.repository.commit("web");
+    let call = stage.camp.biv(["new", "--json", "below", "-a", "claude"]);
+    let call = call.args(["-p", "the tent is blue"]);
+    let made = call.within(stage.repository.path.join("web/app")).run();
+    let instance = Instance::from_json(&made.ok().json());
+    stage.model.request_with("the tent is blue");
+    stage.wait(&instance, "idle");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["subdirectory"], "web/app");
+    let resumed = stage.resume(&instance);
+    assert_eq!(resumed["session_ref"], paused["session_ref"]);
+    assert_eq!(resumed["subdirectory"], "web/app");
+    stage.turn(&instance, "and the stove is red");
+    let asked = stage.model.request_with("and the stove is red");
+    asked.remembers("user", "the tent is blue");
+    let log = stage.camp.biv(["log", &instance.id]).run().ok().stdout;
+    assert!(log.contains("I have read: and the stove is red"), "{log}");
 }
 
 #[test]

@@ -13,6 +13,8 @@ const INSTANCE: &[&str] = &[
     "base_commit",
     "worktree",
     "worktree_present",
+    // Where the agent starts, below the worktree; null: at the top.
+    "subdirectory",
     "agent",
     "asks",
     "command",

@@ -30,6 +30,7 @@ mod setup;
 mod several;
 mod shell;
 mod stores;
+mod subdirectory;
 mod trouble;
 
 #[path = "../support/mod.rs"]

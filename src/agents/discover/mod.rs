@@ -30,7 +30,7 @@ pub(crate) struct DiscoveryContext<'a> {
     pub leader: Option<&'a Identity>,
     /// All processes of the agent.
     pub pids: &'a [i32],
-    /// The worktree, which belongs to one instance.
+    /// Where the agent was started: in its worktree, which belongs to one instance.
     pub cwd: &'a Path,
     /// Its repository, which exists even when the worktree does not.
     pub repository: &'a Path,

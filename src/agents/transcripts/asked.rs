@@ -38,14 +38,14 @@ impl Provider {
             TranscriptFormat::Claude | TranscriptFormat::Codex => {
                 match self.transcript_of(query, host) {
                     TranscriptLookup::Found(file) => {
-                        pending(format, &file.path, query.worktree).ok()
+                        pending(format, &file.path, &query.directory()).ok()
                     }
                     TranscriptLookup::Absent | TranscriptLookup::Unknown => None,
                 }
             }
             TranscriptFormat::Opencode => {
                 let root = self.own_directory(host)?;
-                let directory = resolved_directory(query.worktree);
+                let directory = resolved_directory(&query.directory());
                 let directory = directory.to_str()?;
                 let mut asked = PendingRequest::default();
                 for path in self.databases(&root) {

@@ -18,7 +18,7 @@ const END: u64 = 1024 * 1024;
 pub(crate) struct PendingRequest {
     /// Commands and paths of all open requests.
     pub subjects: Vec<String>,
-    /// The same of requests that are about another directory than the worktree.
+    /// The same of requests that are about another directory than the agent's own.
     pub elsewhere: Vec<String>,
     /// Text that was printed with its control characters, and so can change the whole screen.
     pub printed: String,
@@ -44,7 +44,7 @@ struct OpenCall {
 pub(super) fn pending(
     format: TranscriptFormat,
     transcript: &Path,
-    worktree: &Path,
+    directory: &Path,
 ) -> std::io::Result<PendingRequest> {
     let mut file = File::open(transcript)?;
     let length = file.metadata()?.len();
@@ -63,7 +63,7 @@ pub(super) fn pending(
             _ => {}
         }
     }
-    let here = resolved_directory(worktree);
+    let here = resolved_directory(directory);
     let mut request = PendingRequest::default();
     for call in open {
         let is_here = call

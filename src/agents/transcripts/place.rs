@@ -25,8 +25,20 @@ pub(crate) struct TranscriptQuery<'a> {
     pub reference: &'a str,
     /// The worktree, which belongs to one instance.
     pub worktree: &'a Path,
+    /// The directory below it in which the agent was started.
+    pub below: Option<&'a Path>,
     /// When the instance was created: older content of its worktree is not its own.
     pub since: Timestamp,
+}
+
+impl TranscriptQuery<'_> {
+    /// The directory in which the agent was started.
+    pub(super) fn directory(&self) -> PathBuf {
+        match self.below {
+            Some(below) => self.worktree.join(below),
+            None => self.worktree.to_owned(),
+        }
+    }
 }
 
 impl Provider {
@@ -284,6 +296,7 @@ mod tests {
         TranscriptQuery {
             reference,
             worktree: Path::new("/nonexistent"),
+            below: None,
             since: Timestamp::new(UNIX_EPOCH.into()),
         }
     }

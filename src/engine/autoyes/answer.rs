@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::agents::Provider;
 use crate::engine::autoyes::disguise::{Recorded, is_in_rows};
 use crate::engine::autoyes::entries::{About, entry, outcome, past, was_left_to_a_person};
-use crate::engine::autoyes::policy::{off, rule_on, seal_of, site};
+use crate::engine::autoyes::policy::{DialogSite, off, rule_on, seal_of};
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::model::{EventKind, InstanceRecord, RestingState};
@@ -245,9 +245,14 @@ impl Core {
 
     /// The policy's decision about the screen; an acceptance is checked against the agent's own record.
     fn rule(&self, case: &DialogCase<'_>, policy: &Policy) -> Ruling {
-        let (agent, worktree) = (&case.record.agent, &case.record.worktree.path);
+        let agent = &case.record.agent;
+        let start = case.record.agent_directory();
+        let site = DialogSite {
+            worktree: &case.record.worktree.path,
+            start: &start,
+        };
         let seal = seal_of(case.record);
-        let seen = rule_on(policy, agent, &case.open.dialog, worktree, seal);
+        let seen = rule_on(policy, agent, &case.open.dialog, site, seal);
         // How a command that was broken into rows reads, the record says.
         let in_rows = case.provider.settles() && is_in_rows(&case.open.dialog);
         let undecided = in_rows && can_be_accepted(&case.open.dialog);
@@ -267,9 +272,9 @@ impl Core {
         if in_rows {
             // Its rows have more readings than are listed, and only one that is meant.
             request.complete = case.open.dialog.complete;
-            return policy.decide(&request, &site(worktree));
+            return site.decide(policy, &request);
         }
-        let written = policy.decide(&request, &site(worktree));
+        let written = site.decide(policy, &request);
         if written.decision == Decision::Accept {
             seen
         } else {

@@ -21,7 +21,7 @@ const PROBE: Duration = Duration::from_millis(20);
 /// Reasons for leaving a dialog to the user.
 const NO_RECORD: &str = "its own record, which its screen is compared with, is not there";
 const OTHERWISE: &str = "its own record of what it asks for is not what its screen shows";
-const ELSEWHERE: &str = "it would run in another directory than its worktree";
+const ELSEWHERE: &str = "it would run in another directory than the agent";
 const HIDDEN: &str = "what it asks for holds characters that a screen does not show";
 
 /// What an agent's own record says about the dialog on its screen.
@@ -87,6 +87,7 @@ impl Core {
         let query = TranscriptQuery {
             reference: reference.as_deref().unwrap_or_default(),
             worktree: &record.worktree.path,
+            below: record.below(),
             since: record.created_at,
         };
         provider.asked(query, &self.host)

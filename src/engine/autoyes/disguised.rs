@@ -7,7 +7,7 @@ use crate::agents::Catalog;
 use crate::detect::explain;
 use crate::engine::autoyes::corpus::{Ground, request, requests};
 use crate::engine::autoyes::grammar::{AHEAD, BEHIND, grouped};
-use crate::engine::autoyes::policy::rule_on;
+use crate::engine::autoyes::policy::{DialogSite, rule_on};
 use crate::policy::tests::draw;
 use crate::policy::{Decision, Policy, Seal};
 
@@ -42,7 +42,7 @@ proptest! {
             let shown = draw(&[format!("claude/shell 200 {text}")]);
             let rules = catalog.require(&shown.agent).unwrap().rules();
             if let Some(dialog) = explain(rules, &shown.screen, None).dialog {
-                let shown = rule_on(&policy, "claude", &dialog, &ground.worktree, Seal::None);
+                let shown = rule_on(&policy, "claude", &dialog, DialogSite::at_top(&ground.worktree), Seal::None);
                 prop_assert_ne!(shown.decision, Decision::Accept, "shown: {} {:?}", text, shown);
             }
         }

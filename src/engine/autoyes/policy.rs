@@ -91,7 +91,13 @@ impl Core {
                 });
             }
         };
-        let ruling = rule_on(&policy, agent, &dialog, worktree, assumed(sealed));
+        let ruling = rule_on(
+            &policy,
+            agent,
+            &dialog,
+            DialogSite::at_top(worktree),
+            assumed(sealed),
+        );
         let keys = keys(&dialog, ruling.decision, policy.options.on_reject);
         let unseen = ruling.decision == Decision::Accept && keys.is_empty();
         Ok(PolicyCheck {
@@ -206,19 +212,62 @@ impl Core {
     }
 }
 
-/// The decision of a policy about a dialog in this worktree.
+/// Where the agent of a dialog works.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct DialogSite<'a> {
+    pub worktree: &'a Path,
+    /// Where the agent was started.
+    pub start: &'a Path,
+}
+
+impl<'a> DialogSite<'a> {
+    pub(super) fn at_top(worktree: &'a Path) -> Self {
+        Self {
+            worktree,
+            start: worktree,
+        }
+    }
+
+    /// The decision about a request that was read from a screen. Agents that were started in a subdirectory
+    /// differ in what their relative paths begin at (measured: aider runs its commands at the top of the
+    /// checkout), so such a request is accepted only if it would be from both directories.
+    pub(super) fn decide(self, policy: &Policy, request: &Request<'_>) -> Ruling {
+        let top = site(self.worktree);
+        if self.start == self.worktree {
+            return policy.decide(request, &top);
+        }
+        let here = PathContext {
+            start: self.start.to_owned(),
+            ..site(self.worktree)
+        };
+        let ruling = policy.decide(request, &here);
+        if ruling.decision != Decision::Accept {
+            return ruling;
+        }
+        let from_top = policy.decide(request, &top);
+        match from_top.decision {
+            Decision::Accept => ruling,
+            Decision::Reject | Decision::Manual => Ruling::manual(format!(
+                "from the top of its worktree it would not be accepted: {}",
+                from_top.reason
+            )),
+        }
+    }
+}
+
+/// The decision of a policy about a dialog at this site.
 pub(super) fn rule_on(
     policy: &Policy,
     agent: &str,
     dialog: &Dialog,
-    worktree: &Path,
+    site: DialogSite<'_>,
     seal: Seal,
 ) -> Ruling {
     let request = Request {
         seal,
         ..request(agent, dialog)
     };
-    let ruling = policy.decide(&request, &site(worktree));
+    let ruling = site.decide(policy, &request);
     if ruling.decision == Decision::Accept && !can_be_accepted(dialog) {
         return Ruling::manual("there is no choice that says yes just this once");
     }

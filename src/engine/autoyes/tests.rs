@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::agents::Catalog;
 use crate::detect::explain;
-use crate::engine::autoyes::policy::{rule_on, site};
+use crate::engine::autoyes::policy::{DialogSite, rule_on, site};
 use crate::policy::tests::{Drawn, drawn};
 use crate::policy::{Decision, Policy, Request, Seal, keys};
 
@@ -49,7 +49,13 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
         let (decision, reason) = match &dialog {
             None => (Decision::Manual, "no dialog".to_owned()),
             Some(dialog) => {
-                let ruling = rule_on(&policy, agent, dialog, worktree.path(), Seal::None);
+                let ruling = rule_on(
+                    &policy,
+                    agent,
+                    dialog,
+                    DialogSite::at_top(worktree.path()),
+                    Seal::None,
+                );
                 let keys = keys(dialog, ruling.decision, policy.options.on_reject);
                 if ruling.decision != Decision::Manual {
                     assert!(!keys.is_empty(), "{name}");
@@ -65,6 +71,49 @@ fn wrong(folder: &str, expected: Decision) -> (usize, Vec<String>) {
         }
     }
     (screens.len(), wrong)
+}
+
+/// A relative path begins where the agent is; an agent that counts from the top of its checkout all the same
+/// reaches nothing outside by it.
+#[test]
+fn in_a_subdirectory_a_path_is_accepted_only_if_it_stays_inside_from_both() {
+    let root = tempfile::tempdir().unwrap();
+    let worktree = root.path().canonicalize().unwrap().join("worktree");
+    let start = worktree.join("web/app");
+    std::fs::create_dir_all(&start).unwrap();
+    std::fs::write(worktree.join("README.md"), "read me\n").unwrap();
+    std::fs::write(start.join("index.txt"), "page\n").unwrap();
+    // Inside from the top, and outside from the subdirectory.
+    std::os::unix::fs::symlink(root.path(), start.join("out")).unwrap();
+    std::fs::create_dir(worktree.join("out")).unwrap();
+    let policy = Policy::built_in().unwrap();
+    let decision = |site: DialogSite<'_>, command: &str| {
+        let request = Request {
+            agent: "claude",
+            tool: Some("shell"),
+            readings: vec![command.to_owned()],
+            complete: true,
+            ..Request::default()
+        };
+        site.decide(&policy, &request).decision
+    };
+    let below = DialogSite {
+        worktree: &worktree,
+        start: &start,
+    };
+    let top = DialogSite::at_top(&worktree);
+    for (command, at_top, in_subdirectory) in [
+        ("cat index.txt", Decision::Accept, Decision::Accept),
+        ("cat out/x", Decision::Accept, Decision::Manual),
+        ("cat ../../README.md", Decision::Manual, Decision::Manual),
+        ("cat ../../../x", Decision::Manual, Decision::Manual),
+    ] {
+        assert_eq!(decision(top, command), at_top, "{command}");
+        assert_eq!(decision(below, command), in_subdirectory, "{command}");
+    }
+    let whole = format!("cat {}", worktree.join("README.md").display());
+    assert_eq!(decision(below, &whole), Decision::Accept);
+    assert_eq!(decision(below, "rm -rf /"), Decision::Reject);
 }
 
 #[test]

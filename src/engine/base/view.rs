@@ -28,6 +28,9 @@ pub(crate) struct InstanceView {
     pub base_commit: Option<String>,
     pub worktree: PathBuf,
     pub worktree_present: bool,
+    /// The directory below the worktree in which the agent starts; None: the worktree itself.
+    #[serde(default)]
+    pub subdirectory: Option<PathBuf>,
     pub agent: String,
     pub command: Vec<String>,
     pub tmux_session: Option<String>,

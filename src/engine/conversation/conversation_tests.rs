@@ -46,6 +46,7 @@ impl Camp {
                 path: PathBuf::from("/nonexistent/w"),
                 adopted: false,
             },
+            subdirectory: None,
             agent: "demo".to_owned(),
             command: Vec::new(),
             agent_args: Vec::new(),

@@ -33,7 +33,7 @@ impl Core {
         provider.discover(&DiscoveryContext {
             leader,
             pids: &pids,
-            cwd: &record.worktree.path,
+            cwd: &record.agent_directory(),
             repository: &record.repository.root,
             since: since.system(),
             host: &self.host,

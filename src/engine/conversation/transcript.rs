@@ -267,6 +267,7 @@ pub(super) fn sought<'a>(record: &'a InstanceRecord, reference: &'a str) -> Tran
     TranscriptQuery {
         reference,
         worktree: &record.worktree.path,
+        below: record.below(),
         since: record.created_at,
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct NewInstance {
     pub agent: Option<String>,
     pub base: Option<String>,
     pub branch: Option<String>,
-    /// Any directory of the repository.
+    /// Any directory of the repository. The agent is started in the same directory of its worktree.
     pub directory: PathBuf,
     pub autoyes: bool,
     /// Seal it, even if no setting asks for that.
@@ -53,6 +53,7 @@ pub(in crate::engine) struct Decided {
     pub branch: Option<Branch>,
     pub base: Base,
     pub worktree: Worktree,
+    pub subdirectory: Option<PathBuf>,
     /// The agent's reference of an earlier conversation.
     pub session_ref: Option<String>,
     pub seal: Option<Seal>,
@@ -69,13 +70,13 @@ impl Core {
         // Two calls of other programs run side by side.
         let (tmux, repository) = std::thread::scope(|scope| {
             let tmux = scope.spawn(|| self.require_tmux());
-            let repository = Repo::discover(&asked.directory);
+            let repository = Repo::discover_from(&asked.directory);
             (tmux.join(), repository)
         });
         if let Ok(tmux) = tmux {
             tmux?;
         }
-        let repository = repository?;
+        let (repository, below) = repository?;
         let provider = self.choose_agent(&asked)?;
         if let Some(why) = asked
             .prompt
@@ -90,6 +91,7 @@ impl Core {
         let setup = wanted.as_ref();
         self.begin(&asked, provider, common, setup, progress, |id, title| {
             let mut decided = self.decide(&asked, seal.clone(), &repository, id, title)?;
+            decided.subdirectory.clone_from(&below);
             if let Some(wanted) = &wanted {
                 decided.facts = decided.facts.with(fact::SETUP, wanted);
             }
@@ -147,6 +149,7 @@ impl Core {
                     path: found.path.clone(),
                     adopted: true,
                 },
+                subdirectory: None,
                 session_ref: None,
                 seal: seal.clone(),
                 facts: Facts::none(),
@@ -234,6 +237,7 @@ impl Core {
             branch: decided.branch,
             base: decided.base,
             worktree: decided.worktree,
+            subdirectory: decided.subdirectory,
             agent: provider.name().to_owned(),
             command: Vec::new(),
             agent_args: asked.agent_args.clone(),
@@ -387,6 +391,7 @@ impl Core {
                 path,
                 adopted: false,
             },
+            subdirectory: None,
             session_ref: None,
             seal,
             facts: Facts::none()

@@ -26,6 +26,8 @@ const TEMPORARY: &str = "tmp";
 pub(in crate::engine) struct Site<'a> {
     /// The worktree, or any directory.
     pub directory: &'a Path,
+    /// The directory in it in which the program is started.
+    pub start: &'a Path,
     pub branch: Option<&'a str>,
     /// A private directory for the seal's own files.
     pub own: &'a Path,
@@ -222,7 +224,7 @@ fn programs(site: Site<'_>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<
     let program = site
         .argv
         .first()
-        .and_then(|program| which::which_in(program, Some(&path), site.directory).ok());
+        .and_then(|program| which::which_in(program, Some(&path), site.start).ok());
     if let Some(program) = program {
         let real = program.canonicalize().unwrap_or_else(|_| program.clone());
         // A package of npm needs those beside it.

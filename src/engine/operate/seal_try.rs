@@ -82,6 +82,7 @@ impl Core {
         ensure_private(&place)?;
         let tried = self.seal_plan(Site {
             directory: &directory,
+            start: &directory,
             branch: own.as_ref().map(|branch| branch.name.as_str()),
             own: &place,
             network,

@@ -1,5 +1,6 @@
 //! The activity of all instances, with as few tmux calls as possible.
 
+use std::path::Path;
 use std::time::Duration;
 
 use crate::agents::Provider;
@@ -198,6 +199,7 @@ impl Core {
             base_commit: record.base.commit.clone(),
             worktree: record.worktree.path.clone(),
             worktree_present: record.worktree.path.is_dir(),
+            subdirectory: record.below().map(Path::to_owned),
             agent: record.agent.clone(),
             command: record.command.clone(),
             tmux_session: pane.map(|pane| pane.session.clone()),

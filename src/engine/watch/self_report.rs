@@ -57,6 +57,7 @@ fn written(provider: &Provider, dir: &InstanceDir, host: &Host) -> Option<SelfRe
     let query = TranscriptQuery {
         reference: record.session_ref.as_deref()?,
         worktree: &record.worktree.path,
+        below: record.below(),
         since: record.created_at,
     };
     let (activity, said, at) = provider.written_activity(query, host)?;

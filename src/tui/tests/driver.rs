@@ -203,6 +203,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         base: "HEAD".to_owned(),
         worktree: "/home/ada/worktrees/app/x".into(),
         worktree_present: running,
+        subdirectory: None,
         agent: "claude".to_owned(),
         command: vec!["claude".to_owned()],
         tmux_session: None,

@@ -100,6 +100,7 @@ impl Core {
         let query = TranscriptQuery {
             reference,
             worktree: &record.worktree.path,
+            below: record.below(),
             since: record.created_at,
         };
         let files = provider.session_files(query, &self.host);

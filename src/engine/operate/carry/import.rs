@@ -251,6 +251,8 @@ impl Core {
             repository: self.remember(repository)?,
             branch,
             worktree,
+            // Its conversation goes on where it was.
+            subdirectory: brought.below().map(Path::to_owned),
             state: RestingState::Running,
             autoyes: false,
             autoyes_until: None,

@@ -171,6 +171,7 @@ impl Core {
                         path,
                         adopted: matches!(place, Place::InstanceStatus(_)),
                     },
+                    subdirectory: None,
                     repository: self.remember(&repository)?,
                     facts,
                 })

@@ -40,9 +40,13 @@ impl Work<'_> {
         }
         if let Some((from, files)) = arrived_session(&self.dir)? {
             let worktree = &self.record.worktree.path;
-            let placed = self
-                .provider()?
-                .place_session(&files, &from, worktree, &self.core.host);
+            let directory = self.record.agent_directory();
+            let placed = self.provider()?.place_session(
+                &files,
+                (&from, worktree),
+                &directory,
+                &self.core.host,
+            );
             if let Err(error) = placed {
                 self.progress.note(&format!(
                     "the session of the agent could not be placed, so it begins a new one: {error}"

@@ -56,9 +56,11 @@ impl Work<'_> {
             (_, session) => LaunchKind::Fresh { session },
         };
         self.core.require_version(self.provider()?);
+        let subdirectory = self.starting_below(launch);
+        let directory = self.record.worktree.join_below(subdirectory.as_deref());
         let plan = self.provider()?.launch(&LaunchContext {
             host: &self.core.host,
-            cwd: &self.record.worktree.path,
+            cwd: &directory,
             kind,
             extra_args: &self.record.agent_args,
         })?;
@@ -78,13 +80,12 @@ impl Work<'_> {
             branch: &branch.map_or_else(String::new, |branch| printable_line(&branch.name)),
             argv: &gate.launcher(&self.core.host.biv),
         })?;
-        let environment =
-            environment::of_agent(&self.record.id, &self.record.worktree.path, &plan.env);
+        let environment = environment::of_agent(&self.record.id, &directory, &plan.env);
         self.compare_environment(&environment);
-        let seal = self.seal_orders(&plan, &environment)?;
+        let seal = self.seal_orders(&plan, &directory, &environment)?;
         let orders = LaunchOrders {
             environment,
-            directory: self.record.worktree.path.clone(),
+            directory,
             argv: plan.argv.clone(),
             replay: stage.replay,
             banner: stage.banner,
@@ -100,6 +101,7 @@ impl Work<'_> {
             session: self.record.session_name().as_str().to_owned(),
             pane: session.pane,
             agent,
+            subdirectory,
             guarded: plan.guarded,
             seal,
         });
@@ -108,10 +110,35 @@ impl Work<'_> {
             .with(fact::COMMAND, &plan.shown))
     }
 
+    /// The directory below the worktree in which the agent is started. A conversation goes on where it was:
+    /// some agents look it up by their directory.
+    fn starting_below(&mut self, launch: Launch) -> Option<PathBuf> {
+        let wanted = match launch {
+            Launch::Fresh => self.record.subdirectory.as_deref(),
+            Launch::SameReference | Launch::Native => self.record.below(),
+        }?;
+        let worktree = &self.record.worktree;
+        let directory = worktree.join_below(Some(wanted));
+        // It may have been replaced by a link that leads out of the worktree.
+        let inside = match (directory.canonicalize(), worktree.path.canonicalize()) {
+            (Ok(real), Ok(top)) => real.is_dir() && real.starts_with(top),
+            _ => false,
+        };
+        if inside {
+            return Some(wanted.to_owned());
+        }
+        self.progress.note(&format!(
+            "`{}` is not in its worktree: the agent starts at the top",
+            printable_line(&wanted.display().to_string())
+        ));
+        None
+    }
+
     /// The seal of this instance, where it has one.
     fn seal_orders(
         &self,
         plan: &LaunchPlan,
+        start: &Path,
         environment: &Environment,
     ) -> Result<Option<SealOrders>, Error> {
         let Some(seal) = &self.record.seal else {
@@ -122,6 +149,7 @@ impl Work<'_> {
         let branch = self.record.branch.as_ref();
         let (plan, hosts) = self.core.seal_plan(Site {
             directory: &self.record.worktree.path,
+            start,
             branch: branch.map(|branch| branch.name.as_str()),
             own: &self.dir.seal(),
             network: seal.network,
