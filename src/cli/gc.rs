@@ -8,7 +8,8 @@ use serde_json::json;
 
 use super::context::CommandResult;
 use super::output::Output;
-use crate::engine::{CollectAction, Collected, Collection, Engine};
+use super::words::shown_bytes;
+use crate::engine::{CollectAction, Collected, Collection, Engine, PutAway};
 use crate::model::printable_line;
 
 /// Free disk space that paused and killed instances hold
@@ -24,6 +25,7 @@ pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandRes
     let json = json!({
         "dry_run": args.dry_run,
         "collected": collection.collected,
+        "put_away": collection.put_away,
         "failed": collection.failed,
     });
     let describe = || describe_all(&collection, args.dry_run);
@@ -43,14 +45,28 @@ pub(super) fn run(args: &GcArgs, engine: &Engine, output: &Output) -> CommandRes
 }
 
 fn describe_all(collection: &Collection, dry_run: bool) -> String {
-    if collection.collected.is_empty() && collection.failed.is_empty() {
-        return "Nothing is old enough to be deleted.".to_owned();
-    }
     let lines = collection.collected.iter();
-    lines
+    let mut lines: Vec<String> = lines
         .map(|collected| describe(collected, dry_run))
-        .collect::<Vec<_>>()
-        .join("\n")
+        .collect();
+    if lines.is_empty() && collection.failed.is_empty() {
+        lines.push("Nothing is old enough to be deleted.".to_owned());
+    }
+    let freed: u64 = collection.collected.iter().map(|one| one.freed_bytes).sum();
+    if collection.collected.len() > 1 && freed > 0 {
+        let word = if dry_run { "To be freed" } else { "Freed" };
+        lines.push(format!("{word}: {}", shown_bytes(freed)));
+    }
+    if let Some(PutAway { worktrees, bytes }) = collection.put_away.filter(|away| away.bytes > 0) {
+        let noun = if worktrees == 1 {
+            "worktree"
+        } else {
+            "worktrees"
+        };
+        let size = shown_bytes(bytes);
+        lines.push(format!("Put away now: {worktrees} {noun}, {size}"));
+    }
+    lines.join("\n")
 }
 
 fn describe(collected: &Collected, dry_run: bool) -> String {
@@ -67,12 +83,7 @@ fn describe(collected: &Collected, dry_run: bool) -> String {
     let mut text = format!("{action:<7} {title}: {}", collected.what);
     if collected.freed_bytes > 0 {
         let freed = if dry_run { "to be freed" } else { "freed" };
-        write!(
-            text,
-            " ({} kB {freed})",
-            collected.freed_bytes.div_ceil(1000)
-        )
-        .ok();
+        write!(text, " ({} {freed})", shown_bytes(collected.freed_bytes)).ok();
     }
     for path in &collected.dropped {
         write!(text, "\n        deleted: {}", printable_line(path)).ok();

@@ -8,7 +8,7 @@ use super::context::CommandResult;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
-use crate::engine::{Engine, InstanceView, PullRequestInfo, SealView};
+use crate::engine::{Engine, InstanceView, PullRequestInfo, SealView, SizeView};
 use crate::model::{printable_line, shown_usage};
 
 /// Show everything about one instance
@@ -16,12 +16,18 @@ use crate::model::{printable_line, shown_usage};
 pub(super) struct ShowArgs {
     #[command(flatten)]
     pub instance: InstanceArg,
+    /// Count what its files take on the disk, which needs a look at each of them
+    #[arg(long)]
+    pub size: bool,
 }
 
 pub(super) fn run(args: &ShowArgs, engine: &Engine, output: &Output) -> CommandResult {
     let mut view = engine.show(&args.instance.instance)?;
     if view.pull_request.is_some() {
         view.pull_request = engine.refreshed_pull_request(&view.id);
+    }
+    if args.size {
+        view.size = Some(engine.sizes(view.id.as_str())?);
     }
     Ok(output.result(&view, || describe(&view, output.is_verbose())))
 }
@@ -86,6 +92,7 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         format!("{}{gone}", words::tilde(&view.worktree)),
     );
     line("directory", words::shown_subdirectory(view));
+    line("size", view.size.map(sizes).unwrap_or_default());
     line("changes", words::shown_diff(view.diff));
     line("commits", words::described_standing(view));
     if let Some(pull) = &view.pull_request {
@@ -165,6 +172,19 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     line("run", view.run_id.to_string());
     line("last line", view.last_line.clone().unwrap_or_default());
     text
+}
+
+fn sizes(size: SizeView) -> String {
+    let parts = [
+        (size.worktree_bytes, "in its worktree"),
+        (size.put_away_bytes, "put away"),
+        (size.repository_saved_bytes, "saved in the repository"),
+    ];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|(bytes, place)| Some(format!("{} {place}", words::shown_bytes(bytes?))))
+        .collect();
+    parts.join(", ")
 }
 
 fn described(pull: &PullRequestInfo) -> String {

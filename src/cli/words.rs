@@ -186,6 +186,15 @@ pub(super) fn listed_title(view: &InstanceView, all: &[InstanceView]) -> String 
     }
 }
 
+/// A size on the disk, as powers of ten: `12 kB`, `3.4 MB`.
+pub(super) fn shown_bytes(bytes: u64) -> String {
+    match bytes {
+        0..1_000_000 => format!("{} kB", bytes.div_ceil(1000)),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", bytes as f64 / 1e6),
+        _ => format!("{:.1} GB", bytes as f64 / 1e9),
+    }
+}
+
 /// The directory below the worktree in which the agent starts, if it is another one.
 pub(super) fn shown_subdirectory(view: &InstanceView) -> String {
     let below = view.subdirectory.as_deref();

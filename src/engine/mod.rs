@@ -55,7 +55,8 @@ pub(crate) use base::time_scale::scaled;
 pub(crate) use base::usage::UsageReport;
 pub(crate) use base::via::{set_via, via};
 pub(crate) use base::view::{
-    AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, WorkKept,
+    AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, SizeView,
+    WorkKept,
 };
 #[cfg(test)]
 pub(crate) use base::view::{AskedView, PauseView};
@@ -79,7 +80,7 @@ pub(crate) use operate::carry::encryption::Secrecy;
 pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport};
 pub(crate) use operate::carry::import::{Arrived, ImportOptions};
 pub(crate) use operate::create::{Adoption, NewInstance};
-pub(crate) use operate::gc::{CollectAction, Collected, Collection};
+pub(crate) use operate::gc::{CollectAction, Collected, Collection, PutAway};
 pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
 pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, LandedBy};

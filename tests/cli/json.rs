@@ -53,6 +53,8 @@ const INSTANCE: &[&str] = &[
     // The name of another machine; null: here.
     "host",
     "usage",
+    // Null unless `show --size` counts it.
+    "size",
 ];
 
 const PAUSE: &[&str] = &[
@@ -315,7 +317,7 @@ fn every_command_answers_with_one_json_document() {
         (vec!["host", "remove", "near"], vec!["removed"]),
         (
             vec!["gc", "--dry-run"],
-            vec!["collected", "dry_run", "failed"],
+            vec!["collected", "dry_run", "failed", "put_away"],
         ),
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),

@@ -1,5 +1,7 @@
 //! The small verbs of every day: status, path, exec, open, rename.
 
+use serde_json::Value;
+
 use crate::support::Camp;
 use crate::support::terminal::Terminal;
 
@@ -221,4 +223,45 @@ fn a_wait_for_a_plain_shell_ends_when_its_command_has_ended() {
     let wait = ["wait", "plain", "--for", "idle"];
     drop(camp.biv(wait).run().ok());
     assert!(shell.worktree.join("done").exists());
+}
+
+#[test]
+fn what_an_instance_takes_on_the_disk_is_counted_on_request() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "large", &[]);
+    std::fs::write(instance.worktree.join("notes.bin"), vec![7; 2_500_000]).unwrap();
+    assert_eq!(camp.show(&instance)["size"], Value::Null);
+    let sizes = || {
+        let call = camp.biv(["show", "large", "--size", "--json"]);
+        call.run().ok().json()["size"].clone()
+    };
+    let here = sizes();
+    assert!(
+        here["worktree_bytes"].as_u64().unwrap() > 2_500_000,
+        "{here}"
+    );
+    assert_eq!(here["put_away_bytes"], Value::Null);
+    let said = camp.biv(["show", "large", "--size"]).run().ok().stdout;
+    assert!(said.contains("2.5 MB in its worktree"), "{said}");
+    let dry = || camp.biv(["gc", "--dry-run", "--json"]).run().ok().json();
+    assert_eq!(dry()["put_away"]["worktrees"], 0);
+
+    drop(camp.biv(["pause", "large"]).run().ok());
+    let away = sizes();
+    assert_eq!(away["worktree_bytes"], Value::Null);
+    assert!(
+        away["put_away_bytes"].as_u64().unwrap() > 2_500_000,
+        "{away}"
+    );
+    assert!(
+        away["repository_saved_bytes"].as_u64().unwrap() > 0,
+        "{away}"
+    );
+    assert_eq!(dry()["put_away"]["worktrees"], 1);
+    let said = camp.biv(["gc", "--dry-run"]).run().ok().stdout;
+    assert!(said.contains("Put away now: 1 worktree, 2.5 MB"), "{said}");
+    // Deleting says what it has deleted, and counts nothing else.
+    let done = camp.biv(["gc", "--json"]).run().ok().json();
+    assert_eq!(done["put_away"], Value::Null);
 }

@@ -77,8 +77,22 @@ pub(crate) struct InstanceView {
     pub usage: Option<UsageView>,
     /// None: the agent is not sealed.
     pub seal: Option<SealView>,
+    /// What it takes on the disk; None where that was not asked for.
+    #[serde(default)]
+    pub size: Option<SizeView>,
     #[serde(skip)]
     pub kept: WorkKept,
+}
+
+/// The sizes of the files of an instance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct SizeView {
+    /// None where there is no worktree at the moment.
+    pub worktree_bytes: Option<u64>,
+    /// The worktree of a paused or killed instance, until it is thinned.
+    pub put_away_bytes: Option<u64>,
+    /// What is saved in the repository, which its instances share.
+    pub repository_saved_bytes: Option<u64>,
 }
 
 /// Where the files of an instance are.

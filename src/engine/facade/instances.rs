@@ -106,6 +106,11 @@ impl Engine {
         self.core.show(given)
     }
 
+    /// What its files take on the disk; killed ones too.
+    pub(crate) fn sizes(&self, given: &str) -> Result<SizeView, Error> {
+        self.core.sizes(given)
+    }
+
     /// The history of an instance, oldest run first.
     pub(crate) fn runs(&self, given: &str) -> Result<RunHistory, Error> {
         self.core.runs(given)

@@ -18,8 +18,17 @@ use crate::vault::{self, Left, OnDisk, ParkState, ParkingPlace, SnapshotFact, St
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Collection {
     pub collected: Vec<Collected>,
+    /// What all paused and killed instances hold; None where things were deleted.
+    pub put_away: Option<PutAway>,
     /// What failed; everything else was done.
     pub failed: Vec<NotCollected>,
+}
+
+/// Worktrees that are put away as they were, and what they take on the disk.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct PutAway {
+    pub worktrees: usize,
+    pub bytes: u64,
 }
 
 /// One thing that was deleted, or would be.
@@ -54,7 +63,7 @@ pub(crate) enum CollectAction {
 }
 
 /// Where the work of an instance is put away.
-struct PutAway {
+struct Parked {
     place: ParkingPlace,
     snapshot: SnapshotFact,
 }
@@ -67,10 +76,16 @@ impl Core {
         if !dry_run {
             self.sweep_scratch();
         }
-        let mut collection = Collection::default();
+        let mut collection = Collection {
+            put_away: dry_run.then(PutAway::default),
+            ..Collection::default()
+        };
         let mut roots = std::collections::BTreeSet::new();
         for found in self.all(Scope::WithKilled)?.0 {
             roots.insert(found.record.repository.root.clone());
+            if let Some(put_away) = &mut collection.put_away {
+                put_away.add(&found.record);
+            }
             match self.collect(&found, dry_run) {
                 Ok(collected) => collection.collected.extend(collected),
                 Err(error) => collection.fail(found.record.title.as_str(), &error),
@@ -131,7 +146,7 @@ impl Core {
                 return Ok(None);
             }
         };
-        let Some(PutAway { place, .. }) = put_away(record)? else {
+        let Some(Parked { place, .. }) = put_away(record)? else {
             return Ok(None);
         };
         if vault::park_state(&place)? != ParkState::Parked {
@@ -152,7 +167,7 @@ impl Core {
         action: CollectAction,
     ) -> Result<Option<Collected>, Error> {
         let mut collected = Collected::of(record, action);
-        let Some(PutAway { place, snapshot }) = put_away(record)? else {
+        let Some(Parked { place, snapshot }) = put_away(record)? else {
             return Ok(Some(collected));
         };
         if action == CollectAction::Forget {
@@ -170,7 +185,7 @@ impl Core {
         record: &mut InstanceRecord,
     ) -> Result<Collected, Error> {
         let collected = Collected::of(record, CollectAction::Thin);
-        let Some(PutAway { place, snapshot }) = put_away(record)? else {
+        let Some(Parked { place, snapshot }) = put_away(record)? else {
             return Ok(collected);
         };
         let repository = Repo::discover(&record.repository.root)?;
@@ -183,7 +198,7 @@ impl Core {
     pub(crate) fn purge(&self, id: &InstanceId) -> Result<Option<Collected>, Error> {
         let held = self.lock_instance(id.as_str(), Scope::Killed, "purge")?;
         let mut record = held.record;
-        let Some(PutAway { place, .. }) = put_away(&record)? else {
+        let Some(Parked { place, .. }) = put_away(&record)? else {
             return Ok(None);
         };
         let parked = vault::park_state(&place)? == ParkState::Parked;
@@ -203,7 +218,7 @@ impl Core {
         record: &mut InstanceRecord,
     ) -> Result<Collected, Error> {
         let mut collected = Collected::of(record, CollectAction::Forget);
-        if let Some(PutAway { place, .. }) = put_away(record)? {
+        if let Some(Parked { place, .. }) = put_away(record)? {
             let before = vault::parked_bytes(&place)?;
             let parked = vault::park_state(&place)? == ParkState::Parked;
             if parked && vault::on_disk(&place)? != OnDisk::Least {
@@ -270,10 +285,10 @@ impl Core {
     }
 }
 
-fn put_away(record: &InstanceRecord) -> Result<Option<PutAway>, Error> {
+fn put_away(record: &InstanceRecord) -> Result<Option<Parked>, Error> {
     let vault = SavedWork::of(record)?;
     Ok(match (vault.parking, vault.snapshot) {
-        (Some(place), Some(snapshot)) => Some(PutAway { place, snapshot }),
+        (Some(place), Some(snapshot)) => Some(Parked { place, snapshot }),
         _ => None,
     })
 }
@@ -287,6 +302,18 @@ fn note_left(dir: &InstanceDir, record: &mut InstanceRecord, left: &[Left]) -> R
     vault.left = left.to_vec();
     record.vault = Some(vault.written(record)?);
     Ok(dir.save(record)?)
+}
+
+impl PutAway {
+    /// What cannot be read is not counted; `collect` reports it.
+    fn add(&mut self, record: &InstanceRecord) {
+        let place = put_away(record).ok().flatten().map(|parked| parked.place);
+        let bytes = place.and_then(|place| vault::parked_bytes(&place).ok());
+        if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
+            self.worktrees += 1;
+            self.bytes += bytes;
+        }
+    }
 }
 
 impl Collection {
@@ -308,7 +335,7 @@ impl Collected {
     fn of(record: &InstanceRecord, action: CollectAction) -> Self {
         let killed = |at: Timestamp| format!("killed {}", at.local_minute());
         let what = match put_away(record) {
-            Ok(Some(PutAway { place, .. })) if action == CollectAction::Thin => {
+            Ok(Some(Parked { place, .. })) if action == CollectAction::Thin => {
                 place.parked_worktree.display().to_string()
             }
             _ => record.killed_at.map_or_else(String::new, killed),

@@ -38,6 +38,7 @@ pub(in crate::engine) mod sealed_launch;
 pub(in crate::engine) mod setup;
 pub(in crate::engine) mod shell;
 pub(in crate::engine) mod show;
+pub(in crate::engine) mod sizes;
 pub(in crate::engine) mod snapshots;
 pub(in crate::engine) mod steps;
 pub(in crate::engine) mod submodules;

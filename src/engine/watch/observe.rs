@@ -263,6 +263,7 @@ impl Core {
             stuck: None,
             usage: UsageView::of(&KeptUsage::of(dir), now()),
             seal: SealView::of(record, dir.denied()),
+            size: None,
             kept: kept(record),
         }
     }

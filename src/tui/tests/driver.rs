@@ -204,6 +204,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         worktree: "/home/ada/worktrees/app/x".into(),
         worktree_present: running,
         subdirectory: None,
+        size: None,
         agent: "claude".to_owned(),
         command: vec!["claude".to_owned()],
         tmux_session: None,
