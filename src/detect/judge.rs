@@ -93,9 +93,16 @@ impl Rules {
 
     /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
     pub(crate) fn can_detect_idle(&self) -> bool {
-        self.rules
-            .iter()
-            .any(|rule| rule.activity == Activity::Idle)
+        self.has_rule_for(Activity::Idle)
+    }
+
+    /// Whether the rules can recognise that the agent works.
+    pub(crate) fn can_detect_busy(&self) -> bool {
+        self.has_rule_for(Activity::Busy)
+    }
+
+    fn has_rule_for(&self, activity: Activity) -> bool {
+        self.rules.iter().any(|rule| rule.activity == activity)
     }
 
     /// The verdict of the first rule that matches for this version of the agent. Where the version is

@@ -158,6 +158,10 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "begin it with a word to send it as text: `about /x: …`".to_owned()
         }
         Error::NotSubmitted => "`biv attach` shows it in the agent's input box".to_owned(),
+        Error::NoTurn { title } => format!(
+            "`biv attach {}` shows what became of it; send it again if it is not there",
+            word(title)
+        ),
         Error::NotKnown { title } => format!(
             "`biv log {}` shows the prompts that arrived; send it again if it is not there",
             word(title)

@@ -194,6 +194,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::CannotArrive { .. } => ("cannot_arrive", 2),
         Error::UnknownCommand { .. } => ("unknown_command", 4),
         Error::NotKnown { .. } => ("not_known", 1),
+        Error::NoTurn { .. } => ("no_turn", 1),
         Error::MainCheckout { .. } => ("main_checkout", 1),
         Error::AlreadyManaged { .. } => ("already_managed", 1),
         Error::ConsentNeeded { .. } => ("consent_needed", 1),

@@ -109,3 +109,8 @@ fn every_prompt_arrives() {
     let instance = talking::take_every_prompt(&stage, &[]);
     talking::refuse_an_unknown_command(&stage, &instance);
 }
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("aider"), 2);
+}

@@ -304,3 +304,13 @@ fn a_question_is_answered_in_own_words() {
 fn what_was_typed_outlives_a_pause() {
     acts::keep_what_was_typed(&Stage::of("claude"), "Enter", "to send now");
 }
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("claude"), 2);
+}
+
+#[test]
+fn a_prompt_of_any_size() {
+    talking::take_prompts_of_any_size(&Stage::of("claude"));
+}

@@ -140,3 +140,13 @@ fn a_menu_is_a_state_of_its_own() {
 fn what_was_typed_outlives_a_pause() {
     acts::keep_what_was_typed(&Stage::of("codex"), "Tab", "Queued follow-up");
 }
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("codex"), 2);
+}
+
+#[test]
+fn a_prompt_of_any_size() {
+    talking::take_prompts_of_any_size(&Stage::of("codex"));
+}

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
@@ -30,4 +31,9 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
         &Stage::for_a_stranger("copilot"),
         "Do you trust the files in this folder?",
     );
+}
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("copilot"), 2);
 }

@@ -133,3 +133,8 @@ fn what_was_said_is_in_the_log() {
 fn every_prompt_arrives() {
     talking::take_every_prompt(&Stage::of("gemini"), &[]);
 }
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("gemini"), 2);
+}

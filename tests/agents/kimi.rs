@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
@@ -26,4 +27,9 @@ fn what_was_said_is_in_the_log() {
 #[test]
 fn a_folder_that_is_not_trusted_is_a_persons_matter() {
     acts::leave_its_question_to_a_person(&Stage::of("kimi"), "Trust this folder?");
+}
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("kimi"), 2);
 }

@@ -117,3 +117,8 @@ fn every_prompt_arrives() {
 fn a_question_is_answered_in_own_words() {
     acts::answer_in_own_words(&Stage::of("opencode"));
 }
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("opencode"), 2);
+}

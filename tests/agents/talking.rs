@@ -1,6 +1,8 @@
 //! What is sent arrives or is refused, and what is open is said: acts for every agent.
 
-use crate::stage::Stage;
+use crate::model::Request;
+use crate::stage::{BETWEEN_LOOKS, PATIENCE, Stage};
+use crate::support::wait::until_within;
 use crate::support::{Instance, until};
 
 /// Prompts that the input box would take for something else arrive as they are, but for white space around
@@ -126,4 +128,73 @@ pub(crate) fn say_that_a_menu_is_open(stage: &Stage) {
             .iter()
             .all(|said| !said.contains("in between"))
     );
+}
+
+/// `biv resume I && biv send I words`: the prompt is taken at once or waits in the queue, and arrives once; it
+/// is never refused.
+#[track_caller]
+pub(crate) fn take_a_prompt_right_after_a_resume(stage: &Stage, times: usize) {
+    let instance = stage.start("woken", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    for round in 0..times {
+        stage.pause(&instance, &[]);
+        drop(stage.camp.biv(["resume", &instance.id]).run().ok());
+        let words = format!("awake for the {round}. time");
+        drop(stage.camp.biv(["send", &instance.id, &words]).run().ok());
+        stage.model.request_with(&words);
+        stage.wait(&instance, "idle");
+        let requests = stage.model.requests();
+        let prompts = requests.iter().map(|request| request.prompt());
+        let taken = prompts.filter(|prompt| prompt.contains(&words)).count();
+        assert_eq!(taken, 1, "{}", stage.model.told());
+    }
+}
+
+/// From one byte to a megabyte: what is sent arrives whole, or is refused before anything is typed, with the limit.
+#[track_caller]
+pub(crate) fn take_prompts_of_any_size(stage: &Stage) {
+    let instance = Instance::from_json(&stage.new("sizes", &[]).ok().json());
+    stage.wait(&instance, "idle");
+    for size in [1, 4_000, 100_000, 1_000_000] {
+        let before = stage.model.requests().len();
+        let prompt = prompt_of(size);
+        let sent = stage.camp.biv(["send", "--now", &instance.id, "-"]);
+        let sent = sent.stdin(&prompt).run();
+        if sent.status == Some(2) {
+            assert!(sent.stderr.contains("no more than"), "{}", sent.stderr);
+            assert_eq!(stage.model.requests().len(), before);
+            continue;
+        }
+        assert_eq!(
+            sent.status,
+            Some(0),
+            "{size} bytes: {}\n{}",
+            sent.stderr,
+            stage.screen(&instance)
+        );
+        let what = || format!("all of {size} bytes: {}", stage.screen(&instance));
+        until_within(PATIENCE * 2, BETWEEN_LOOKS * 10, what, || {
+            let requests = stage.model.requests();
+            let new = requests.get(before..).unwrap_or_default();
+            let whole = |request: &Request| request.prompt().trim() == prompt;
+            new.iter().any(whole).then_some(())
+        });
+        stage.wait(&instance, "idle");
+    }
+}
+
+/// Lines that differ, so that nothing can be lost or moved unseen.
+fn prompt_of(size: usize) -> String {
+    let mut text = String::with_capacity(size + 80);
+    let mut number = 0;
+    while text.len() < size {
+        number += 1;
+        text.push_str(&format!(
+            "line {number} of a prompt that is long enough to be cut\n"
+        ));
+    }
+    text.truncate(size - 1);
+    text.push('x');
+    text
 }

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::talking;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
@@ -16,4 +17,9 @@ fn a_pause_before_the_first_turn() {
 #[test]
 fn a_conversation_that_is_lost_is_refused() {
     acts::refuse_what_the_agent_does_not_know(&Stage::of("vibe"), ".vibe/logs/session/unified");
+}
+
+#[test]
+fn a_prompt_right_after_a_resume() {
+    talking::take_a_prompt_right_after_a_resume(&Stage::of("vibe"), 2);
 }

@@ -106,6 +106,10 @@ pub(crate) enum Error {
     CannotArrive { why: String },
     #[error("{agent} does not know the command `{command}`: nothing was sent")]
     UnknownCommand { agent: String, command: String },
+    #[error(
+        "the prompt has left the input box of `{title}`, but nothing shows that its turn has begun"
+    )]
+    NoTurn { title: Title },
     #[error("it is not known whether `{title}` has got the prompt: it was ended meanwhile")]
     NotKnown { title: Title },
     #[error("there is nothing to send")]

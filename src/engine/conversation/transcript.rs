@@ -80,6 +80,22 @@ impl Core {
         Ok(conversation.save_imports(&lock, &mut imports)?)
     }
 
+    /// Whether the agent's transcript has a prompt that was noted.
+    pub(in crate::engine) fn has_told(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        noted: &Result<Timestamp, Error>,
+        prompt: &str,
+    ) -> bool {
+        let Ok(noted) = noted else { return false };
+        if let Err(error) = self.import_conversation(dir, record) {
+            tracing::debug!(%error, "import the conversation to find a prompt");
+        }
+        let imports = dir.conversation().imports();
+        imports.is_ok_and(|imports| !imports.awaits(*noted, prompt))
+    }
+
     /// Records a prompt that was noted and has been sent, unless the transcript tells of it already.
     pub(in crate::engine) fn record_sent(
         &self,

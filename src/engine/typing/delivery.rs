@@ -1,10 +1,11 @@
-//! Pastes a prompt into an agent's input box, submits it and waits until it has left the box.
+//! Pastes a prompt into an agent's input box, submits it and waits until its turn has begun.
 
 use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, Verify, is_command};
 use crate::detect::{Draft, Key, Screen};
-use crate::engine::base::Error;
+use crate::engine::base::{Error, now};
+use crate::engine::typing::turn::{Beginning, InTranscript, Submitted, await_turn};
 use crate::engine::watch::archive::BANNER;
 use crate::engine::watch::look::{Watched, screen_of};
 use crate::model::{Activity, without_whitespace};
@@ -33,6 +34,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::engine) enum Receipt {
     Taken,
+    /// It has left the input box, and no turn has begun.
+    NoTurn,
     /// The agent has ended: the prompt may have told it to, or it ended before it read anything.
     Gone,
 }
@@ -101,13 +104,14 @@ pub(in crate::engine) fn put_back(agent: &Watched<'_>, draft: &str) -> Result<bo
     ))
 }
 
-/// Pastes the prompt into an agent that is ready, submits it and waits until it has left the box.
+/// Pastes the prompt into an agent that is ready, submits it and waits until its turn has begun.
 /// After an error the agent has not got it.
 pub(in crate::engine) fn type_in(
     agent: &Watched<'_>,
     prompt: &str,
     wording: Wording,
     last: LastPrompt<'_>,
+    in_transcript: InTranscript<'_>,
 ) -> Result<Receipt, Error> {
     let delivery = Delivery { agent };
     delivery.await_terminal()?;
@@ -121,6 +125,7 @@ pub(in crate::engine) fn type_in(
     // Several agents treat an Enter that follows too closely as a part of the paste.
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
+    let at = now();
     delivery.submit()?;
     let seen = match agent.provider.verify() {
         Verify::Draft => delivery.await_submission(&before),
@@ -130,12 +135,20 @@ pub(in crate::engine) fn type_in(
         // tmux silently drops keys for an agent that has ended.
         Verify::None => delivery.shot().map(drop),
     };
-    let seen = seen.and_then(|()| match is_command(prompt) {
-        true => delivery.refuse_unknown_command(&before, prompt),
-        false => Ok(()),
+    let seen = seen.and_then(|()| {
+        if is_command(prompt) {
+            delivery.refuse_unknown_command(&before, prompt)?;
+        }
+        // What an agent does with its own commands is no turn.
+        if wording == Wording::Raw || prompt.trim_start().starts_with('/') {
+            return Ok(Beginning::Seen);
+        }
+        let before = &before;
+        await_turn(agent, &Submitted { before, at }, in_transcript)
     });
     match seen {
-        Ok(()) => Ok(Receipt::Taken),
+        Ok(Beginning::Seen) => Ok(Receipt::Taken),
+        Ok(Beginning::NotSeen) => Ok(Receipt::NoTurn),
         Err(Error::Tmux(TmuxError::NoPane(_) | TmuxError::NoServer)) => Ok(Receipt::Gone),
         Err(error) => Err(error),
     }

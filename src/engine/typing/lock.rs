@@ -56,7 +56,7 @@ impl TypingLock {
         })
     }
 
-    /// Types the prompt and waits until the agent has taken it. The error says whether it was not taken,
+    /// Types the prompt and waits until the agent has begun its turn. The error says whether it was not taken,
     /// or that it is not known.
     pub(in crate::engine) fn type_to(
         self,
@@ -69,7 +69,8 @@ impl TypingLock {
     ) -> Result<Typed, Error> {
         let last = || core.last_prompt(agent.dir, record);
         let noted = core.note_prompt(agent.dir, prompt);
-        let receipt = type_in(agent, prompt, wording, &last).inspect_err(|_| {
+        let told = || core.has_told(agent.dir, record, &noted, prompt);
+        let receipt = type_in(agent, prompt, wording, &last, &told).inspect_err(|_| {
             if let Ok(at) = noted {
                 // A note that stays only matters for a prompt of the same text.
                 if let Err(error) = core.forget_prompt(agent.dir, at, prompt) {
@@ -79,6 +80,11 @@ impl TypingLock {
         })?;
         let taken = match receipt {
             Receipt::Taken => true,
+            Receipt::NoTurn => {
+                return Err(Error::NoTurn {
+                    title: record.title.clone(),
+                });
+            }
             // The prompt may have told it to exit; then it has ended with a status.
             Receipt::Gone => agent
                 .server

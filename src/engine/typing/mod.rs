@@ -4,3 +4,4 @@ pub(in crate::engine) mod delivery;
 pub(in crate::engine) mod dialog;
 pub(in crate::engine) mod lock;
 pub(in crate::engine) mod ready;
+pub(in crate::engine) mod turn;

@@ -89,6 +89,13 @@ impl Imports {
         false
     }
 
+    /// Whether no transcript has recorded a noted prompt yet.
+    pub(crate) fn awaits(&self, at: Timestamp, prompt: &str) -> bool {
+        let words = hash_without_whitespace(prompt);
+        let mut sent = self.sent.iter();
+        sent.any(|sent| sent.at == at && sent.words == words)
+    }
+
     /// Filters an entry of a transcript. None if it is in the conversation already as a sent prompt;
     /// marked as sent if it was sent and is written here first.
     pub(crate) fn admit(&mut self, entry: ConversationEntry) -> Option<ConversationEntry> {

@@ -10,7 +10,7 @@ use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::keys::press;
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::{Wording, put_back, type_in};
+use crate::engine::typing::delivery::{Receipt, Wording, put_back, type_in};
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
@@ -131,7 +131,11 @@ impl Work<'_> {
         let last = || self.core.last_prompt(&self.dir, &self.record);
         let delivered = await_ready(&agent, &self.record.title, patience).and_then(|()| {
             let noted = self.core.note_prompt(&self.dir, &prompt);
-            match type_in(&agent, &prompt, Wording::Text, &last) {
+            let told = || (self.core).has_told(&self.dir, &self.record, &noted, &prompt);
+            match type_in(&agent, &prompt, Wording::Text, &last, &told) {
+                Ok(Receipt::NoTurn) => Err(Error::NoTurn {
+                    title: self.record.title.clone(),
+                }),
                 // An agent that has ended since may have been told to by the prompt.
                 Ok(_) => Ok(noted),
                 Err(error) => {
@@ -162,6 +166,7 @@ impl Work<'_> {
                 | Error::NotReady { .. }
                 | Error::DraftInTheWay
                 | Error::UnknownCommand { .. }
+                | Error::NoTurn { .. }
                 | Error::NotSubmitted),
             ) => {
                 // Nothing was typed: the agent gets it when the user has settled what is open.
