@@ -18,6 +18,8 @@ use crate::store::{HookReport, Store};
 
 /// The event by which agents ask for permission.
 const PERMISSION: &str = "PermissionRequest";
+/// The most bytes of a name that is kept: of an event, a tool, a session. A longer one is not what it says.
+const LONGEST_NAME: usize = 256;
 
 /// What agents put on a hook's standard input, as far as it matters here.
 #[derive(Debug, Default, Deserialize)]
@@ -40,13 +42,19 @@ pub(crate) fn handle_hook(
 ) -> Option<String> {
     let at = now();
     let id = InstanceId::parse(instance)?;
+    if event.is_empty() || event.len() > LONGEST_NAME {
+        return None;
+    }
     // A process of one instance may only report for that instance.
     if claims_another_instance(home, &id) {
         return None;
     }
     let dir = Store::new(home.state.clone()).instance(&id);
     let said: Input = serde_json::from_slice(input).unwrap_or_default();
-    let text = |value: &Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
+    let text = |value: &Option<Value>| {
+        let text = value.as_ref()?.as_str()?;
+        (text.len() <= LONGEST_NAME).then(|| text.to_owned())
+    };
     let about = [
         &said.notification_type,
         &said.tool_name,
@@ -143,6 +151,19 @@ mod tests {
                 br#"{"session_id":7,"tool_name":[]}"#
             ),
             None
+        );
+        // Names that nobody gives are not kept.
+        let long = "x".repeat(LONGEST_NAME + 1);
+        for event in ["", &long] {
+            assert_eq!(handle_hook(&home, id.as_str(), event, b"{}"), None);
+        }
+        let input = format!(r#"{{"session_id":"{long}","tool_name":"{long}"}}"#);
+        let stop = handle_hook(&home, id.as_str(), "Stop", input.as_bytes());
+        assert_eq!(stop, None);
+        let kept = dir.hook_report().unwrap();
+        assert_eq!(
+            (kept.event.as_str(), kept.detail, kept.session),
+            ("Stop", None, None)
         );
         for unknown in ["", "../../etc", "zzzzzzzzzz", "bcdfghjkmp"] {
             assert_eq!(handle_hook(&home, unknown, "Stop", b"{}"), None);

@@ -81,6 +81,7 @@ pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport}
 pub(crate) use operate::carry::import::{Arrived, ImportOptions};
 pub(crate) use operate::create::{Adoption, NewInstance};
 pub(crate) use operate::gc::{CollectAction, Collected, Collection, PutAway};
+pub(crate) use operate::hook_relay::pass_hook_on;
 pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
 pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
@@ -91,7 +92,6 @@ pub(crate) use operate::options::{
 };
 pub(crate) use operate::pull_request::{PullRequestOptions, PullRequestView};
 pub(crate) use operate::seal_try::{SealTrial, SealTried};
-pub(crate) use operate::sealed_launch::pass_hook_on;
 pub(crate) use operate::setup::Consent;
 pub(crate) use operate::snapshots::{SnapshotList, SnapshotWritten};
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};

@@ -13,7 +13,7 @@ fn asked(camp: &Camp, instance: &Instance, command: &str) -> Value {
     camp.biv(["__answer", &instance.id]).run().ok().json()
 }
 
-fn switch_on(camp: &Camp, instance: &Instance) {
+pub(crate) fn switch_on(camp: &Camp, instance: &Instance) {
     let switch = camp.instances_dir().join(&instance.id).join("autoyes.json");
     let on = r#"{"format":1,"on":true,"until":null,"changed_at":"2026-11-15T18:02:00Z"}"#;
     std::fs::write(switch, on).unwrap();

@@ -6,6 +6,7 @@ mod canary;
 mod life;
 mod network;
 mod refused;
+mod relay;
 mod works;
 
 /// Shared with the tests of what is accepted outside of a seal.

@@ -11,6 +11,7 @@ pub(in crate::engine) mod create;
 pub(in crate::engine) mod environment;
 pub(in crate::engine) mod first_sign;
 pub(in crate::engine) mod gc;
+pub(in crate::engine) mod hook_relay;
 pub(in crate::engine) mod identity;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod kill;

@@ -4,9 +4,8 @@
 //! survives restarts of the daemon, and a killed instance leaves no proxy behind.
 
 use std::collections::HashMap;
-use std::io::{Read, Write};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -16,15 +15,13 @@ use serde_json::json;
 
 use crate::config::Home;
 use crate::engine::base::{Core, socket};
-use crate::engine::hook::handle_hook;
+use crate::engine::operate::hook_relay;
 use crate::model::{EventKind, InstanceId};
 use crate::process::adopt_orphans;
 use crate::seal::{self, AllowedHost, Denied, REPORT_SOCKET, SealPlan, Sealed};
 
 /// The same refusal is told at most this often.
 const AGAIN: Duration = Duration::from_secs(60);
-/// The most bytes of one report.
-const LONGEST: u64 = 2 << 20;
 
 /// The answer of a launcher that has built a seal; its layers follow.
 pub(in crate::engine) const SEALED: &str = "sealed ";
@@ -80,7 +77,7 @@ pub(in crate::engine) fn run(
         .write_all(format!("{SEALED}{layers}\n").as_bytes())
         .map_err(|error| error.to_string())?;
     await_go()?;
-    answer_hooks(reports, asked.home.clone(), asked.instance.clone());
+    hook_relay::serve(reports, asked.home.clone(), asked.instance.clone());
     let running = built.start().map_err(|error| error.to_string())?;
     // Closed: the agent runs.
     drop(stream.shutdown(std::net::Shutdown::Both));
@@ -120,46 +117,4 @@ impl Core {
         let data = json!({ "host": denied.host, "port": denied.port, "kind": "network" });
         self.emit(EventKind::SealDenied, &record, data);
     }
-}
-
-/// `biv hook` inside the seal reaches no state: it sends what it got here.
-#[derive(Debug, Serialize, Deserialize)]
-struct HookCall {
-    event: String,
-    input: Vec<u8>,
-}
-
-fn answer_hooks(listener: UnixListener, home: Home, instance: InstanceId) {
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { continue };
-            let (home, instance) = (home.clone(), instance.clone());
-            std::thread::spawn(move || {
-                let mut text = Vec::new();
-                let read = (&stream).take(LONGEST * 4).read_to_end(&mut text);
-                let call = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
-                let Some(HookCall { event, input }) = call else {
-                    return;
-                };
-                if let Some(answer) = handle_hook(&home, instance.as_str(), &event, &input) {
-                    // An agent that is gone needs no answer.
-                    drop(stream.write_all(answer.as_bytes()));
-                }
-            });
-        }
-    });
-}
-
-/// Passes a hook on from inside a seal. Returns the answer.
-pub(crate) fn pass_hook_on(to: &Path, event: &str, input: &[u8]) -> Option<String> {
-    let mut stream = socket::connect(to).ok()?;
-    let call = HookCall {
-        event: event.to_owned(),
-        input: input.to_vec(),
-    };
-    stream.write_all(&serde_json::to_vec(&call).ok()?).ok()?;
-    stream.shutdown(std::net::Shutdown::Write).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    Some(answer).filter(|answer| !answer.is_empty())
 }
