@@ -51,6 +51,8 @@ pub(crate) enum CatalogError {
     },
     #[error("{}: an agent's file is named after it, in small letters, digits and `-`, as in my-agent.toml", .file.display())]
     Name { file: PathBuf },
+    #[error("there is an agent named `{name}` already")]
+    Taken { name: String },
     #[error(transparent)]
     ProviderFileError(#[from] ProviderFileError),
 }
@@ -107,6 +109,20 @@ impl Catalog {
         })
     }
 
+    /// The file of a new agent in this directory. An error if the name does not fit, or is taken.
+    pub(crate) fn new_file(&self, directory: &Path, name: &str) -> Result<PathBuf, CatalogError> {
+        let file = directory.join(format!("{name}.toml"));
+        if agent_name(&file)? != name {
+            return Err(CatalogError::Name { file });
+        }
+        if self.names().any(|known| known == name) || file.symlink_metadata().is_ok() {
+            return Err(CatalogError::Taken {
+                name: name.to_owned(),
+            });
+        }
+        Ok(file)
+    }
+
     /// The agent that runs any command.
     pub(crate) fn plain(&self) -> Result<&Provider, UnknownAgent> {
         self.require(PLAIN)
@@ -142,20 +158,11 @@ impl Catalog {
             path: path.to_owned(),
             source,
         })?;
-        // Parsed by itself first, so that a mistake has a line number.
-        mistake::read(path, &text)?;
         let place = self.agents.iter().position(|agent| agent.name == name);
         let below = place
             .and_then(|at| self.agents.get(at))
             .map_or("", |agent| agent.text);
-        let file = merged(below, &text)
-            .and_then(|file| {
-                file.check()
-                    .and_then(|()| file.check_whole())
-                    .map(|()| file)
-            })
-            .map_err(|fault| mistake::at(path, &text, fault))?;
-        let provider = Provider::new(&name, file);
+        let provider = provider_from(&name, path, below, &text)?;
         match place.and_then(|at| self.agents.get_mut(at)) {
             Some(agent) => agent.provider = OnceLock::from(Some(provider)),
             None => self.agents.push(Agent {
@@ -178,6 +185,25 @@ impl Agent {
             })
             .as_ref()
     }
+}
+
+/// The agent of a file, laid over the built-in one of the same name.
+pub(super) fn provider_from(
+    name: &str,
+    path: &Path,
+    below: &str,
+    text: &str,
+) -> Result<Provider, CatalogError> {
+    // Parsed by itself first, so that a mistake has a line number.
+    mistake::read(path, text)?;
+    let file = merged(below, text)
+        .and_then(|file| {
+            file.check()
+                .and_then(|()| file.check_whole())
+                .map(|()| file)
+        })
+        .map_err(|fault| mistake::at(path, text, fault))?;
+    Ok(Provider::new(name, file))
 }
 
 /// Merges two files: tables key by key; for everything else the upper file wins.

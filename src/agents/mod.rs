@@ -19,6 +19,7 @@ mod mistake;
 #[cfg(test)]
 mod override_tests;
 mod provider;
+mod recorded;
 #[cfg(test)]
 mod screens;
 mod transcripts;
@@ -31,6 +32,9 @@ pub(crate) use input::is_command;
 pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};
+pub(crate) use recorded::{
+    Frame, RecordedFile, RecordedSession, Recording, SAMPLE as BOX_SAMPLE, describe,
+};
 pub(crate) use transcripts::{
     Bookmark, Continuity, PendingRequest, TranscriptLookup, TranscriptQuery,
 };

@@ -1,8 +1,9 @@
 //! `biv agents`
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::agents_record::{self, RecordArgs};
 use super::context::CommandResult;
 use super::output::Output;
 use super::table::{table, terminal_width};
@@ -10,9 +11,20 @@ use crate::engine::{AgentView, Engine};
 
 /// List known agents and what is supported for each
 #[derive(Debug, Args)]
-pub(super) struct AgentsArgs {}
+pub(super) struct AgentsArgs {
+    #[command(subcommand)]
+    pub action: Option<AgentsAction>,
+}
 
-pub(super) fn run(_: &AgentsArgs, engine: &Engine, output: &Output) -> CommandResult {
+#[derive(Debug, Subcommand)]
+pub(super) enum AgentsAction {
+    Record(RecordArgs),
+}
+
+pub(super) fn run(args: &AgentsArgs, engine: &Engine, output: &Output) -> CommandResult {
+    if let Some(AgentsAction::Record(args)) = &args.action {
+        return agents_record::run(args, engine, output);
+    }
     let agents = engine.agents()?;
     Ok(output.result(&json!({ "agents": agents }), || describe(&agents)))
 }

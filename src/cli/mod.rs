@@ -2,6 +2,7 @@
 
 mod adopt;
 mod agents;
+mod agents_record;
 mod answer;
 mod args;
 mod aside;

@@ -154,6 +154,17 @@ impl Output {
             && matches!(answer.trim().to_lowercase().as_str(), "y" | "yes")
     }
 
+    /// Asks for a line; None if there is none to be had.
+    pub(super) fn ask(&self, question: &str) -> Option<String> {
+        let mut stderr = AutoStream::new(std::io::stderr().lock(), self.color);
+        write!(stderr, "{question} ")
+            .and_then(|()| stderr.flush())
+            .ok()?;
+        let mut answer = String::new();
+        let read = std::io::stdin().read_line(&mut answer).ok()?;
+        (read > 0).then(|| answer.trim().to_owned())
+    }
+
     /// Prints an error, as text or as JSON.
     pub(super) fn fail(&self, report: &Report) -> ExitCode {
         if self.json {

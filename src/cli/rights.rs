@@ -65,6 +65,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
             Action::Path | Action::Show => (Verb::Look, none),
             Action::Init => (Verb::WriteConfig, none),
         },
+        Command::Agents(args) if args.action.is_some() => (Verb::WriteConfig, none),
         Command::Host(args) => match args.action {
             HostAction::List => (Verb::Look, none),
             // It connects, which an agent can do without us.

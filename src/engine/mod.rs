@@ -26,6 +26,8 @@ mod talk;
 mod typing;
 mod watch;
 
+// What is recorded of a program that is to become an agent.
+pub(crate) use crate::agents::{BOX_SAMPLE, Frame, RecordedFile, RecordedSession, Recording};
 // The parts of a conversation, for showing it.
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;

@@ -207,6 +207,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("doctor", "doctor", true),
     ("doctor", "doctor --fix", false),
     ("agents", "agents", true),
+    ("agents", "agents record mine -- true", false),
     ("config", "config path", true),
     ("config", "config show", true),
     ("config", "config init", false),

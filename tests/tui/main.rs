@@ -4,6 +4,7 @@
 mod company;
 mod journeys;
 mod leaving;
+mod recording;
 mod reviewing;
 mod truth;
 mod undisturbed;

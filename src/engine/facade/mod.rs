@@ -8,7 +8,7 @@ mod operations;
 mod talk;
 mod watching;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::config::{self, Home};
@@ -68,6 +68,30 @@ impl Engine {
     /// Presses a key in an agent's pane, as an attached user would.
     pub(crate) fn press_key(&self, given: &str, key: &str) -> Result<(), Error> {
         self.core.press_key(given, key)
+    }
+
+    /// The file that a new agent of this name would have. An error if there is one already.
+    pub(crate) fn new_agent_file(&self, name: &str) -> Result<PathBuf, Error> {
+        self.core.new_agent_file(name)
+    }
+
+    /// Makes an agent of what was recorded of a program.
+    pub(crate) fn write_agent(
+        &self,
+        name: &str,
+        recording: &Recording,
+    ) -> Result<(PathBuf, RecordedFile), Error> {
+        self.core.write_agent(name, recording)
+    }
+
+    /// What a program shows now; None if it has ended.
+    pub(crate) fn frame(&self, given: &str) -> Result<Option<Frame>, Error> {
+        self.core.frame(given)
+    }
+
+    /// Pastes a text into a program, as an attached user would.
+    pub(crate) fn paste_text(&self, given: &str, text: &str) -> Result<(), Error> {
+        self.core.paste_text(given, text)
     }
 
     /// Stages one file, as a user would.

@@ -25,6 +25,7 @@ pub(in crate::engine) mod peek;
 pub(in crate::engine) mod playground;
 pub(in crate::engine) mod pull_request;
 pub(in crate::engine) mod push;
+pub(in crate::engine) mod record;
 pub(in crate::engine) mod recover;
 pub(in crate::engine) mod relaunch;
 pub(in crate::engine) mod rename;
