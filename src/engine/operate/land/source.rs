@@ -1,13 +1,20 @@
 //! What an instance has to land: its commits, and with `--commit` what is in no commit yet.
 
+use std::time::{Duration, Instant};
+
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, LandError};
 use crate::engine::operate::land::hooks::LandHooks;
 use crate::engine::operate::land::order::SourceSeen;
+use crate::engine::watch::look::look;
 use crate::git::landing::{Author, MadeCommit, Uncommitted, tree_of_everything, uncommitted};
 use crate::git::{Checkout, Repo};
 use crate::model::{Activity, InstanceRecord, RestingState};
 use crate::vault::{self, OnDisk, ParkState};
+
+/// A screen that is not understood may be half drawn: it is looked at again for this long.
+const HALF_DRAWN: Duration = Duration::from_secs(2);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
 
 /// What lands.
 pub(super) struct Source {
@@ -31,15 +38,23 @@ impl Core {
             _ => return Ok(()),
         };
         let server = self.server_of(record);
-        let pane = server.pane_of(&record.id)?;
-        let shot = crate::engine::watch::look::look(&server, &place.pane)?;
-        match self.verdict(record, shot.as_ref(), pane.as_ref()).activity {
-            Activity::Idle | Activity::Exited => Ok(()),
-            activity => Err(LandError::NotAtRest {
-                title: record.title.clone(),
-                activity,
+        let since = Instant::now();
+        loop {
+            let pane = server.pane_of(&record.id)?;
+            let shot = look(&server, &place.pane)?;
+            match self.verdict(record, shot.as_ref(), pane.as_ref()).activity {
+                Activity::Idle | Activity::Exited => return Ok(()),
+                Activity::Unknown if since.elapsed() < HALF_DRAWN => {
+                    std::thread::sleep(BETWEEN_LOOKS);
+                }
+                activity => {
+                    return Err(LandError::NotAtRest {
+                        title: record.title.clone(),
+                        activity,
+                    }
+                    .into());
+                }
             }
-            .into()),
         }
     }
 
