@@ -79,15 +79,17 @@ pub(super) fn run(args: &LandArgs, engine: &Engine, output: &Output) -> CommandR
     let interrupts = Interrupts::unanswered();
     // A check may run for long; on Ctrl+C it is ended first.
     interrupts.answer_always();
-    let mut progress = StepLine::new(output, "land").interrupted_by(&interrupts);
+    let shown = match args.instances.instances.as_slice() {
+        [one] => one,
+        // Each in its turn.
+        _ => "land",
+    };
+    let mut progress = StepLine::new(output, shown).interrupted_by(&interrupts);
     let bulk = match args.dry_run {
-        true => engine.try_land_each(&ids, &options, &mut progress)?,
-        false => engine.land_each(&ids, &options, args.fix, &mut progress)?,
+        true => engine.try_land_each(&ids, &options, sentence, &mut progress)?,
+        false => engine.land_each(&ids, &options, args.fix, sentence, &mut progress)?,
     };
     drop(progress);
-    for landed in &bulk.done {
-        output.say(&sentence(landed));
-    }
     if let Some(report) = Report::of_landings(&bulk) {
         return Err(report);
     }

@@ -7,6 +7,7 @@ use super::interrupts::Interrupts;
 use super::output::Output;
 use crate::engine::Progress;
 use crate::lifecycle::{Operation, Step};
+use crate::model::Title;
 
 /// On a terminal one line that is overwritten; with `-v` one line per step; else nothing.
 #[derive(Debug)]
@@ -77,6 +78,15 @@ impl Progress for StepLine<'_> {
     fn note(&mut self, text: &str) {
         self.clear();
         self.output.say(text);
+    }
+
+    fn turn_of(&mut self, title: &Title) {
+        self.title = title.to_string();
+        self.started = Instant::now();
+    }
+
+    fn waiting(&mut self, what: &str) {
+        self.show(&format!("{}: {what}…", self.title));
     }
 
     fn is_interrupted(&self) -> bool {

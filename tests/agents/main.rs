@@ -13,6 +13,7 @@ mod copilot;
 mod disguise;
 mod gemini;
 mod kimi;
+mod landing;
 mod model;
 mod opencode;
 mod qwen;

@@ -125,6 +125,16 @@ fn ten_land_in_a_row_while_two_resolve_their_conflicts() {
     );
     let said = call.run().ok().said();
     assert_eq!(said.matches("the agent is told").count(), 2, "{said}");
+    // Each landing is told before the next one begins, which may take long.
+    let told: Vec<Option<usize>> = titles
+        .iter()
+        .flat_map(|title| [format!("checking `{title}`"), format!("Landed `{title}`")])
+        .map(|part| said.rfind(&part))
+        .collect();
+    assert!(
+        told.iter().all(Option::is_some) && told.is_sorted(),
+        "{said}"
+    );
     assert_eq!(camp.list().len(), 0);
     let parts = repository.git(&["show", "main:parts.txt"]);
     for (n, title) in titles.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! What the user is shown while an operation runs.
 
 use crate::lifecycle::{Operation, Step};
+use crate::model::Title;
 
 /// Receives the progress of an operation. The command line, the UI and the daemon each have their own.
 pub(crate) trait Progress {
@@ -14,6 +15,12 @@ pub(crate) trait Progress {
     fn is_interrupted(&self) -> bool {
         false
     }
+
+    /// Of several instances, it is the turn of this one.
+    fn turn_of(&mut self, _title: &Title) {}
+
+    /// Something is waited for that may take long.
+    fn waiting(&mut self, _what: &str) {}
 
     /// Of several instances, so many are done.
     fn count(&mut self, _done: usize, _of: usize) {}

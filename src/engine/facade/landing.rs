@@ -5,17 +5,20 @@ use crate::model::InstanceId;
 
 impl Engine {
     /// Lands these, one after another, each on top of the one before. A failure does not stop the others.
-    /// An agent whose work conflicts or fails the check is told, up to `fixes` times.
+    /// An agent whose work conflicts or fails the check is told, up to `fixes` times. Each landing is told in
+    /// these `words` at once: the others may take long.
     pub(crate) fn land_each(
         &self,
         ids: &[InstanceId],
         options: &LandOptions,
         fixes: u32,
+        words: impl Fn(&Landed) -> String,
         progress: &mut dyn Progress,
     ) -> Result<Bulk<Landed>, Error> {
-        self.core.one_by_one(ids, progress, |core, id, progress| {
-            core.land_with_fixes(id, options, fixes, progress)
-        })
+        self.core
+            .one_by_one(ids, words, progress, |core, id, progress| {
+                core.land_with_fixes(id, options, fixes, progress)
+            })
     }
 
     /// Says what landing these would do.
@@ -23,12 +26,14 @@ impl Engine {
         &self,
         ids: &[InstanceId],
         options: &LandOptions,
+        words: impl Fn(&Landed) -> String,
         progress: &mut dyn Progress,
     ) -> Result<Bulk<Landed>, Error> {
         let mut assumed = DryRun::default();
-        self.core.one_by_one(ids, progress, |core, id, progress| {
-            core.try_land(id.as_str(), options, &mut assumed, progress)
-        })
+        self.core
+            .one_by_one(ids, words, progress, |core, id, progress| {
+                core.try_land(id.as_str(), options, &mut assumed, progress)
+            })
     }
 
     /// Pushes what is committed, then opens a pull request by `gh` or `glab`.

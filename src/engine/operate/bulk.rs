@@ -75,27 +75,42 @@ impl Core {
         Ok(found)
     }
 
-    /// Does the same for each, one after another. One instance's error is the error of the request.
+    /// Does the same for each, one after another. Each result is told in these `words` at once: the others may
+    /// take long. One instance's error is the error of the request.
     pub(in crate::engine) fn one_by_one<T>(
         &self,
         ids: &[InstanceId],
+        words: impl Fn(&T) -> String,
         progress: &mut dyn Progress,
         mut act: impl FnMut(&Self, &InstanceId, &mut dyn Progress) -> Result<T, Error>,
     ) -> Result<Bulk<T>, Error> {
         if let [id] = ids {
-            return act(self, id, progress).map(Bulk::of);
-        }
-        let mut results = Vec::new();
-        for id in ids {
-            results.push(match progress.is_interrupted() {
-                true => None,
-                false => Some(act(self, id, progress)),
-            });
+            let done = act(self, id, progress)?;
+            progress.note(&words(&done));
+            return Ok(Bulk::of(done));
         }
         let mut titles = Vec::new();
         for id in ids {
             let record = self.find(id.as_str(), Scope::WithKilled)?.record;
             titles.push((id.clone(), record.title));
+        }
+        let mut results = Vec::new();
+        for (id, title) in &titles {
+            if progress.is_interrupted() {
+                results.push(None);
+                continue;
+            }
+            progress.turn_of(title);
+            let result = act(self, id, progress);
+            match &result {
+                Ok(done) => progress.note(&words(done)),
+                // All failures are told once more at the end.
+                Err(error) if results.len() + 1 < titles.len() && !progress.is_interrupted() => {
+                    progress.note(&format!("{error}; going on with the others"));
+                }
+                Err(_) => {}
+            }
+            results.push(Some(result));
         }
         Ok(Bulk::of_results(&titles, results, |(id, title)| {
             (Some(id.clone()), title.clone())

@@ -13,6 +13,8 @@ use crate::model::{Activity, InstanceId, State};
 /// How long an agent must stay idle, because it may just have got the prompt.
 const HOLD: Duration = Duration::from_millis(1500);
 const PROBE: Duration = Duration::from_millis(200);
+/// A question that is still open after this long is for the user: autoyes answers sooner.
+const FOR_USER: Duration = Duration::from_secs(5);
 
 impl Core {
     /// Lands an instance. Up to `fixes` times its agent is told what is wrong.
@@ -35,6 +37,9 @@ impl Core {
             let Some(prompt) = prompt else {
                 return Err(error);
             };
+            if progress.is_interrupted() {
+                return Err(Error::Interrupted);
+            }
             progress.note(&format!("{error}; the agent is told"));
             let view = self.show(id.as_str())?;
             if matches!(view.state, State::Completed | State::Failed) {
@@ -42,6 +47,10 @@ impl Core {
             }
             self.send_now(id.as_str(), &prompt, Wording::Text, progress)?;
             self.await_rest(id, progress)?;
+            progress.note(&format!(
+                "the agent of `{}` is done; trying again",
+                view.title
+            ));
         }
         Err(Error::Interrupted)
     }
@@ -50,7 +59,9 @@ impl Core {
     /// to answer, however long that takes.
     fn await_rest(&self, id: &InstanceId, progress: &mut dyn Progress) -> Result<(), Error> {
         let mut idle_since: Option<Instant> = None;
+        let mut asks_since: Option<Instant> = None;
         let mut told = false;
+        progress.waiting("its agent works");
         loop {
             if progress.is_interrupted() {
                 return Err(Error::Interrupted);
@@ -68,8 +79,13 @@ impl Core {
                 }
                 _ => idle_since = None,
             }
-            if waits_for_user(&view) && !told {
-                progress.note(&format!("`{}` waits for you", view.title));
+            if !waits_for_user(&view) {
+                asks_since = None;
+            } else if asks_since.get_or_insert_with(Instant::now).elapsed() >= FOR_USER && !told {
+                let title = &view.title;
+                progress.note(&format!(
+                    "`{title}` waits for you: `biv answer {title}`, or `biv attach {title}` in another terminal"
+                ));
                 told = true;
             }
             std::thread::sleep(PROBE);

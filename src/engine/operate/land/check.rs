@@ -118,7 +118,11 @@ impl Core {
                 log: log.clone(),
             })
         };
-        progress.note(&format!("checking the result: {command}"));
+        let Checked { record, target, .. } = checked;
+        progress.note(&format!(
+            "checking `{}` on top of `{target}`: {command}",
+            record.title
+        ));
         let limit = self.settings().land.check_timeout;
         let ended = supervise(checked, scratch, command, &log, limit, self, progress)?;
         match ended {
