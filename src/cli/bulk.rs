@@ -37,7 +37,7 @@ pub(super) fn selected(
     let listing = engine.list_briefly()?;
     let wanted = |view: &&InstanceView| match (&group.state, all) {
         (Some(state), _) => is_in_state(view, state),
-        (None, All::Living) => true,
+        (None, All::Living) => view.state != State::Away,
         (None, All::Running) => view.state == State::Running,
     };
     let found: Vec<(InstanceId, Title)> = listing

@@ -24,7 +24,10 @@ impl Eligible {
         match self {
             Self::Living => state != RestingState::Killed,
             Self::Running => state == RestingState::Running,
-            Self::Stopped => !matches!(state, RestingState::Running | RestingState::Killed),
+            Self::Stopped => !matches!(
+                state,
+                RestingState::Running | RestingState::Away | RestingState::Killed
+            ),
             Self::Killed => state == RestingState::Killed,
             Self::Any => true,
         }

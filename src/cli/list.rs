@@ -120,6 +120,18 @@ impl Everywhere {
         }
     }
 
+    /// Whether an instance that is away is in the list as one of its host, too.
+    fn is_listed_there(&self, view: &InstanceView) -> bool {
+        let Some(away) = &view.away else {
+            return false;
+        };
+        self.here.instances.iter().any(|there| {
+            there.host.is_some()
+                && there.host == away.host
+                && Some(&there.id) == away.instance.as_ref()
+        })
+    }
+
     /// Whether this is the last known state of an instance, and its host is down.
     fn is_old(&self, view: &InstanceView) -> bool {
         let on = |host: &&HostListing| Some(host.name.as_str()) == view.host.as_deref();
@@ -136,6 +148,8 @@ fn lines(everywhere: &Everywhere) -> String {
         .here
         .instances
         .iter()
+        // Its row there says more.
+        .filter(|view| !everywhere.is_listed_there(view))
         .map(|view| {
             let title = match &view.host {
                 // The answer of another machine calls that one by the name that we have for it.

@@ -79,7 +79,8 @@ pub(super) fn run(args: &StatusArgs, engine: &Engine, output: &Output) -> Comman
 impl Counts {
     fn of(views: &[InstanceView]) -> Self {
         let mut counts = Self::default();
-        for view in views {
+        // One that is away is counted where it is.
+        for view in views.iter().filter(|view| view.state != State::Away) {
             counts.total += 1;
             *counts.kind(view.state, view.activity) += 1;
             if let Some(until) = view.blocked_until {

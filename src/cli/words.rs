@@ -34,6 +34,7 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (State::Pausing, _) => (CYAN, "PAUSING…".to_owned()),
         (State::Resuming, _) => (CYAN, "RESUMING…".to_owned()),
         (State::Interrupted, _) => (YELLOW, interrupted(view, now)),
+        (State::Away, _) => (DIM, away(view)),
         (State::Failed, _) => (
             RED,
             match view.exit_code {
@@ -44,6 +45,14 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (state, _) => ("", state.name().to_owned()),
     };
     format!("{color}{text}{RESET}")
+}
+
+/// Where it is: `→ box`.
+fn away(view: &InstanceView) -> String {
+    match view.away.as_ref().and_then(|away| away.host.as_ref()) {
+        Some(host) => format!("→ {}", printable_line(host)),
+        None => "away".to_owned(),
+    }
 }
 
 /// At rest, and what goes on behind the prompt: `ready · 1 shell`.

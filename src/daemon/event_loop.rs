@@ -376,6 +376,7 @@ fn is_between(state: State) -> bool {
         | State::Completed
         | State::Failed
         | State::Interrupted
+        | State::Away
         | State::Killed => false,
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    InstanceId, Landing, RestingState, RunId, Seal, SealLayer, SessionName, Timestamp, Title,
+    InstanceId, Landing, Lease, RestingState, RunId, Seal, SealLayer, SessionName, Timestamp, Title,
 };
 use crate::process::Identity;
 
@@ -66,9 +66,17 @@ pub(crate) struct InstanceRecord {
     /// Where its work was landed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub landed: Option<Landing>,
+    /// Who has it. None: it never moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<Lease>,
 }
 
 impl InstanceRecord {
+    /// Only a trace of it is here: another machine has fetched it, or offers it.
+    pub(crate) fn is_trace(&self) -> bool {
+        self.state == RestingState::Away && self.lease.as_ref().is_some_and(Lease::is_trace)
+    }
+
     /// Versions that read only format 1 take a record with an unknown field for damaged, but leave a
     /// record of a newer format alone. From format 2 on, unknown fields are kept.
     pub(crate) const FORMAT: u32 = 2;

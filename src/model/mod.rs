@@ -10,6 +10,7 @@ mod event;
 mod ids;
 mod instance;
 mod landing;
+mod lease;
 mod limit;
 mod printable;
 mod pull_request;
@@ -31,6 +32,7 @@ pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
 pub(crate) use landing::{Landing, Standing};
+pub(crate) use lease::{Holder, Lease};
 pub(crate) use limit::{UsageLimit, reset_time};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use pull_request::{

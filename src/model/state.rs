@@ -15,6 +15,8 @@ pub(crate) enum RestingState {
     Failed,
     /// Its session, tmux server or machine went down while it ran; the agent itself did not fail.
     Interrupted,
+    /// Another machine has it; see the record's lease.
+    Away,
     /// Not listed; kept for `undo-kill` and the run history.
     Killed,
 }
@@ -35,11 +37,13 @@ pub(crate) enum State {
     Completed,
     Failed,
     Interrupted,
+    /// Another machine has it.
+    Away,
     Killed,
 }
 
 impl State {
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Creating,
         Self::Running,
         Self::Pausing,
@@ -51,6 +55,7 @@ impl State {
         Self::Completed,
         Self::Failed,
         Self::Interrupted,
+        Self::Away,
         Self::Killed,
     ];
 
@@ -67,6 +72,7 @@ impl State {
             Self::Completed => "completed",
             Self::Failed => "failed",
             Self::Interrupted => "interrupted",
+            Self::Away => "away",
             Self::Killed => "killed",
         }
     }
@@ -80,6 +86,7 @@ impl From<RestingState> for State {
             RestingState::Completed => Self::Completed,
             RestingState::Failed => Self::Failed,
             RestingState::Interrupted => Self::Interrupted,
+            RestingState::Away => Self::Away,
             RestingState::Killed => Self::Killed,
         }
     }

@@ -3,7 +3,7 @@
 use crate::config::ConfigError;
 use crate::engine::{Error, GitError, StoreError, TmuxError, Unanswerable};
 use crate::lifecycle::Operation;
-use crate::model::State;
+use crate::model::{Holder, InstanceId, State, Title};
 use crate::report::word::word;
 
 /// What the user can do. Every error is listed, so that a new error needs a decision here.
@@ -61,6 +61,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             format!("say which: {}", list.join(", "))
         }
         Error::WrongState { title, state, .. } => from_state(&word(title), *state),
+        Error::Away { title, id, holder } => away_hint(title, id, holder),
         Error::NotExportable { title, state } => match state {
             State::Running => format!("pause it first: `biv pause {}`", word(title)),
             _ => format!(
@@ -317,6 +318,39 @@ fn numbered(choices: &[String]) -> Option<String> {
     (!list.is_empty()).then(|| list.join(", "))
 }
 
+/// What to do with an instance that another machine has.
+fn away_hint(title: &Title, id: &InstanceId, holder: &Holder) -> String {
+    let word = word(title);
+    match holder {
+        Holder::Host {
+            host,
+            id: there,
+            confirmed: true,
+        } => {
+            let named = if there == id {
+                word.as_str()
+            } else {
+                there.as_str()
+            };
+            format!(
+                "name it there, as `{host}:{named}`; `biv move {word} --take-back` brings it back"
+            )
+        }
+        Holder::Host { host, .. } => {
+            format!(
+                "`biv move {word} {host}` ends the move; `biv move {word} --take-back` undoes it"
+            )
+        }
+        Holder::Offered { from: Some(_), .. } => {
+            format!("`biv move {word} --take-back` ends that")
+        }
+        Holder::Offered { from: None, .. } => {
+            "run `biv move` again on the machine that it comes from".to_owned()
+        }
+        Holder::Elsewhere { .. } | Holder::Here => "use it there".to_owned(),
+    }
+}
+
 fn from_state(title: &str, state: State) -> String {
     match state {
         State::Paused => format!("resume it with `biv resume {title}`"),
@@ -326,6 +360,7 @@ fn from_state(title: &str, state: State) -> String {
         State::Completed | State::Failed => {
             format!("`biv peek {title}` shows its last output; `biv resume {title}` continues")
         }
+        State::Away => format!("`biv move {title} --take-back` brings it back"),
         State::Killed => format!("bring it back with `biv undo-kill {title}`"),
         State::Running => format!("`biv show {title}` shows what it is doing"),
         State::Creating

@@ -167,6 +167,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Ambiguous { .. } => ("ambiguous", 3),
         Error::WrongState { .. } | Error::NotExportable { .. } => ("wrong_state", 4),
         Error::AtUsageLimit { .. } => ("usage_limit", 4),
+        Error::Away { .. } => ("away", 4),
         Error::NeedsPerson { .. } => ("needs_person", 4),
         Error::Busy { .. } | Error::Store(StoreError::Busy { .. }) => ("busy", 7),
         Error::TitleTaken { .. } => ("title_taken", 1),
@@ -265,6 +266,7 @@ fn details(error: &Error) -> Option<serde_json::Value> {
             "last_words": last_words,
         })),
         Error::SetupFailed { output, .. } => Some(json!({ "output": output })),
+        Error::Away { id, holder, .. } => Some(json!({ "instance": id, "holder": holder })),
         Error::CannotResume {
             title,
             run,

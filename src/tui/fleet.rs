@@ -2,7 +2,7 @@
 
 use super::state::{State, StatusKind, kind};
 use crate::engine::{HostListing, HostName, InstanceView};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, State as InstanceState};
 
 impl State {
     /// The host that an instance is on; None: here.
@@ -48,17 +48,23 @@ impl State {
         let name = listing.name.to_string();
         self.instances
             .retain(|view| view.host.as_deref() != Some(&name));
-        // One that is here too is reached in two ways, and shown once.
-        let views = std::mem::take(&mut listing.instances);
-        for view in views {
-            if self.by_id(&view.id).is_none() {
-                self.instances.push(view);
-            }
+        for view in std::mem::take(&mut listing.instances) {
+            self.add_of_host(view);
         }
         self.hosts.retain(|host| host.name != listing.name);
         self.hosts.push(listing);
         self.hosts.sort_by(|a, b| a.name.cmp(&b.name));
         self.sort();
+    }
+
+    /// One that is here too is shown once: as the one here, unless that is away.
+    pub(super) fn add_of_host(&mut self, view: InstanceView) {
+        match self.by_id(&view.id).map(|known| known.state) {
+            Some(InstanceState::Away) => self.instances.retain(|known| known.id != view.id),
+            Some(_) => return,
+            None => {}
+        }
+        self.instances.push(view);
     }
 
     /// Those that need the user come first, whatever their repository; those of hosts last.

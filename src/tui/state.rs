@@ -393,6 +393,8 @@ pub(super) enum StatusKind {
     Moving,
     Paused,
     Interrupted,
+    /// On another machine.
+    Away,
     Failed,
     Completed,
     Killed,
@@ -410,6 +412,7 @@ impl StatusKind {
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",
             Self::Completed => "completed",
+            Self::Away => "away",
             Self::Killed => "killed",
         }
     }
@@ -418,7 +421,12 @@ impl StatusKind {
     pub(super) fn is_at_rest(self) -> bool {
         matches!(
             self,
-            Self::Paused | Self::Interrupted | Self::Failed | Self::Completed | Self::Killed
+            Self::Paused
+                | Self::Interrupted
+                | Self::Away
+                | Self::Failed
+                | Self::Completed
+                | Self::Killed
         )
     }
 }
@@ -436,6 +444,7 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
         (InstanceState::Completed, _) => StatusKind::Completed,
         (InstanceState::Interrupted, _) => StatusKind::Interrupted,
         (InstanceState::Failed, _) => StatusKind::Failed,
+        (InstanceState::Away, _) => StatusKind::Away,
         (InstanceState::Killed, _) => StatusKind::Killed,
         (
             InstanceState::Creating

@@ -55,6 +55,8 @@ const INSTANCE: &[&str] = &[
     "usage",
     // Null unless `show --size` counts it.
     "size",
+    // Which host has it while it is `away`.
+    "away",
 ];
 
 const PAUSE: &[&str] = &[

@@ -85,7 +85,7 @@ impl Core {
         stood: Duration,
     ) -> Result<AutoyesAnswer, Error> {
         use AutoyesOutcome::{NoDialog, Off, PersonHere};
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let record = found.record;
         let place = match (&record.place, record.state, found.journal) {
             (Some(place), RestingState::Running, None) => place,

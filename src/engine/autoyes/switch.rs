@@ -37,7 +37,7 @@ impl Core {
         lasts: Option<Duration>,
     ) -> Result<AutoyesState, Error> {
         self.prepare()?;
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let until = match lasts {
             Some(lasts) => after(lasts),
             None => self.autoyes_ends(),

@@ -10,7 +10,7 @@ use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::hosts::HostError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
-use crate::model::{Activity, InstanceId, RunId, State, Timestamp, Title, TitleError};
+use crate::model::{Activity, Holder, InstanceId, RunId, State, Timestamp, Title, TitleError};
 use crate::process::{Failure, Survivors};
 use crate::store::StoreError;
 use crate::tmux::{KeyNameError, TmuxError};
@@ -38,6 +38,12 @@ pub(crate) enum Error {
         verb: &'static str,
         title: Title,
         state: State,
+    },
+    #[error("{}", whereabouts(title, holder))]
+    Away {
+        title: Title,
+        id: InstanceId,
+        holder: Holder,
     },
     #[error("`{title}` cannot be exported: it is {}", state.name())]
     NotExportable { title: Title, state: State },
@@ -269,6 +275,26 @@ pub(crate) enum Error {
     Tmux(#[from] TmuxError),
     #[error(transparent)]
     Process(#[from] Failure),
+}
+
+/// Where an instance is that is not here.
+fn whereabouts(title: &Title, holder: &Holder) -> String {
+    match holder {
+        Holder::Host {
+            host,
+            confirmed: true,
+            ..
+        } => format!("`{title}` is on the host `{host}`"),
+        Holder::Host { host, .. } => format!("`{title}` is on its way to the host `{host}`"),
+        Holder::Offered {
+            from: Some(from), ..
+        } => format!("`{title}` is on its way back from the host `{}`", from.host),
+        Holder::Offered { from: None, .. } => {
+            format!("`{title}` was sent here, and is not handed over yet")
+        }
+        Holder::Elsewhere { .. } => format!("`{title}` was fetched by another machine"),
+        Holder::Here => format!("`{title}` is here"),
+    }
 }
 
 /// Why nothing was pressed.

@@ -10,6 +10,8 @@ use crate::store::{InstanceDir, LoadedInstance, StoreError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Living,
+    /// Only what this machine has: one that is on another machine is refused.
+    Here,
     /// For the history and for bringing one back.
     WithKilled,
     Killed,
@@ -19,7 +21,7 @@ impl Scope {
     fn holds(self, record: &InstanceRecord) -> bool {
         let killed = record.state == RestingState::Killed;
         match self {
-            Self::Living => !killed,
+            Self::Living | Self::Here => !killed,
             Self::WithKilled => true,
             Self::Killed => killed,
         }
@@ -42,6 +44,14 @@ impl Core {
     /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
     /// prefix. `repository/title` tells equal titles apart.
     pub(in crate::engine) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+        let found = self.find_wherever(given, scope)?;
+        if scope == Scope::Here {
+            require_here(&found.record)?;
+        }
+        Ok(found)
+    }
+
+    fn find_wherever(&self, given: &str, scope: Scope) -> Result<Found, Error> {
         // A whole id needs no look at the others.
         if let Some(id) = InstanceId::parse(given)
             && let Some(found) = self.load(&id, scope)
@@ -61,8 +71,15 @@ impl Core {
                 prefixed.push(found);
             }
         }
+        // A trace of one that another machine has gives way to what is here.
         let mut matches = [exact, qualified, prefixed]
             .into_iter()
+            .flat_map(|matches| {
+                let (traces, known): (Vec<_>, Vec<_>) = matches
+                    .into_iter()
+                    .partition(|found: &Found| found.record.is_trace());
+                [known, traces]
+            })
             .find(|matches| !matches.is_empty())
             .unwrap_or_default();
         match (matches.pop(), matches.is_empty()) {
@@ -192,5 +209,17 @@ pub(in crate::engine) fn state_of(
     match journal {
         Some(journal) if !journal.is_closed() => journal.plan.operation.state(),
         _ => record.state.into(),
+    }
+}
+
+/// Refuses an instance that another machine has.
+pub(in crate::engine) fn require_here(record: &InstanceRecord) -> Result<(), Error> {
+    match &record.lease {
+        Some(lease) if record.state == RestingState::Away => Err(Error::Away {
+            title: record.title.clone(),
+            id: record.id.clone(),
+            holder: lease.holder.clone(),
+        }),
+        _ => Ok(()),
     }
 }

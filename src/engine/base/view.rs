@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::base::usage::UsageView;
 use crate::model::{
-    Activity, DiffStat, InstanceId, InstanceRecord, PauseReason, PullRequestRecord,
-    PullRequestStanding, QueueCounts, RunId, RunRecord, SealLayer, SealNetwork, Standing, State,
-    Timestamp, Title, missing_layers,
+    Activity, DiffStat, Holder, InstanceId, InstanceRecord, PauseReason, PullRequestRecord,
+    PullRequestStanding, QueueCounts, RestingState, RunId, RunRecord, SealLayer, SealNetwork,
+    Standing, State, Timestamp, Title, missing_layers,
 };
 use crate::vault::Left;
 
@@ -80,6 +80,9 @@ pub(crate) struct InstanceView {
     /// What it takes on the disk; None where that was not asked for.
     #[serde(default)]
     pub size: Option<SizeView>,
+    /// Where it is while it is `away`.
+    #[serde(default)]
+    pub away: Option<AwayView>,
     #[serde(skip)]
     pub kept: WorkKept,
 }
@@ -93,6 +96,39 @@ pub(crate) struct SizeView {
     pub put_away_bytes: Option<u64>,
     /// What is saved in the repository, which its instances share.
     pub repository_saved_bytes: Option<u64>,
+}
+
+/// An instance that another machine has.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct AwayView {
+    /// The host of this machine; None: the machine that has sent or fetched it.
+    pub host: Option<String>,
+    /// Its id there.
+    pub instance: Option<InstanceId>,
+    /// The number of the hand-over.
+    pub lease: u64,
+    /// The move has not ended: `biv move` again ends it.
+    pub unfinished: bool,
+}
+
+impl AwayView {
+    pub(in crate::engine) fn of(record: &InstanceRecord) -> Option<Self> {
+        let lease = record
+            .lease
+            .as_ref()
+            .filter(|_| record.state == RestingState::Away)?;
+        let (host, instance) = lease.host().map(|there| (there.host, there.id)).unzip();
+        Some(Self {
+            host,
+            instance,
+            lease: lease.number,
+            unfinished: match &lease.holder {
+                Holder::Host { confirmed, .. } => !confirmed,
+                Holder::Offered { .. } => true,
+                Holder::Here | Holder::Elsewhere { .. } => false,
+            },
+        })
+    }
 }
 
 /// Where the files of an instance are.

@@ -125,7 +125,7 @@ impl Core {
             | RestingState::Completed
             | RestingState::Failed
             | RestingState::Interrupted => true,
-            RestingState::Killed => false,
+            RestingState::Away | RestingState::Killed => false,
         };
         if !rests || !found.dir.conversation().has_more_than(settings.after)? {
             return Ok(None);

@@ -70,6 +70,7 @@ impl Camp {
             killed_at: None,
             interrupted_at: None,
             landed: None,
+            lease: None,
         };
         let dir = core.store.claim(&record.id).unwrap();
         Self {

@@ -165,7 +165,7 @@ impl Core {
             instance_id: record.id.clone(),
             state: match record.state {
                 RestingState::Running => RunState::Running,
-                RestingState::Paused => RunState::Paused,
+                RestingState::Paused | RestingState::Away => RunState::Paused,
                 RestingState::Completed => RunState::Completed,
                 RestingState::Failed => RunState::Failed,
                 RestingState::Interrupted => RunState::Interrupted,

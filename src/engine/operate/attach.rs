@@ -26,7 +26,7 @@ impl Core {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(Error::NoTerminal);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let _presence = found.dir.lock_presence("attach")?;
         let found = self.awake(found.record.id.as_str(), &ResumeOptions::quiet(), progress)?;
         let record = found.record;

@@ -261,6 +261,7 @@ impl Core {
             killed_at: None,
             interrupted_at: None,
             landed: None,
+            lease: None,
         };
         let dir = self.store.claim(&id)?;
         let lock = dir.lock_operation("create")?;

@@ -138,6 +138,7 @@ impl Core {
                 return Ok(Some(CollectAction::Forget));
             }
             RestingState::Killed => age(record.killed_at),
+            RestingState::Away => age(Some(record.updated_at)),
             RestingState::Paused => age(record.paused_at),
             RestingState::Running
             | RestingState::Completed

@@ -41,7 +41,9 @@ impl Core {
         let mut taken = Vec::new();
         for id in self.store.ids()? {
             match self.store.instance(&id).load() {
-                LoadedInstance::Known { record, .. } if record.state != RestingState::Killed => {
+                LoadedInstance::Known { record, .. }
+                    if record.state != RestingState::Killed && !record.is_trace() =>
+                {
                     taken.extend(counts(&record).then_some(record.title));
                 }
                 LoadedInstance::Unborn { journal } => {

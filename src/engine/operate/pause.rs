@@ -35,6 +35,7 @@ impl Core {
             RestingState::Completed
             | RestingState::Failed
             | RestingState::Interrupted
+            | RestingState::Away
             | RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "pause",

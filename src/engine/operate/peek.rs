@@ -13,7 +13,7 @@ impl Core {
     /// The last lines of an agent's screen; of one that does not run, from what was saved.
     pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
         let look = |found: &Found| self.last_lines_of(found, lines);
-        let (found, _, text) = self.settled_by(given, Scope::Living, look)?;
+        let (found, _, text) = self.settled_by(given, Scope::Here, look)?;
         let text = match text {
             Some(text) => text,
             None => {
@@ -91,7 +91,7 @@ impl Core {
         output: DiffOutput,
         coloured: bool,
     ) -> Result<Vec<u8>, Error> {
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.settled(given, Scope::Here)?;
         let record = found.record;
         let base = record.base.commit.as_deref();
         let repository = Repo::discover(&record.repository.root)?;

@@ -16,7 +16,7 @@ impl Core {
     /// Pushes what is committed on the branch of an instance; what is not, stays here. The branch is
     /// the repository's, so a paused instance has it too.
     pub(crate) fn push(&self, given: &str) -> Result<Pushed, Error> {
-        let record = self.find(given, Scope::Living)?.record;
+        let record = self.find(given, Scope::Here)?.record;
         let Some(branch) = record.branch else {
             return Err(Error::NoBranch {
                 title: record.title,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::engine::base::resolve::{Found, Unread};
+use crate::engine::base::resolve::{Found, Unread, require_here};
 use crate::engine::base::{Core, Error, Scope, Silent, now, pace};
 use crate::engine::operate::steps::fact;
 use crate::model::{EventKind, InstanceRecord, RestingState, RunState, Timestamp};
@@ -39,6 +39,7 @@ impl Core {
             | RestingState::Completed
             | RestingState::Failed
             | RestingState::Interrupted
+            | RestingState::Away
             | RestingState::Killed => Ok((None, ())),
         };
         self.settled_by(given, scope, look).map(|(found, ..)| found)
@@ -61,8 +62,21 @@ impl Core {
         Ok((found, pane, seen))
     }
 
-    /// The named instance, settled and locked: no other process changes it until the lock is released.
+    /// The named instance, settled and locked: no other process changes it until the lock is released. One that
+    /// another machine has is refused.
     pub(in crate::engine) fn lock_instance(
+        &self,
+        given: &str,
+        scope: Scope,
+        purpose: &str,
+    ) -> Result<LockedInstance, Error> {
+        let held = self.lock_wherever(given, scope, purpose)?;
+        require_here(&held.record)?;
+        Ok(held)
+    }
+
+    /// The same, whoever has it.
+    pub(in crate::engine) fn lock_wherever(
         &self,
         given: &str,
         scope: Scope,

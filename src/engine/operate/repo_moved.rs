@@ -71,7 +71,7 @@ impl Core {
                 dir,
                 mut record,
                 lock,
-            } = self.lock_instance(record.id.as_str(), Scope::WithKilled, "repo moved")?;
+            } = self.lock_wherever(record.id.as_str(), Scope::WithKilled, "repo moved")?;
             if belongs(&record.repository) {
                 self.relocate(&dir, &mut record, &found)?;
             }

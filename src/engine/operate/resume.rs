@@ -53,7 +53,7 @@ impl Core {
                     self.show(record.id.as_str())?,
                 )));
             }
-            RestingState::Killed => {
+            RestingState::Away | RestingState::Killed => {
                 return Err(Error::WrongState {
                     verb: "resume",
                     title: record.title,

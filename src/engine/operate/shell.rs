@@ -23,7 +23,7 @@ impl Core {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(Error::NoTerminal);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let _presence = found.dir.lock_presence("shell")?;
         let id = found.record.id;
         self.awake(id.as_str(), &ResumeOptions::quiet(), progress)?;

@@ -54,6 +54,10 @@ impl Core {
             .transpose()?;
         let mut instances = Vec::new();
         for found in found {
+            // What another machine has fetched from here is no instance of this one any more.
+            if found.record.is_trace() && state != Some(State::Away) {
+                continue;
+            }
             if repository
                 .as_ref()
                 .is_some_and(|wanted| *wanted != found.record.repository.common_dir)

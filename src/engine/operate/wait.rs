@@ -42,7 +42,7 @@ impl Core {
         options: &ResumeOptions,
         progress: &mut dyn Progress,
     ) -> Result<Found, Error> {
-        let mut found = self.settled(given, Scope::Living)?;
+        let mut found = self.settled(given, Scope::Here)?;
         if found.journal.is_some() {
             // Another operation has five seconds; then the error names it. A pause by the idle timer
             // gets the time that it needs: the user has not asked for it, so the message must not fail.
@@ -54,7 +54,7 @@ impl Core {
                     other => break drop(other?),
                 }
             }
-            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+            found = self.settled(found.record.id.as_str(), Scope::Here)?;
         }
         if let Some((word, since)) = asleep_since(&found.record) {
             progress.note(&format!(
@@ -62,7 +62,7 @@ impl Core {
                 brief_duration(since.until(now()))
             ));
             self.resume(found.record.id.as_str(), options, progress)?;
-            found = self.settled(found.record.id.as_str(), Scope::Living)?;
+            found = self.settled(found.record.id.as_str(), Scope::Here)?;
         }
         Ok(found)
     }
@@ -79,6 +79,7 @@ fn asleep_since(record: &InstanceRecord) -> Option<(&'static str, Timestamp)> {
         RestingState::Running
         | RestingState::Completed
         | RestingState::Failed
+        | RestingState::Away
         | RestingState::Killed => None,
     }
 }

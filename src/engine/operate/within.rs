@@ -12,14 +12,14 @@ use crate::process::{Command, shell_status};
 impl Core {
     /// The worktree of an instance that has one in place.
     pub(crate) fn worktree_path(&self, given: &str) -> Result<PathBuf, Error> {
-        worktree(&self.settled(given, Scope::Living)?.record)
+        worktree(&self.settled(given, Scope::Here)?.record)
     }
 
     /// Runs a command in the worktree of an instance, in this terminal and with the environment of its
     /// agent. The idle timer leaves the instance alone meanwhile. Returns its exit status, as a shell
     /// reports it.
     pub(crate) fn run_in_worktree(&self, given: &str, command: &[OsString]) -> Result<u8, Error> {
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.settled(given, Scope::Here)?;
         let directory = worktree(&found.record)?;
         let _presence = found.dir.lock_presence("exec")?;
         let (program, arguments) = command.split_first().ok_or(Error::NothingToRun)?;

@@ -59,7 +59,7 @@ pub(crate) struct Answered {
 impl Core {
     /// The dialog that an instance shows.
     pub(crate) fn open_dialog(&self, given: &str) -> Result<DialogView, Error> {
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.settled(given, Scope::Here)?;
         let record = &found.record;
         let open = self.dialog_in(record, running_at(record)?)?;
         Ok(DialogView {
@@ -81,7 +81,7 @@ impl Core {
         reason: Option<&str>,
         progress: &mut dyn Progress,
     ) -> Result<Answered, Error> {
-        let found = self.settled(given, Scope::Living)?;
+        let found = self.settled(given, Scope::Here)?;
         let record = &found.record;
         let place = running_at(record)?;
         // The idle timer and autoyes leave it alone from here on.

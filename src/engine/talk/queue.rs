@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::engine::base::resolve::require_here;
 use crate::engine::base::view::CampView;
 use crate::engine::base::{Core, Error, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
@@ -58,18 +59,18 @@ impl Core {
         if prompts.iter().any(String::is_empty) {
             return Err(Error::NothingToSend);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let mut cleaned = Vec::new();
         for prompt in &prompts {
             cleaned.push(self.as_text(&found.record, prompt)?.0);
         }
         let prompts = cleaned;
         let numbers = found.dir.change_queue(|queue| {
-            prompts
-                .into_iter()
-                .map(|prompt| queue.add(prompt, now()))
-                .collect::<Vec<u64>>()
-        })?;
+            // A hand-over to another machine holds the lock of the queue.
+            require_here(&found.dir.record()?)?;
+            let numbers = prompts.into_iter().map(|prompt| queue.add(prompt, now()));
+            Ok::<Vec<u64>, Error>(numbers.collect())
+        })??;
         self.emit(
             EventKind::QueueAdded,
             &found.record,
@@ -80,7 +81,7 @@ impl Core {
 
     /// Takes out everything but the prompt that is being worked on.
     pub(crate) fn clear_queue(&self, given: &str) -> Result<QueueView, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let dropped = found.dir.change_queue(|queue| queue.clear())?;
         if dropped > 0 {
             self.emit(
@@ -94,7 +95,7 @@ impl Core {
 
     /// Takes one waiting prompt out of the queue.
     pub(crate) fn drop_queued(&self, given: &str, number: u64) -> Result<QueueView, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         if found.dir.change_queue(|queue| queue.drop_waiting(number))? {
             let data = json!({ "dropped": 1 });
             self.emit(EventKind::QueueCleared, &found.record, data);
@@ -109,7 +110,7 @@ impl Core {
         number: u64,
         forward: bool,
     ) -> Result<QueueView, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         found
             .dir
             .change_queue(|queue| queue.move_waiting(number, forward))?;
@@ -251,6 +252,7 @@ fn may_be_fed(record: &InstanceRecord) -> bool {
         RestingState::Completed
         | RestingState::Failed
         | RestingState::Interrupted
+        | RestingState::Away
         | RestingState::Killed => false,
     }
 }

@@ -49,7 +49,7 @@ impl Core {
         {
             return Err(Error::NothingToSend);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let id = found.record.id.as_str();
         if comments
             .iter()
@@ -79,7 +79,7 @@ impl Core {
         number: u64,
         text: Option<String>,
     ) -> Result<ReviewView, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         found.dir.change_review(|review| match text {
             Some(text) => review.reword(number, text),
             None => review.drop_comment(number),
@@ -94,7 +94,7 @@ impl Core {
         given: &str,
         progress: &mut dyn Progress,
     ) -> Result<ReviewSent, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let comments = found.dir.review()?.comments;
         if comments.is_empty() {
             return Err(Error::NothingToSend);

@@ -54,7 +54,7 @@ impl Core {
         if prompt.is_empty() {
             return Err(Error::NothingToSend);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let dir = &found.dir;
         // From here on the idle timer cannot pause it.
@@ -96,7 +96,7 @@ impl Core {
         if prompt.is_empty() {
             return Err(Error::NothingToSend);
         }
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         let prompt = &self.worded(&found.record, prompt, wording, progress)?;
         let _presence = found.dir.lock_presence("send")?;
         let how = Sending {
@@ -148,7 +148,7 @@ impl Core {
 
     /// Takes back the last prompt that was sent and still waits; None if none does.
     pub(crate) fn unsend(&self, given: &str) -> Result<Option<String>, Error> {
-        let found = self.find(given, Scope::Living)?;
+        let found = self.find(given, Scope::Here)?;
         Ok(found.dir.change_queue(Queue::remove_last_ahead)?)
     }
 

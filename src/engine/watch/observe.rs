@@ -11,7 +11,7 @@ use crate::engine::base::saved::SavedWork;
 use crate::engine::base::usage::{KeptUsage, UsageView};
 use crate::engine::base::via::via;
 use crate::engine::base::view::{
-    AgentView, AskedView, InstanceView, PauseView, SealView, WorkKept,
+    AgentView, AskedView, AwayView, InstanceView, PauseView, SealView, WorkKept,
 };
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
@@ -183,7 +183,7 @@ impl Core {
             RestingState::Completed | RestingState::Failed | RestingState::Interrupted => {
                 Some(Activity::Exited)
             }
-            RestingState::Paused | RestingState::Killed => None,
+            RestingState::Paused | RestingState::Away | RestingState::Killed => None,
         };
         let last_active_at = pane
             .and_then(|pane| Timestamp::from_epoch(pane.active_at))
@@ -264,6 +264,7 @@ impl Core {
             usage: UsageView::of(&KeptUsage::of(dir), now()),
             seal: SealView::of(record, dir.denied()),
             size: None,
+            away: AwayView::of(record),
             kept: kept(record),
         }
     }

@@ -238,6 +238,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         stuck: None,
         usage: None,
         seal: None,
+        away: None,
         kept: if running {
             WorkKept::InPlace
         } else {

@@ -111,6 +111,19 @@ fn an_instance_that_is_reached_in_two_ways_is_shown_once() {
 }
 
 #[test]
+fn one_that_has_moved_is_shown_where_it_is() {
+    let mut driver = two_places();
+    let left = instance('f', "away", InstanceState::Away);
+    let here = instance('b', "here", InstanceState::Running);
+    driver.listed(vec![here, left]);
+    assert_eq!(driver.state.visible().len(), 3);
+    assert_eq!(driver.state.host_of(&of('f')), Some(name("far")));
+    // The host has nothing of it any more.
+    driver.tell(answer("far", Vec::new()));
+    assert_eq!(driver.state.host_of(&of('f')), None);
+}
+
+#[test]
 fn operations_go_to_the_host_and_marked_ones_to_their_places() {
     let mut driver = two_places();
     let there = |task: Task| Task::OnHost(name("far"), Box::new(task));

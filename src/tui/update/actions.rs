@@ -254,6 +254,7 @@ fn toggle(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
         | InstanceState::Restarting
         | InstanceState::Killing
         | InstanceState::Landing
+        | InstanceState::Away
         | InstanceState::Killed => {
             let task = Task::Pause {
                 id: id.clone(),
@@ -381,6 +382,16 @@ fn attach(state: &mut State, requests: &mut Vec<UiRequest>) {
         | InstanceState::Creating
         | InstanceState::Completed
         | InstanceState::Failed => requests.push(UiRequest::Attach(id, None)),
+        InstanceState::Away => {
+            let words = match view.away.as_ref().and_then(|away| away.host.as_ref()) {
+                Some(host) => format!(
+                    "`{0}` is on the host {host}: biv attach {host}:{0}",
+                    view.title
+                ),
+                None => format!("`{}` is on another machine.", view.title),
+            };
+            state.toast(ToastKind::Note, words);
+        }
         shown @ (InstanceState::Pausing
         | InstanceState::Restarting
         | InstanceState::Killing

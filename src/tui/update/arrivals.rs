@@ -110,9 +110,9 @@ fn take_listing(state: &mut State, listing: Listing) {
     let showing_killed = state.showing_killed;
     let elsewhere = std::mem::take(&mut state.instances);
     state.instances = listing.instances;
-    for view in elsewhere.into_iter().filter(|view| view.host.is_some()) {
-        if !showing_killed && state.by_id(&view.id).is_none() {
-            state.instances.push(view);
+    if !showing_killed {
+        for view in elsewhere.into_iter().filter(|view| view.host.is_some()) {
+            state.add_of_host(view);
         }
     }
     state.sort();

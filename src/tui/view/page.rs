@@ -81,6 +81,13 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
         | InstanceState::Killing
         | InstanceState::Landing
         | InstanceState::Creating => under_way(state, view),
+        InstanceState::Away => vec![Line::from(styled(
+            match view.away.as_ref().and_then(|away| away.host.as_ref()) {
+                Some(host) => format!("→ on the host {host}"),
+                None => "→ on another machine".to_owned(),
+            },
+            state.theme.strong,
+        ))],
         InstanceState::Killed => vec![Line::from(vec![
             styled("† killed ", state.theme.strong),
             styled(

@@ -25,6 +25,7 @@ pub(super) fn icon(state: &State, kind: StatusKind) -> &'static str {
         StatusKind::Interrupted => "⚡",
         StatusKind::Failed => "✗",
         StatusKind::Completed => "✓",
+        StatusKind::Away => "→",
         StatusKind::Killed => "†",
     }
 }
@@ -39,7 +40,7 @@ pub(super) fn style(state: &State, kind: StatusKind) -> Style {
         StatusKind::Paused => theme.paused,
         StatusKind::Interrupted => theme.interrupted,
         StatusKind::Failed => theme.failed,
-        StatusKind::Completed | StatusKind::Killed => theme.dim,
+        StatusKind::Completed | StatusKind::Away | StatusKind::Killed => theme.dim,
     }
 }
 
@@ -61,6 +62,10 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
         (InstanceState::Interrupted, _) => {
             format!("⚡ interrupted {}", interrupted_for(state, view))
         }
+        (InstanceState::Away, _) => match view.away.as_ref().and_then(|away| away.host.as_ref()) {
+            Some(host) => crate::model::printable_line(host),
+            None => "away".to_owned(),
+        },
         (InstanceState::Pausing, _) => "PAUSING…".to_owned(),
         (InstanceState::Resuming, _) => "RESUMING…".to_owned(),
         (InstanceState::Creating, _) => "CREATING…".to_owned(),

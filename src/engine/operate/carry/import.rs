@@ -264,6 +264,7 @@ impl Core {
             killed_at: None,
             interrupted_at: None,
             landed: None,
+            lease: None,
             ..brought
         })
     }

@@ -65,6 +65,7 @@ fn without_place(record: &InstanceRecord) -> InstanceRecord {
         place: None,
         vault: None,
         command: Vec::new(),
+        lease: None,
         ..record.clone()
     }
 }

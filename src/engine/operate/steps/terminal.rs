@@ -91,9 +91,10 @@ fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let (what, since) = match record.state {
         RestingState::Interrupted => ("interrupted", record.interrupted_at),
         RestingState::Completed | RestingState::Failed => ("ended", None),
-        RestingState::Running | RestingState::Paused | RestingState::Killed => {
-            ("paused", record.paused_at)
-        }
+        RestingState::Running
+        | RestingState::Paused
+        | RestingState::Away
+        | RestingState::Killed => ("paused", record.paused_at),
     };
     let since = since.unwrap_or(record.updated_at);
     let kind = if operation == Operation::Restart {
