@@ -89,13 +89,15 @@ impl Provider {
     }
 
     /// Writes the files where the agent looks for them when it starts in `directory`, with the new path of the
-    /// worktree in place of the old one. A file that is there already stays as it is. Gives the files that were
+    /// worktree in place of the old one. A file that is there already stays as it is, unless the session comes
+    /// back: then the old file is kept beside it, if the new one does not go on from it. Gives the files that were
     /// written.
     pub(crate) fn place_session(
         &self,
         files: &[SessionFile],
         (old, new): (&Path, &Path),
         directory: &Path,
+        comes_back: bool,
         host: &Host,
     ) -> std::io::Result<Vec<PathBuf>> {
         let Some(root) = self.own_directory(host) else {
@@ -126,7 +128,12 @@ impl Provider {
                     made.sync_all()?;
                     written.push(path);
                 }
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+                    if comes_back {
+                        replace(&path, &moved(&file.bytes, old, new))?;
+                        written.push(path);
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -157,6 +164,35 @@ impl Provider {
                 (named && path.starts_with("sessions")).then(|| root.join(path))
             }
             _ => None,
+        }
+    }
+}
+
+/// Puts a newer version of a session file in the place of the one that was left here.
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let before = std::fs::read(path)?;
+    if before == bytes {
+        return Ok(());
+    }
+    if !bytes.starts_with(&before) {
+        keep_aside(path)?;
+    }
+    let above = path.parent().unwrap_or(path);
+    let mut fresh = tempfile::NamedTempFile::new_in(above)?;
+    fresh.write_all(bytes)?;
+    fresh.as_file().sync_all()?;
+    fresh.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// Copies a file beside itself, under a name that is free.
+fn keep_aside(path: &Path) -> std::io::Result<()> {
+    let mut number = 1;
+    loop {
+        let aside = path.with_extension(format!("jsonl.before-{number}"));
+        match std::fs::hard_link(path, &aside) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => number += 1,
+            other => return other,
         }
     }
 }

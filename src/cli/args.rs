@@ -5,10 +5,10 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man, new,
-    new_on_host, path, pause, peek, policy, pull_request, push, queue, rename, repo, restart,
-    resume, review, run, runs, seal, search, send, show, snapshots, status, timeout, undo_kill,
-    usage, wait,
+    detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man,
+    move_there, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename,
+    repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status, timeout,
+    undo_kill, usage, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -119,6 +119,15 @@ pub(super) enum Command {
     /// Takes commits from another machine
     #[command(name = "__receive", hide = true)]
     Receive(new_on_host::ReceiveArgs),
+    /// Takes an instance from another machine, which still has it
+    #[command(name = "__arrive", hide = true)]
+    Arrive(move_there::ArriveArgs),
+    /// Writes an instance for another machine
+    #[command(name = "__depart", hide = true)]
+    Depart(move_there::DepartArgs),
+    /// Says or changes who has an instance
+    #[command(name = "__lease", hide = true)]
+    Lease(move_there::LeaseArgs),
     /// Asks all hosts and keeps their answers
     #[command(name = "__renew-hosts", hide = true)]
     RenewHosts,

@@ -37,6 +37,7 @@ pub(super) fn run(args: &ExportArgs, engine: &Engine, output: &Output) -> Comman
     let options = ExportOptions {
         with_ignored: args.with_ignored,
         with_history: args.with_history,
+        base_only: false,
     };
     let prepared = engine.prepare_export(&args.instance, options)?;
     // Said before anything is written.

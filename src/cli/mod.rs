@@ -40,6 +40,7 @@ mod list;
 mod log;
 mod main;
 mod man;
+mod move_there;
 mod new;
 mod new_on_host;
 mod output;

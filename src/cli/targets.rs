@@ -85,6 +85,9 @@ impl Targets<'_> {
             | Command::ServeHost { .. }
             | Command::RenewHosts
             | Command::Receive(_)
+            | Command::Arrive(_)
+            | Command::Depart(_)
+            | Command::Lease(_)
             | Command::DemoAgent(_) => return Targets::None,
         };
         Targets::One(name)

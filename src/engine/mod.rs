@@ -81,6 +81,8 @@ pub(crate) use operate::camp::Camp;
 pub(crate) use operate::carry::encryption::Secrecy;
 pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport};
 pub(crate) use operate::carry::import::{Arrived, ImportOptions};
+pub(crate) use operate::carry::lease::{LeaseView, Release};
+pub(crate) use operate::carry::offered::Offer;
 pub(crate) use operate::create::{Adoption, NewInstance};
 pub(crate) use operate::gc::{CollectAction, Collected, Collection, PutAway};
 pub(crate) use operate::hook_relay::pass_hook_on;

@@ -18,6 +18,8 @@ pub(crate) enum Operation {
     /// Brings its commits onto another branch.
     Land,
     UndoLand,
+    /// An instance that is away comes in from another machine, into its own record.
+    Return,
 }
 
 impl Operation {
@@ -32,6 +34,7 @@ impl Operation {
             Self::UndoKill => "undo-kill",
             Self::Land => "land",
             Self::UndoLand => "undo-land",
+            Self::Return => "return",
         }
     }
 
@@ -45,6 +48,7 @@ impl Operation {
             Self::Kill => State::Killing,
             Self::UndoKill => State::Killed,
             Self::Land | Self::UndoLand => State::Landing,
+            Self::Return => State::Away,
         }
     }
 
@@ -59,6 +63,7 @@ impl Operation {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Step {
     ClaimNames,
+    MoveBranch,
     AddWorktree,
     SetupWorktree,
     Unpack,
@@ -81,6 +86,7 @@ pub(crate) enum Step {
     MoveTarget,
     DeleteBranch,
     Record,
+    RetireWork,
     ReleaseSnapshot,
 }
 
@@ -88,6 +94,7 @@ impl Step {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ClaimNames => "claim-names",
+            Self::MoveBranch => "move-branch",
             Self::AddWorktree => "add-worktree",
             Self::SetupWorktree => "setup-worktree",
             Self::Unpack => "unpack",
@@ -110,6 +117,7 @@ impl Step {
             Self::MoveTarget => "move-target",
             Self::DeleteBranch => "delete-branch",
             Self::Record => "record",
+            Self::RetireWork => "retire-work",
             Self::ReleaseSnapshot => "release-snapshot",
         }
     }
@@ -118,6 +126,7 @@ impl Step {
     pub(crate) fn progress(self) -> &'static str {
         match self {
             Self::ClaimNames => "choosing names",
+            Self::MoveBranch => "moving the branch",
             Self::AddWorktree => "making the worktree",
             Self::SetupWorktree => "setting up the worktree",
             Self::Unpack => "unpacking and comparing",
@@ -140,6 +149,7 @@ impl Step {
             Self::MoveTarget => "moving the target",
             Self::DeleteBranch => "deleting the branch",
             Self::Record => "recording",
+            Self::RetireWork => "releasing what was kept before",
             Self::ReleaseSnapshot => "releasing the snapshot",
         }
     }
@@ -189,6 +199,36 @@ impl Plan {
                 Step::VerifySnapshot,
             ],
             forward: vec![Step::Deliver, Step::FreeWorktree, Step::Record],
+        }
+    }
+
+    /// The same into the record of an instance that is away. What that record has kept until then goes as
+    /// after a resume: into the trash, for its time.
+    pub(crate) fn come_back() -> Self {
+        Self {
+            operation: Operation::Return,
+            reversible: vec![
+                Step::MoveBranch,
+                Step::AddWorktree,
+                Step::Unpack,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+            ],
+            forward: vec![
+                Step::Deliver,
+                Step::FreeWorktree,
+                Step::Record,
+                Step::RetireWork,
+            ],
+        }
+    }
+
+    /// A paused instance whose worktree was left in place: it is put away, too.
+    pub(crate) fn put_away() -> Self {
+        Self {
+            operation: Operation::Pause,
+            reversible: vec![Step::Snapshot, Step::VerifySnapshot],
+            forward: vec![Step::FreeWorktree, Step::Record, Step::RetireWork],
         }
     }
 

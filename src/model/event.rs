@@ -41,6 +41,12 @@ pub(crate) enum EventKind {
     Landed,
     #[serde(rename = "instance:unlanded")]
     Unlanded,
+    /// Handed over to another machine.
+    #[serde(rename = "instance:moved")]
+    Moved,
+    /// Another machine has handed it over.
+    #[serde(rename = "instance:arrived")]
+    Arrived,
     #[serde(rename = "autoyes:answered")]
     AutoyesAnswered,
     #[serde(rename = "autoyes:rejected")]

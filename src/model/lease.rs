@@ -55,6 +55,16 @@ pub(crate) struct HostInstance {
 }
 
 impl Lease {
+    /// Of an instance that has not moved yet.
+    pub(crate) fn first() -> Self {
+        Self {
+            number: 0,
+            holder: Holder::Here,
+            resume: false,
+            branch_at: None,
+        }
+    }
+
     /// The host that has it, or that it comes from.
     pub(crate) fn host(&self) -> Option<HostInstance> {
         match &self.holder {
@@ -65,6 +75,11 @@ impl Lease {
             Holder::Offered { from, .. } => from.clone(),
             Holder::Here | Holder::Elsewhere { .. } => None,
         }
+    }
+
+    /// Another machine has fetched it from here.
+    pub(crate) fn is_left(&self) -> bool {
+        matches!(self.holder, Holder::Elsewhere { .. })
     }
 
     /// Only a trace of it is here: another machine has fetched it, or offers it.

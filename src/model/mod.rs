@@ -32,7 +32,7 @@ pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
 };
 pub(crate) use landing::{Landing, Standing};
-pub(crate) use lease::{Holder, Lease};
+pub(crate) use lease::{Holder, HostInstance, Lease};
 pub(crate) use limit::{UsageLimit, reset_time};
 pub(crate) use printable::{printable, printable_line};
 pub(crate) use pull_request::{

@@ -62,6 +62,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         }
         Error::WrongState { title, state, .. } => from_state(&word(title), *state),
         Error::Away { title, id, holder } => away_hint(title, id, holder),
+        Error::OtherLease { .. } => {
+            "another move has come first; `biv list` shows where it is".to_owned()
+        }
         Error::NotExportable { title, state } => match state {
             State::Running => format!("pause it first: `biv pause {}`", word(title)),
             _ => format!(

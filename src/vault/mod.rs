@@ -65,8 +65,8 @@ mod walk;
 mod write;
 
 pub(crate) use carry::{
-    Incoming, Known, LeftBehind, Order, Outgoing, Part, arrive, has_work_of, prepare_export,
-    read_export, undo_arrival,
+    Incoming, Known, LeftBehind, Order, Outgoing, Part, arrive, has_work_of, hash_of_parts,
+    prepare_export, read_export, undo_arrival,
 };
 pub(crate) use collect::{GRACE, collect_vault};
 pub(crate) use delete::ThinReport;

@@ -45,6 +45,12 @@ pub(crate) enum Error {
         id: InstanceId,
         holder: Holder,
     },
+    #[error("`{title}` was handed over by number {found}, and not by {given}")]
+    OtherLease {
+        title: Title,
+        given: u64,
+        found: u64,
+    },
     #[error("`{title}` cannot be exported: it is {}", state.name())]
     NotExportable { title: Title, state: State },
     #[error("there is no key to encrypt an export with, or to decrypt it")]

@@ -12,6 +12,7 @@ pub(crate) enum Verb {
     TrySeal,
     Import,
     Export,
+    Move,
     Attach,
     Send,
     Pause,
@@ -84,6 +85,8 @@ const TABLE: &[(Verb, Reach, &str)] = &[
     (Verb::Import, Reach::Outside, "import instances"),
     // It writes files wherever it is told to.
     (Verb::Export, Reach::Outside, "export an instance"),
+    // The work leaves this machine, or another one's comes in.
+    (Verb::Move, Reach::Outside, "move an instance"),
     // It would nest sessions, or let an agent switch the user's terminal.
     (Verb::Attach, Reach::Outside, "attach"),
     // It could be told to use another directory.

@@ -7,7 +7,7 @@ use crate::model::InstanceRecord;
 use crate::vault::{Left, ParkingPlace, SnapshotFact};
 
 /// Where the work of an instance that does not run is kept.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(in crate::engine) struct SavedWork {
     pub snapshot: Option<SnapshotFact>,
     pub parking: Option<ParkingPlace>,

@@ -118,6 +118,43 @@ impl Engine {
         self.core.receive(key, receive, input)
     }
 
+    /// The other side of a move: it arrives here and is not used yet.
+    pub(crate) fn arrive_offered(
+        &self,
+        input: &mut (dyn std::io::Read + Send),
+        offer: &Offer,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        self.core.arrive_offered(input, offer, progress)
+    }
+
+    /// The other side of a way back: it is made ready and gathered.
+    pub(crate) fn prepare_departure(
+        &self,
+        given: &str,
+        options: ExportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<PreparedExport, Error> {
+        self.core.prepare_departure(given, options, progress)
+    }
+
+    pub(crate) fn lease_of(&self, given: &str) -> Result<LeaseView, Error> {
+        self.core.lease_of(given)
+    }
+
+    pub(crate) fn claim(&self, given: &str, number: u64) -> Result<LeaseView, Error> {
+        self.core.claim(given, number)
+    }
+
+    pub(crate) fn release(
+        &self,
+        given: &str,
+        number: u64,
+        fetched: Option<&str>,
+    ) -> Result<Release, Error> {
+        self.core.release(given, number, fetched)
+    }
+
     /// Asks all hosts and keeps their answers.
     pub(crate) fn renew_hosts(&self) -> Result<(), Error> {
         self.core.renew_hosts()

@@ -8,8 +8,9 @@ use serde::Serialize;
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Found, Scope, now};
+use crate::engine::operate::carry::departure::has_left_something;
 use crate::git::Repo;
-use crate::model::{InstanceId, InstanceRecord, RestingState, Timestamp, Title};
+use crate::model::{InstanceId, InstanceRecord, Lease, RestingState, Timestamp, Title};
 use crate::process::crash;
 use crate::store::InstanceDir;
 use crate::vault::{self, Left, OnDisk, ParkState, ParkingPlace, SnapshotFact, StoredSnapshot};
@@ -108,7 +109,7 @@ impl Core {
     }
 
     fn collect(&self, found: &Found, dry_run: bool) -> Result<Option<Collected>, Error> {
-        let Some(action) = self.is_due(&found.record)? else {
+        let Some(action) = self.is_due(&found.dir, &found.record)? else {
             return Ok(None);
         };
         // A repository that is missing now is handled when it is back.
@@ -122,7 +123,7 @@ impl Core {
         // Another process may have brought it back before the lock was ours.
         let mut record = found.dir.record()?;
         crash::enter("gc");
-        match self.is_due(&record)? {
+        match self.is_due(&found.dir, &record)? {
             Some(CollectAction::Thin) => self.thin_parked(&found.dir, &mut record).map(Some),
             Some(CollectAction::Forget) => self.forget_killed(&found.dir, &mut record).map(Some),
             Some(CollectAction::Drop) | None => Ok(None),
@@ -130,12 +131,25 @@ impl Core {
     }
 
     /// What `gc` would do with an instance, by its record and by what is on disk.
-    fn is_due(&self, record: &InstanceRecord) -> Result<Option<CollectAction>, Error> {
+    fn is_due(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Result<Option<CollectAction>, Error> {
         let age = |at: Option<Timestamp>| at.map_or(Duration::ZERO, |at| at.until(now()));
         let snapshots = &self.settings().snapshots;
         let parked_for = match record.state {
             RestingState::Killed if age(record.killed_at) > snapshots.keep => {
                 return Ok(Some(CollectAction::Forget));
+            }
+            // What did not come along is nowhere else.
+            RestingState::Away if has_left_something(dir) => return Ok(None),
+            // Another machine has it: what is left here is let go by its age, as after a kill.
+            RestingState::Away if record.lease.as_ref().is_some_and(Lease::is_left) => {
+                if age(Some(record.updated_at)) > snapshots.keep {
+                    return Ok(Some(CollectAction::Forget));
+                }
+                age(Some(record.updated_at))
             }
             RestingState::Killed => age(record.killed_at),
             RestingState::Away => age(Some(record.updated_at)),

@@ -1,9 +1,10 @@
 //! Runs an operation, from its first line in the journal to its end.
 
 use crate::engine::base::{Core, Error, Progress, now};
+use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Prepared, Work};
 use crate::engine::typing::lock::await_typing_end;
-use crate::lifecycle::{Facts, Journal, Outcome, Plan, drive};
+use crate::lifecycle::{Facts, Journal, Operation, Outcome, Plan, Step, drive};
 use crate::model::{InstanceRecord, OperationId};
 use crate::process::Identity;
 use crate::store::{InstanceDir, Lock};
@@ -83,7 +84,20 @@ impl Core {
                 None => return Ok(record),
             };
         }
-        self.carry(dir, entries, Work::recovering(self, dir, record, progress))
+        if entries.plan.operation != Operation::Return || entries.is_done(Step::Record) {
+            return self.carry(dir, entries, Work::recovering(self, dir, record, progress));
+        }
+        // The record on disk is the one from before; the one that comes back is in the journal.
+        let arriving = InstanceRecord {
+            rev: record.rev,
+            ..entries.facts.read(fact::RECORD)?.unwrap_or(record)
+        };
+        self.carry(
+            dir,
+            entries,
+            Work::recovering(self, dir, arriving, progress),
+        )?;
+        Ok(dir.record()?)
     }
 
     fn carry(

@@ -43,6 +43,14 @@ impl Repo {
         Ok(found)
     }
 
+    /// Whether one commit is in the history of another.
+    pub(crate) fn is_ancestor(&self, older: &str, newer: &str) -> Result<bool, GitError> {
+        let command = self
+            .git()
+            .args(["merge-base", "--is-ancestor", older, newer]);
+        Ok(command.output()?.success())
+    }
+
     /// Moves a branch if it is still at the commit that the caller saw.
     pub(crate) fn move_branch(
         &self,

@@ -328,7 +328,7 @@ impl Worktree {
         if count > 0 {
             self.leave(
                 b".",
-                &format!("{count} ignored files ({bytes} bytes) stay; --with-ignored brings them"),
+                &format!("{count} ignored files ({bytes} bytes) were not asked for"),
             );
         }
     }

@@ -56,6 +56,18 @@ pub(crate) fn has_work_of(repo: &Repo, id: &InstanceId) -> Result<bool, GitError
     Ok(!listing.is_empty())
 }
 
+/// The hash of all parts together, in whichever order.
+pub(crate) fn hash_of_parts(parts: &[Part]) -> String {
+    let mut parts: Vec<&Part> = parts.iter().collect();
+    parts.sort_by(|a, b| a.name.cmp(&b.name));
+    let mut text = Vec::new();
+    for part in parts {
+        let line = format!("{} {}\n", listing::hash_of(&part.bytes), part.name);
+        text.extend_from_slice(line.as_bytes());
+    }
+    listing::hash_of(&text)
+}
+
 /// A file that travels beside the work: its name and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Part {

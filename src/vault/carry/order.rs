@@ -10,6 +10,8 @@ use crate::vault::fact::SnapshotFact;
 pub(crate) enum Known {
     /// What a clone has: the remote's branches, and the commit that the instance began with.
     Usual { base: Option<String> },
+    /// This commit alone.
+    Base { base: String },
     /// None: all of the history comes along.
     Nothing,
 }

@@ -108,16 +108,19 @@ pub(crate) fn prepare_export(repo: &Repo, order: Order<'_>) -> Result<Outgoing, 
 
 /// The commits at which the history that comes along begins: the receiver must have them.
 fn needed(vault: &Vault, commit: &str, known: &Known) -> Result<Vec<String>, GitError> {
-    let Known::Usual { base } = known else {
-        return Ok(Vec::new());
+    let known: Vec<String> = match known {
+        Known::Nothing => return Ok(Vec::new()),
+        Known::Base { base } => vec![base.clone()],
+        Known::Usual { base } => {
+            let remotes = vault
+                .repo()
+                .git()
+                .args(["for-each-ref", "--format=%(objectname)", "refs/remotes"])
+                .text()?;
+            let remotes = remotes.lines().map(str::to_owned);
+            remotes.chain(base.clone()).collect()
+        }
     };
-    let remotes = vault
-        .repo()
-        .git()
-        .args(["for-each-ref", "--format=%(objectname)", "refs/remotes"])
-        .text()?;
-    let mut known: Vec<String> = remotes.lines().map(str::to_owned).collect();
-    known.extend(base.clone());
     if known.is_empty() {
         return Ok(Vec::new());
     }

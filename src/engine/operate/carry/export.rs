@@ -14,7 +14,7 @@ use crate::engine::operate::carry::parts::{parts_of, session_parts};
 use crate::engine::operate::recover::LockedInstance;
 use crate::git::Checkout;
 use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
-use crate::store::Lock;
+use crate::store::{InstanceDir, Lock};
 use crate::vault::{self, Known, LeftBehind, Order, Outgoing, ParkState, Part};
 
 /// What was asked for.
@@ -24,6 +24,8 @@ pub(crate) struct ExportOptions {
     pub with_ignored: bool,
     /// The whole history comes along, for a repository that has nothing of it.
     pub with_history: bool,
+    /// The receiver has nothing but the commit that the instance began with.
+    pub base_only: bool,
 }
 
 /// An export that can be written. The instance stays as it is until this is dropped.
@@ -31,6 +33,7 @@ pub(crate) struct ExportOptions {
 pub(crate) struct PreparedExport {
     pub id: InstanceId,
     pub title: Title,
+    pub(super) dir: InstanceDir,
     outgoing: Outgoing,
     _lock: Lock,
 }
@@ -114,11 +117,30 @@ impl Core {
         options: ExportOptions,
     ) -> Result<PreparedExport, Error> {
         self.prepare()?;
+        self.gather_export(self.lock_instance(given, Scope::Living, "export")?, options)
+    }
+
+    /// Everything that travels beside the work.
+    pub(super) fn all_parts(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Result<Vec<Part>, Error> {
+        let mut parts = parts_of(dir, record)?;
+        parts.extend(self.session_of(record)?);
+        Ok(parts)
+    }
+
+    pub(super) fn gather_export(
+        &self,
+        locked: LockedInstance,
+        options: ExportOptions,
+    ) -> Result<PreparedExport, Error> {
         let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.lock_instance(given, Scope::Living, "export")?;
+        } = locked;
         if record.state != RestingState::Paused {
             return Err(Error::NotExportable {
                 title: record.title,
@@ -137,15 +159,28 @@ impl Core {
             Some(place) if vault::park_state(place)? == ParkState::Parked => place.checkout(),
             _ => Checkout::live(&repository, &record.worktree.path)?,
         };
-        let known = if options.with_history {
-            Known::Nothing
-        } else {
-            Known::Usual {
-                base: record.base.commit.clone(),
-            }
+        let known = match (&record.base.commit, options) {
+            (
+                _,
+                ExportOptions {
+                    with_history: true, ..
+                },
+            ) => Known::Nothing,
+            (
+                Some(base),
+                ExportOptions {
+                    base_only: true, ..
+                },
+            ) => Known::Base { base: base.clone() },
+            (
+                None,
+                ExportOptions {
+                    base_only: true, ..
+                },
+            ) => Known::Nothing,
+            (base, _) => Known::Usual { base: base.clone() },
         };
-        let mut parts = parts_of(&dir, &record)?;
-        parts.extend(self.session_of(&record)?);
+        let parts = self.all_parts(&dir, &record)?;
         let outgoing = vault::prepare_export(
             &repository,
             Order {
@@ -161,6 +196,7 @@ impl Core {
         Ok(PreparedExport {
             id: record.id,
             title: record.title,
+            dir,
             outgoing,
             _lock: lock,
         })

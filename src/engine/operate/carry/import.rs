@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::agents::SessionTravel;
+use crate::agents::{Provider, SessionTravel};
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, now};
 use crate::engine::operate::carry::arrival::Arrival;
@@ -17,7 +17,7 @@ use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Prepared;
 use crate::git::{AddWorktree, BranchPlan, GitError, Repo};
 use crate::lifecycle::{Facts, Plan};
-use crate::model::{Branch, InstanceId, InstanceRecord, RestingState, Title, Worktree};
+use crate::model::{Branch, InstanceId, InstanceRecord, Lease, RestingState, Title, Worktree};
 use crate::vault::{self, Incoming};
 
 /// What was asked for.
@@ -46,6 +46,26 @@ pub(crate) struct Arrived {
     pub notes: Vec<String>,
 }
 
+/// Which branch is wanted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted<'a> {
+    /// Another name than the one that it had.
+    pub branch: Option<&'a str>,
+    /// The record that it comes back into.
+    pub own: Option<&'a InstanceRecord>,
+}
+
+/// The branch of an instance that arrives.
+#[derive(Debug)]
+pub(super) struct PlannedBranch {
+    pub plan: BranchPlan,
+    pub branch: Option<Branch>,
+    /// Where it will be.
+    pub commit: Option<String>,
+    /// Its name, where it is, and where it goes.
+    pub moved: Option<(String, String, String)>,
+}
+
 impl Core {
     /// From a file; `-` is standard input.
     pub(crate) fn import_file(
@@ -71,6 +91,18 @@ impl Core {
         options: &ImportOptions,
         progress: &mut dyn Progress,
     ) -> Result<Arrived, Error> {
+        self.import_leased(input, options, None, progress)
+    }
+
+    /// The same for an instance that another machine has until it hands it over. The lease is made of the
+    /// hash of the parts and of where the branch is.
+    pub(super) fn import_leased(
+        &self,
+        input: &mut (dyn Read + Send),
+        options: &ImportOptions,
+        lease: Option<&dyn Fn(String, Option<String>) -> Lease>,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
         self.prepare()?;
         let repository = Repo::discover(&options.repository)?;
         let mut incoming = vault::read_export(&repository, input, options.nested)?;
@@ -78,13 +110,7 @@ impl Core {
         let luggage = Luggage::sorted(&parts)?;
         let brought = record_in(&parts)?;
         let provider = self.catalog.require(&brought.agent)?;
-        let mut notes = notes(&incoming, &brought)?;
-        if provider.session_travel() == SessionTravel::Stays && brought.session_ref.is_some() {
-            notes.push(format!(
-                "the session of {} stays where it was: here it begins a new one; `biv log` has the old one",
-                provider.display()
-            ));
-        }
+        let mut notes = notes(&incoming, &brought, provider)?;
         let (manifest, bytes) = (incoming.hash.clone(), incoming.bytes);
 
         let names = self.store.lock("names", NAMES_WAIT, "import")?;
@@ -93,7 +119,11 @@ impl Core {
             None => self.free_title(&brought.title, repository.common_dir())?,
         };
         let id = self.choose_id(&repository, &brought.id);
-        let (plan, branch) = self.plan_branch(&repository, &mut incoming, options, &brought)?;
+        let wanted = Wanted {
+            branch: options.branch.as_deref(),
+            own: None,
+        };
+        let planned = self.plan_branch(&repository, &mut incoming, wanted, &brought)?;
         let path = self.choose_place(&repository, options, &title, &id)?;
         let worktree = Worktree {
             path: path.clone(),
@@ -102,11 +132,13 @@ impl Core {
         if title != brought.title {
             notes.push(format!("its title `{}` is taken here", brought.title));
         }
-        let record = self.arriving(&repository, brought, id, title, branch, worktree)?;
+        let branch = planned.branch;
+        let mut record = self.arriving(&repository, brought, id, title, branch, worktree)?;
+        record.lease = lease.map(|lease| lease(vault::hash_of_parts(&parts), planned.commit));
         incoming.give_objects(&repository)?;
         let plan = AddWorktree {
             path,
-            branch: plan,
+            branch: planned.plan,
             resume_partial: false,
             without_files: true,
         };
@@ -145,14 +177,14 @@ impl Core {
         }
     }
 
-    /// The branch that the worktree gets: a new one, or one that is at the same commit already.
-    fn plan_branch(
+    /// The branch that the worktree gets: a new one, or one that is at the same commit already, or its own.
+    pub(super) fn plan_branch(
         &self,
         repository: &Repo,
         incoming: &mut Incoming,
-        options: &ImportOptions,
+        wanted: Wanted<'_>,
         brought: &InstanceRecord,
-    ) -> Result<(BranchPlan, Option<Branch>), Error> {
+    ) -> Result<PlannedBranch, Error> {
         // HEAD's branch is the one that the worktree is on, whatever the instance began with.
         let on_head = incoming
             .head_branch()
@@ -162,53 +194,79 @@ impl Core {
             .map(|(name, commit)| (name.to_owned(), commit.map(str::to_owned)));
         let Some((name, commit)) = on_head.or(own) else {
             let commit = incoming.head().unwrap_or_default().to_owned();
-            return Ok((BranchPlan::Detached { commit }, None));
+            return Ok(PlannedBranch {
+                plan: BranchPlan::Detached { commit },
+                branch: None,
+                commit: None,
+                moved: None,
+            });
         };
-        let name = match &options.branch {
+        let name = match wanted.branch {
             Some(other) => {
                 incoming.rename_branch(other);
-                other.clone()
+                other.to_owned()
             }
             None => name,
         };
-        self.require_branch_free(repository.common_dir(), &name)?;
+        let holds_it = wanted.own.and_then(|old| old.branch.as_ref());
+        let holds_it = holds_it.filter(|branch| branch.name == name);
+        if holds_it.is_none() {
+            self.require_branch_free(repository.common_dir(), &name)?;
+        }
         let made_by_us = brought
             .branch
             .as_ref()
             .is_some_and(|branch| branch.made_by_us);
-        let branch = |made_by_us| {
-            Some(Branch {
+        let planned = |plan, made_by_us| PlannedBranch {
+            plan,
+            branch: Some(Branch {
                 name: name.clone(),
                 made_by_us,
-            })
+            }),
+            commit: commit.clone(),
+            moved: None,
         };
-        let here = repository.branch_commit(&name)?;
-        Ok(match (here, commit) {
+        let existing = BranchPlan::Existing { name: name.clone() };
+        Ok(match (repository.branch_commit(&name)?, &commit) {
             (None, Some(start_commit)) => {
                 repository.validate_branch_name(&name)?;
                 let plan = BranchPlan::New {
                     name: name.clone(),
-                    start_commit,
+                    start_commit: start_commit.clone(),
                 };
-                (plan, branch(made_by_us))
+                planned(plan, made_by_us)
             }
             (None, None) => {
                 repository.validate_branch_name(&name)?;
-                (
-                    BranchPlan::Unborn { name: name.clone() },
-                    branch(made_by_us),
-                )
+                planned(BranchPlan::Unborn { name: name.clone() }, made_by_us)
             }
-            (Some(here), commit) if commit.as_ref() == Some(&here) => {
+            (Some(here), Some(there)) => {
+                let moves = here != *there;
+                if moves
+                    && !wanted
+                        .own
+                        .filter(|_| holds_it.is_some())
+                        .map_or(Ok(false), |old| may_move(repository, old, &here, there))?
+                {
+                    return Err(GitError::BranchMoved {
+                        name,
+                        expected: there.clone(),
+                        found: here,
+                    }
+                    .into());
+                }
                 if let Some(path) = repository.branch_in_use(&name)? {
                     return Err(GitError::BranchInUse { name, path }.into());
                 }
-                (BranchPlan::Existing { name: name.clone() }, branch(false))
+                PlannedBranch {
+                    moved: moves.then(|| (name.clone(), here, there.clone())),
+                    ..planned(existing, holds_it.is_some_and(|branch| branch.made_by_us))
+                }
             }
-            (Some(found), expected) => {
+            (Some(found), None) => {
                 return Err(GitError::BranchMoved {
                     name,
-                    expected: expected.unwrap_or_default(),
+                    expected: String::new(),
                     found,
                 }
                 .into());
@@ -234,7 +292,7 @@ impl Core {
     }
 
     /// The record as it is here. What decides over other things than the instance itself stays off.
-    fn arriving(
+    pub(super) fn arriving(
         &self,
         repository: &Repo,
         brought: InstanceRecord,
@@ -271,8 +329,18 @@ impl Core {
 }
 
 /// What the user should know before the instance is resumed.
-fn notes(incoming: &Incoming, brought: &InstanceRecord) -> Result<Vec<String>, Error> {
+pub(super) fn notes(
+    incoming: &Incoming,
+    brought: &InstanceRecord,
+    provider: &Provider,
+) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
+    if provider.session_travel() == SessionTravel::Stays && brought.session_ref.is_some() {
+        notes.push(format!(
+            "the session of {} stays where it was: here it begins a new one; `biv log` has the old one",
+            provider.display()
+        ));
+    }
     if brought.autoyes {
         notes.push("autoyes was on there; it is off here".to_owned());
     }
@@ -290,4 +358,18 @@ fn notes(incoming: &Incoming, brought: &InstanceRecord) -> Result<Vec<String>, E
         ));
     }
     Ok(notes)
+}
+
+/// Whether a branch may go to another commit: nothing was added to it here meanwhile.
+fn may_move(
+    repository: &Repo,
+    old: &InstanceRecord,
+    here: &str,
+    commit: &str,
+) -> Result<bool, Error> {
+    let left_at = old
+        .lease
+        .as_ref()
+        .and_then(|lease| lease.branch_at.as_deref());
+    Ok(left_at == Some(here) || repository.is_ancestor(here, commit)?)
 }

@@ -4,7 +4,10 @@
 //! conversation, the queue, and the files of the agent's own session.
 
 pub(in crate::engine) mod arrival;
+pub(in crate::engine) mod departure;
 pub(in crate::engine) mod encryption;
 pub(in crate::engine) mod export;
 pub(in crate::engine) mod import;
+pub(in crate::engine) mod lease;
+pub(in crate::engine) mod offered;
 pub(in crate::engine) mod parts;

@@ -5,7 +5,7 @@ use crate::engine::operate::carry::parts::{arrived_session, forget_arrived};
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
 use crate::git::Checkout;
-use crate::lifecycle::Facts;
+use crate::lifecycle::{Facts, Operation};
 use crate::vault;
 
 impl Work<'_> {
@@ -41,10 +41,12 @@ impl Work<'_> {
         if let Some((from, files)) = arrived_session(&self.dir)? {
             let worktree = &self.record.worktree.path;
             let directory = self.record.agent_directory();
+            let comes_back = self.operation == Operation::Return;
             let placed = self.provider()?.place_session(
                 &files,
                 (&from, worktree),
                 &directory,
+                comes_back,
                 &self.core.host,
             );
             if let Err(error) = placed {

@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::engine::base::saved::SavedWork;
 use crate::engine::operate::land::order::LandOrder;
 use crate::engine::operate::options::{KillOrder, Launch, OnConflict, PauseOptions};
 use crate::engine::operate::setup::Wanted;
@@ -40,6 +41,13 @@ pub(in crate::engine) const DRAFT: Fact<String> = Fact::new("draft");
 pub(in crate::engine) const RELEASE: Fact<SnapshotFact> = Fact::new("release");
 /// restart
 pub(in crate::engine) const NEW_RUN: Fact<RunId> = Fact::new("new-run");
+
+/// return: the branch that stands elsewhere now: its name, where it was, where it goes.
+pub(in crate::engine) const BRANCH_MOVE: Fact<(String, String, String)> = Fact::new("branch-move");
+/// return, pause: what was kept before, and is not needed any more.
+pub(in crate::engine) const RETIRED: Fact<SavedWork> = Fact::new("retired");
+/// return: some of what was kept did not come along, so it is still needed.
+pub(in crate::engine) const LEFT_SOMETHING: Fact<bool> = Fact::new("left-something");
 
 // What the steps have learned.
 

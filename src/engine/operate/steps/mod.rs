@@ -10,6 +10,7 @@ pub(in crate::engine) mod landing;
 pub(in crate::engine) mod naming;
 pub(in crate::engine) mod quiesce;
 pub(in crate::engine) mod recording;
+pub(in crate::engine) mod returning;
 pub(in crate::engine) mod saving;
 pub(in crate::engine) mod session;
 pub(in crate::engine) mod terminal;

@@ -19,7 +19,7 @@ impl Work<'_> {
     pub(super) fn record_result(&mut self, facts: &Facts) -> Result<Facts, Error> {
         match self.operation {
             Operation::Create => self.record_created(facts),
-            Operation::Import => self.record_imported(facts),
+            Operation::Import | Operation::Return => self.record_imported(facts),
             Operation::Pause => self.record_paused(facts),
             Operation::Resume => self.record_resumed(facts),
             Operation::Restart => self.record_restarted(facts),
@@ -63,7 +63,12 @@ impl Work<'_> {
     fn record_imported(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let at = now();
         let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT)?;
-        self.record.state = RestingState::Paused;
+        // Until the other machine has handed it over, it is not ours.
+        let offered = self.record.lease.is_some();
+        self.record.state = match offered {
+            true => RestingState::Away,
+            false => RestingState::Paused,
+        };
         // An export brings what is known of its pause.
         let brought = self.record.pause.take();
         self.record.pause = Some(Pause {
@@ -88,6 +93,9 @@ impl Work<'_> {
         self.record.updated_at = at;
         self.dir.save(&mut self.record)?;
         self.rest_run(at, PauseReason::User)?;
+        if offered {
+            return Ok(Facts::none());
+        }
         self.core.emit(
             EventKind::Created,
             &self.record,
@@ -122,6 +130,16 @@ impl Work<'_> {
         let quiesced: Quiesced = facts.read(fact::QUIESCED)?.unwrap_or_default();
         let terminal: Option<SavedTerminal> = facts.read(fact::TERMINAL)?;
         let snapshot: Option<SnapshotFact> = facts.read(fact::SNAPSHOT)?;
+        if self.record.state == RestingState::Paused
+            && let Some(pause) = &mut self.record.pause
+        {
+            // It was paused before, and only its worktree was put away.
+            pause.snapshot = snapshot.as_ref().map(|snapshot| snapshot.reference.clone());
+            self.put_away(snapshot, facts)?;
+            self.record.updated_at = at;
+            self.dir.save(&mut self.record)?;
+            return Ok(Facts::none());
+        }
         self.take_found_reference(facts)?;
         self.import_conversation();
         let work_state = self.core.work_state(&self.dir, &self.record);
@@ -191,6 +209,9 @@ impl Work<'_> {
         let renewed = reference.is_some() && reference != self.record.session_ref;
         self.record.session_ref = reference.or_else(|| self.record.session_ref.take());
         self.record.resumed_at = Some(self.record.updated_at);
+        if let Some(lease) = &mut self.record.lease {
+            lease.resume = false;
+        }
         self.record.pause = None;
         self.record.vault = None;
         self.dir.save(&mut self.record)?;

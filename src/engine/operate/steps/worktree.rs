@@ -9,7 +9,7 @@ use crate::engine::operate::setup;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::{Work, leaves_worktree};
 use crate::git::{self, AddWorktree, GitError};
-use crate::lifecycle::Facts;
+use crate::lifecycle::{Facts, Operation};
 use crate::vault::{self, BranchPosition, Left, ParkingPlace, SnapshotFact};
 
 impl Work<'_> {
@@ -209,6 +209,8 @@ impl Work<'_> {
     fn worktree_wish(&self, facts: &Facts) -> Result<WorktreeOnPause, Error> {
         Ok(match facts.read(fact::PAUSE)? {
             Some(options) => options.worktree,
+            // It rests here until it is handed over, and may be replaced before that.
+            None if self.operation == Operation::Return => WorktreeOnPause::Park,
             None if self.record.worktree.adopted || leaves_worktree(facts)? => {
                 WorktreeOnPause::Keep
             }

@@ -18,6 +18,8 @@ impl World for Work<'_> {
             Step::BringWorktree => self.intend_bring_worktree(facts),
             Step::MoveTarget => self.intend_move_target(facts),
             Step::ClaimNames
+            | Step::MoveBranch
+            | Step::RetireWork
             | Step::SetupWorktree
             | Step::Unpack
             | Step::Deliver
@@ -78,6 +80,8 @@ impl Work<'_> {
     fn carry_out(&mut self, step: Step, facts: &Facts) -> Result<Facts, Error> {
         match step {
             Step::ClaimNames => self.claim_names(),
+            Step::MoveBranch => self.move_branch(facts),
+            Step::RetireWork => self.retire_work(facts),
             Step::AddWorktree => self.add_worktree(facts),
             Step::SetupWorktree => self.setup_worktree(facts),
             Step::Unpack => self.unpack(),
@@ -106,6 +110,7 @@ impl Work<'_> {
 
     fn take_back(&mut self, step: Step, facts: &Facts) -> Result<(), Error> {
         match step {
+            Step::MoveBranch => self.undo_move_branch(facts),
             Step::AddWorktree => self.undo_add_worktree(facts),
             Step::SetupWorktree => self.undo_setup_worktree(facts),
             Step::Unpack => self.undo_unpack(facts),
@@ -131,6 +136,7 @@ impl Work<'_> {
             | Step::AwaitReady
             | Step::DeleteBranch
             | Step::Record
+            | Step::RetireWork
             | Step::ReleaseSnapshot => Ok(()),
         }
     }
