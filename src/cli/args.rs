@@ -6,9 +6,9 @@ use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man,
-    move_there, new, new_on_host, path, pause, peek, policy, pull_request, push, queue, rename,
-    repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status, timeout,
-    undo_kill, usage, wait,
+    move_there, moving, new, new_on_host, path, pause, peek, policy, pull_request, push, queue,
+    rename, repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status,
+    timeout, undo_kill, usage, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -77,6 +77,7 @@ pub(super) enum Command {
     Seal(seal::SealArgs),
     Audit(audit::AuditArgs),
     Host(host::HostArgs),
+    Move(moving::MoveArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),

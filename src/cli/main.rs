@@ -19,9 +19,9 @@ use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
     detect, diff, doctor, elsewhere, events, exec, export, gc, help, hook, host, import, kill,
-    land, list, log, man, move_there, new, new_on_host, path, pause, peek, policy, pull_request,
-    push, queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show,
-    snapshots, status, timeout, ui, undo_kill, usage as usage_of, wait,
+    land, list, log, man, move_there, moving, new, new_on_host, path, pause, peek, policy,
+    pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search,
+    send, show, snapshots, status, timeout, ui, undo_kill, usage as usage_of, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -139,6 +139,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
             Ok(ExitCode::SUCCESS)
         }
         Some(Command::Receive(args)) => new_on_host::receive(&args, &engine()?, output),
+        Some(Command::Move(args)) => moving::run(&args, &engine()?, output),
         Some(Command::Arrive(args)) => move_there::arrive(&args, &engine()?, output),
         Some(Command::Depart(args)) => move_there::depart(&args, &engine()?, output),
         Some(Command::Lease(args)) => move_there::lease(&args, &engine()?, output),

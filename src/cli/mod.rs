@@ -41,6 +41,7 @@ mod log;
 mod main;
 mod man;
 mod move_there;
+mod moving;
 mod new;
 mod new_on_host;
 mod output;

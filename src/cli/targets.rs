@@ -41,6 +41,9 @@ impl Targets<'_> {
             Command::Shell(args) => &mut args.instance.instance,
             Command::Review(args) => &mut args.instance.instance,
             Command::Export(args) => &mut args.instance,
+            // It comes here, so it is done here.
+            Command::Move(args) if args.comes_here() => return Targets::None,
+            Command::Move(args) => &mut args.instance,
             Command::Snapshots(args) => &mut args.instance.instance,
             Command::Answer(args) => &mut args.instance.instance,
             Command::Peek(args) => &mut args.instance.instance,

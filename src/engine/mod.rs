@@ -73,6 +73,7 @@ pub(crate) use hook::handle_hook;
 pub(crate) use hosts::carry::{Carried, Receive, RepositoryKey, RepositoryThere};
 pub(crate) use hosts::events::HostEvents;
 pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
+pub(crate) use hosts::moving::{MoveOptions, Moved};
 pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
 pub(crate) use manual::{open_manual, open_pager};
 pub(crate) use operate::attach::Attached;

@@ -49,6 +49,28 @@ pub(crate) enum HostError {
         message: String,
         causes: Vec<String>,
     },
+    #[error("what the host `{host}` has stored is not what was sent")]
+    Differs { host: HostName },
+    #[error("the host `{host}` has no {agent}, the agent of `{title}`")]
+    NoAgent {
+        host: HostName,
+        agent: String,
+        title: crate::model::Title,
+    },
+    #[error("`{title}` is not on the host `{host}` any more")]
+    Elsewhere {
+        host: HostName,
+        title: crate::model::Title,
+    },
+    #[error("`{title}` has changed on the host `{host}` while it was fetched")]
+    ChangedThere {
+        host: HostName,
+        title: crate::model::Title,
+    },
+    #[error("`{instance}` on the host `{host}` did not come from here")]
+    NotFromHere { host: HostName, instance: String },
+    #[error("what a host sent cannot be kept")]
+    NotKept(#[source] std::io::Error),
     #[error("a request of another machine was not understood")]
     Malformed,
     #[error(transparent)]

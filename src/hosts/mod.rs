@@ -8,6 +8,7 @@ mod answer;
 mod ask;
 mod connect;
 mod error;
+mod fetch;
 mod filter;
 mod follow;
 mod install;

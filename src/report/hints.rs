@@ -65,6 +65,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::OtherLease { .. } => {
             "another move has come first; `biv list` shows where it is".to_owned()
         }
+        Error::ChangedMeanwhile { .. } => "it is still here; run the command again".to_owned(),
         Error::NotExportable { title, state } => match state {
             State::Running => format!("pause it first: `biv pause {}`", word(title)),
             _ => format!(

@@ -16,6 +16,11 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
         HostError::NotWhole { .. } => ("host_cut", 1),
         HostError::Shallow { .. } => ("shallow", 1),
         HostError::Refused { .. } => ("host_refused", 1),
+        HostError::Differs { .. } => ("host_differs", 1),
+        HostError::NoAgent { .. } => ("agent_missing", 1),
+        HostError::Elsewhere { .. } | HostError::ChangedThere { .. } => ("away", 4),
+        HostError::NotFromHere { .. } => ("not_from_here", 1),
+        HostError::NotKept(_) => ("failed", 1),
         HostError::Malformed => ("usage", 2),
         HostError::Store(_) => ("state", 1),
         HostError::Process(_) => ("failed", 1),
@@ -58,6 +63,20 @@ pub(super) fn hint(error: &HostError) -> String {
         HostError::NotWhole { host } => format!("`biv host install {host}` tries it again"),
         HostError::Shallow { .. } => "`git fetch --unshallow` gets the rest".to_owned(),
         HostError::Refused { host, .. } => format!("`biv host check {host}` says more"),
+        HostError::Differs { .. } => {
+            "it stays here; `biv move` again sends it once more".to_owned()
+        }
+        HostError::NoAgent { host, .. } => {
+            format!("install it there; `biv host check {host}` says what else is missing")
+        }
+        HostError::Elsewhere { host, .. } => {
+            format!("`biv list --host {host} --state away` says what became of it")
+        }
+        HostError::ChangedThere { .. } => "run the command again".to_owned(),
+        HostError::NotFromHere { .. } => {
+            "move it from there, or `biv export` it there and `biv import` it here".to_owned()
+        }
+        HostError::NotKept(_) => "free some space; it stays where it is".to_owned(),
         HostError::Malformed => "bring both machines to the same version".to_owned(),
         HostError::Store(_) | HostError::Process(_) => "`biv doctor` says more".to_owned(),
         HostError::Trouble { host, trouble, .. } => match trouble {

@@ -169,6 +169,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::AtUsageLimit { .. } => ("usage_limit", 4),
         Error::Away { .. } => ("away", 4),
         Error::OtherLease { .. } => ("lease", 4),
+        Error::ChangedMeanwhile { .. } => ("changed", 1),
         Error::NeedsPerson { .. } => ("needs_person", 4),
         Error::Busy { .. } | Error::Store(StoreError::Busy { .. }) => ("busy", 7),
         Error::TitleTaken { .. } => ("title_taken", 1),

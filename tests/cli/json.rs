@@ -167,6 +167,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("log", "prints a stream"),
     ("events", "prints a stream"),
     ("land", "tests/lifecycle/land.rs"),
+    ("move", "tests/hosts/moving.rs"),
     ("undo-land", "tests/lifecycle/land.rs"),
     ("push", "needs a remote: tests/lifecycle/push.rs"),
     ("pr", "needs a forge: tests/lifecycle/pull_request.rs"),

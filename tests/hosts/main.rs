@@ -3,12 +3,18 @@
 
 mod commits;
 mod fleet;
+mod lease;
+mod moving;
 mod pair;
 mod passing;
 mod ssh;
 mod trouble;
 mod ui;
 
+#[path = "../support/fingerprint.rs"]
+mod fingerprint;
+#[path = "../support/portable.rs"]
+mod portable;
 #[path = "../support/mod.rs"]
 #[expect(
     dead_code,

@@ -56,9 +56,15 @@ impl Pair {
 
     /// A script that carries out its words on the other machine, after some lines of its own.
     pub(crate) fn script(&self, name: &str, words: Words, first: &str) -> PathBuf {
+        self.script_with(name, words, first, &[])
+    }
+
+    /// The same with more variables in the environment there.
+    fn script_with(&self, name: &str, words: Words, first: &str, more: &[&str]) -> PathBuf {
         let variables: Vec<String> = self
             .environment_there()
             .into_iter()
+            .chain(more.iter().map(|variable| (*variable).to_owned()))
             .map(|variable| format!("'{variable}'"))
             .collect();
         let run = match words {
@@ -91,6 +97,42 @@ impl Pair {
             call = call.arg("--shell");
         }
         drop(call.run().ok());
+    }
+
+    /// The link to `far` as it was made.
+    pub(crate) fn mend(&self) {
+        drop(self.script_with("to-far", Words::Exact, "", &[]));
+    }
+
+    /// From now on nothing gets through.
+    pub(crate) fn cut(&self) {
+        drop(self.script_with("to-far", Words::Exact, "exit 255", &[]));
+    }
+
+    /// What runs there from now on crashes at this place.
+    pub(crate) fn crash_there(&self, place: &str) {
+        let variable = format!("BIV_CRASH_AT={place}");
+        drop(self.script_with("to-far", Words::Exact, "", &[&variable]));
+    }
+
+    /// The link is cut at a request, counted from one: before it gets there, or so that its answer is lost.
+    /// Nothing gets through from then on.
+    pub(crate) fn cut_at(&self, request: usize, answer_lost: bool) {
+        let counter = self.here.root().join("requests");
+        drop(std::fs::remove_file(&counter));
+        let lost = if answer_lost { "-gt" } else { "-ge" };
+        let first = format!(
+            "echo >> '{0}'\nn=$(wc -l < '{0}')\n[ $n {lost} {request} ] && exit 255\n\
+             [ $n = {request} ] && exec > /dev/null 2>&1",
+            counter.display()
+        );
+        drop(self.script_with("to-far", Words::Exact, &first, &[]));
+    }
+
+    /// How many requests there were since `cut_at`.
+    pub(crate) fn requests(&self) -> usize {
+        let counter = self.here.root().join("requests");
+        std::fs::read_to_string(counter).map_or(0, |text| text.lines().count())
     }
 
     /// Adds a host that is nothing but this script.

@@ -188,6 +188,8 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("daemon", "daemon start", false),
     ("daemon", "daemon run", false),
     ("daemon", "daemon stop", false),
+    ("move", "move other box", false),
+    ("move", "move other --take-back", false),
     ("host", "host list", true),
     ("host", "host check nowhere", true),
     ("host", "host add box", false),

@@ -51,6 +51,8 @@ pub(crate) enum Error {
         given: u64,
         found: u64,
     },
+    #[error("`{title}` has changed while it was sent")]
+    ChangedMeanwhile { title: Title },
     #[error("`{title}` cannot be exported: it is {}", state.name())]
     NotExportable { title: Title, state: State },
     #[error("there is no key to encrypt an export with, or to decrypt it")]

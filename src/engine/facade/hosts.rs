@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::*;
+use crate::model::InstanceId;
 
 impl Engine {
     pub(crate) fn host_names(&self) -> Vec<HostName> {
@@ -116,6 +117,42 @@ impl Engine {
         input: impl std::io::Read,
     ) -> Result<RepositoryThere, Error> {
         self.core.receive(key, receive, input)
+    }
+
+    /// Moves an instance to a host, or ends a move there that was cut off.
+    pub(crate) fn move_to(
+        &self,
+        given: &str,
+        host: &HostName,
+        options: MoveOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Moved, Error> {
+        self.core.move_to(given, host, options, progress)
+    }
+
+    /// Brings an instance back from the host that has it.
+    pub(crate) fn take_back(
+        &self,
+        given: &str,
+        options: MoveOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Moved, Error> {
+        self.core.take_back(given, options, progress)
+    }
+
+    /// The same, and if the host cannot be asked, what is kept here is taken.
+    pub(crate) fn take_back_by_force(
+        &self,
+        given: &str,
+        options: MoveOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Moved, Error> {
+        self.core.take_back_by_force(given, options, progress)
+    }
+
+    /// The instance here that is this one on a host.
+    pub(crate) fn known_as(&self, host: &HostName, given: &str) -> Result<InstanceId, Error> {
+        self.core.known_as(host, given)
     }
 
     /// The other side of a move: it arrives here and is not used yet.

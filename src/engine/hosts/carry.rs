@@ -13,8 +13,8 @@ use crate::model::{printable_line, slug};
 use crate::store::ensure_private;
 
 /// How long the commits may take to get there.
-const SENDING: Duration = Duration::from_secs(3600);
-const ASKING: Duration = Duration::from_secs(30);
+pub(super) const SENDING: Duration = Duration::from_secs(3600);
+pub(super) const ASKING: Duration = Duration::from_secs(30);
 
 /// Where the commits are now.
 #[derive(Debug, Clone)]
@@ -82,13 +82,7 @@ impl Core {
             Some(_) => named,
             None => commit[..12].to_owned(),
         };
-        let (id, _) = repository.ensure_identity()?;
-        let root = repository.root().file_name().unwrap_or_default();
-        let key = RepositoryKey {
-            id,
-            name: slug(&root.to_string_lossy()),
-            object_format: repository.object_format().to_owned(),
-        };
+        let key = key_of(&repository)?;
         let there = self.repository_on(host, &key, &[], None, ASKING)?;
         let known = repository.having(&there.tips)?;
         let received = if known.contains(&commit) {
@@ -115,6 +109,12 @@ impl Core {
         })
     }
 
+    /// The repository on a host for one without commits.
+    pub(super) fn repository_for(&self, host: &HostName, root: &Path) -> Result<String, Error> {
+        let key = key_of(&Repo::discover(root)?)?;
+        Ok(self.repository_on(host, &key, &[], None, ASKING)?.path)
+    }
+
     fn repository_on(
         &self,
         host: &HostName,
@@ -136,7 +136,7 @@ impl Core {
     }
 
     /// Asks for a JSON document; an error of the command there is reported as that.
-    fn ask_for<T: for<'de> Deserialize<'de>>(
+    pub(super) fn ask_for<T: for<'de> Deserialize<'de>>(
         &self,
         host: &HostName,
         question: Question,
@@ -208,4 +208,14 @@ impl Core {
             base,
         })
     }
+}
+
+fn key_of(repository: &Repo) -> Result<RepositoryKey, Error> {
+    let (id, _) = repository.ensure_identity()?;
+    let root = repository.root().file_name().unwrap_or_default();
+    Ok(RepositoryKey {
+        id,
+        name: slug(&root.to_string_lossy()),
+        object_format: repository.object_format().to_owned(),
+    })
 }

@@ -3,4 +3,6 @@
 pub(crate) mod carry;
 pub(crate) mod events;
 pub(crate) mod fleet;
+pub(crate) mod moving;
 pub(crate) mod reach;
+pub(crate) mod taking_back;

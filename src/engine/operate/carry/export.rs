@@ -34,8 +34,12 @@ pub(crate) struct PreparedExport {
     pub id: InstanceId,
     pub title: Title,
     pub(super) dir: InstanceDir,
+    /// As it is on the disk.
+    pub record: InstanceRecord,
+    pub(super) lock: Lock,
+    /// The hash of what travels beside the work.
+    pub(super) parts: String,
     outgoing: Outgoing,
-    _lock: Lock,
 }
 
 /// What was exported.
@@ -181,6 +185,7 @@ impl Core {
             (base, _) => Known::Usual { base: base.clone() },
         };
         let parts = self.all_parts(&dir, &record)?;
+        let hash = vault::hash_of_parts(&parts);
         let outgoing = vault::prepare_export(
             &repository,
             Order {
@@ -194,11 +199,13 @@ impl Core {
             },
         )?;
         Ok(PreparedExport {
-            id: record.id,
-            title: record.title,
+            id: record.id.clone(),
+            title: record.title.clone(),
             dir,
+            record,
+            lock,
+            parts: hash,
             outgoing,
-            _lock: lock,
         })
     }
 }

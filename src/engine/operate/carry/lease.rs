@@ -7,9 +7,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::engine::base::{Core, Error, Scope, now};
+use crate::engine::operate::carry::export::PreparedExport;
 use crate::git::Repo;
 use crate::model::{
-    AutoyesSwitch, EventKind, Holder, InstanceId, InstanceRecord, Lease, RestingState, State, Title,
+    AutoyesSwitch, EventKind, Holder, HostInstance, InstanceId, InstanceRecord, Lease,
+    RestingState, State, Title,
 };
 use crate::process::crash;
 use crate::store::{InstanceDir, Lock};
@@ -84,6 +86,51 @@ impl Core {
         })
     }
 
+    /// From here on a host has it. It must have all of it, and not have claimed it.
+    pub(crate) fn hand_over(
+        &self,
+        prepared: PreparedExport,
+        there: HostInstance,
+    ) -> Result<HeldLease, Error> {
+        let mut held = HeldLease {
+            record: prepared.record,
+            dir: prepared.dir,
+            _lock: prepared.lock,
+        };
+        let gathered = prepared.parts;
+        let before = held.lease();
+        let lease = Lease {
+            number: before.number + 1,
+            holder: Holder::Host {
+                host: there.host.clone(),
+                id: there.id,
+                confirmed: false,
+            },
+            resume: before.resume,
+            branch_at: branch_at(&held.record)?,
+        };
+        let number = lease.number;
+        let unchanged = self.leave(&mut held, lease, &gathered, "hand-over")?;
+        if !unchanged {
+            return Err(Error::ChangedMeanwhile {
+                title: held.record.title,
+            });
+        }
+        let data = json!({ "host": there.host, "lease": number });
+        self.emit(EventKind::Moved, &held.record, data);
+        Ok(held)
+    }
+
+    /// The host has said that it has it.
+    pub(crate) fn confirm_move(&self, held: &mut HeldLease) -> Result<(), Error> {
+        let mut lease = held.lease();
+        if let Holder::Host { confirmed, .. } = &mut lease.holder {
+            *confirmed = true;
+        }
+        lease.resume = false;
+        held.write(RestingState::Away, lease)
+    }
+
     /// What was offered with this number is this machine's from now on. Doing it twice is fine.
     pub(crate) fn claim(&self, given: &str, number: u64) -> Result<LeaseView, Error> {
         let mut held = self.hold_lease(given, "move")?;
@@ -110,6 +157,16 @@ impl Core {
             }
         }
         self.take_over(held, number, lease.resume)
+    }
+
+    /// This machine has what is kept here, although the other one could not be asked.
+    pub(crate) fn seize(&self, id: &InstanceId) -> Result<Lease, Error> {
+        let mut held = self.hold_lease(id.as_str(), "move")?;
+        let lease = held.lease();
+        if held.record.state == RestingState::Away {
+            self.take_over(&mut held, lease.number + 1, lease.resume)?;
+        }
+        Ok(held.lease())
     }
 
     /// This machine has it, with this number.
