@@ -78,6 +78,7 @@ pub(super) enum Command {
     Audit(audit::AuditArgs),
     Host(host::HostArgs),
     Move(moving::MoveArgs),
+    Drain(moving::DrainArgs),
     Doctor(doctor::DoctorArgs),
     Agents(agents::AgentsArgs),
     Config(config::ConfigArgs),

@@ -45,7 +45,7 @@ const GROUPS: [Group; 7] = [
     },
     Group {
         heading: "Use other machines",
-        commands: &["host", "move"],
+        commands: &["host", "move", "drain"],
     },
     Group {
         heading: "Keep things in order",

@@ -140,6 +140,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         }
         Some(Command::Receive(args)) => new_on_host::receive(&args, &engine()?, output),
         Some(Command::Move(args)) => moving::run(&args, &engine()?, output),
+        Some(Command::Drain(args)) => moving::drain(&args, &engine()?, output),
         Some(Command::Arrive(args)) => move_there::arrive(&args, &engine()?, output),
         Some(Command::Depart(args)) => move_there::depart(&args, &engine()?, output),
         Some(Command::Lease(args)) => move_there::lease(&args, &engine()?, output),

@@ -1,16 +1,18 @@
-//! `biv move`
+//! `biv move` and `biv drain`
 
 use std::fmt::Write;
 
 use clap::Args;
+use serde_json::json;
 
+use super::bulk::end;
 use super::context::CommandResult;
 use super::host::parsed;
 use super::output::Output;
-use super::progress::StepLine;
+use super::progress::{CountLine, StepLine};
 use super::report::Report;
 use super::words;
-use crate::engine::{Engine, Error, MoveOptions, Moved};
+use crate::engine::{DrainTo, Engine, Error, HostName, MoveOptions, Moved};
 use crate::model::printable_line;
 
 /// This machine, as the end of a move.
@@ -46,6 +48,19 @@ pub(super) struct HowArgs {
     /// Leave it paused where it arrives
     #[arg(long)]
     pub no_resume: bool,
+}
+
+/// Move everything to other machines, one after another
+#[derive(Debug, Args)]
+pub(super) struct DrainArgs {
+    /// Move what was moved to this host [default: what is on this machine]
+    #[arg(value_name = "HOST")]
+    pub host: Option<String>,
+    /// Where it goes; several take turns; `.` is this machine
+    #[arg(long, value_name = "HOST", required = true)]
+    pub to: Vec<String>,
+    #[command(flatten)]
+    pub how: HowArgs,
 }
 
 impl MoveArgs {
@@ -85,6 +100,51 @@ pub(super) fn run(args: &MoveArgs, engine: &Engine, output: &Output) -> CommandR
     };
     drop(progress);
     Ok(output.done(&moved, || describe(&moved)))
+}
+
+pub(super) fn drain(args: &DrainArgs, engine: &Engine, output: &Output) -> CommandResult {
+    let from = args.host.as_deref().map(parsed).transpose()?;
+    let here = args.to.iter().any(|to| to == HERE);
+    let to = match (here, args.to.len()) {
+        (true, 1) if from.is_some() => DrainTo::Here,
+        (true, 1) => {
+            return Err(Report::usage(
+                "what is here is to go elsewhere",
+                "`biv drain --to HOST`, or `biv drain HOST --to .`",
+            ));
+        }
+        (true, _) => {
+            return Err(Report::usage(
+                "`.` goes with no other host",
+                "`biv drain HOST --to .`",
+            ));
+        }
+        (false, _) => {
+            let hosts: Vec<HostName> = args
+                .to
+                .iter()
+                .map(|to| parsed(to))
+                .collect::<Result<_, _>>()?;
+            if hosts.iter().any(|host| Some(host) == from.as_ref()) {
+                return Err(Report::usage(
+                    "a host cannot be drained to itself",
+                    "name another host with --to",
+                ));
+            }
+            DrainTo::Hosts(hosts)
+        }
+    };
+    let mut progress = CountLine::new(output, "moved");
+    let bulk = engine.drain(from.as_ref(), &to, args.how.options(), &mut progress)?;
+    drop(progress);
+    for moved in &bulk.done {
+        output.say(describe(moved).trim_end());
+    }
+    if bulk.done.is_empty() && bulk.failures.is_empty() {
+        output.say("There is nothing to move.");
+    }
+    end(&bulk, "moved", output)?;
+    Ok(output.result(&json!({ "moved": bulk.done }), String::new))
 }
 
 /// A host that is gone for good must not keep the work.

@@ -18,7 +18,11 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         Command::Import(args) if args.only_looks() => (Verb::Look, none),
         Command::Import(_) => (Verb::Import, none),
         Command::Export(_) => (Verb::Export, none),
-        Command::Move(_) | Command::Arrive(_) | Command::Depart(_) | Command::Lease(_) => (Verb::Move, none),
+        Command::Move(_)
+        | Command::Drain(_)
+        | Command::Arrive(_)
+        | Command::Depart(_)
+        | Command::Lease(_) => (Verb::Move, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Send(args) => (Verb::Send, args.named().to_vec()),

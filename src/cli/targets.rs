@@ -88,6 +88,7 @@ impl Targets<'_> {
             | Command::ServeHost { .. }
             | Command::RenewHosts
             | Command::Receive(_)
+            | Command::Drain(_)
             | Command::Arrive(_)
             | Command::Depart(_)
             | Command::Lease(_)

@@ -71,6 +71,7 @@ pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;
 pub(crate) use hosts::carry::{Carried, Receive, RepositoryKey, RepositoryThere};
+pub(crate) use hosts::drain::DrainTo;
 pub(crate) use hosts::events::HostEvents;
 pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
 pub(crate) use hosts::moving::{MoveOptions, Moved};

@@ -168,6 +168,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("events", "prints a stream"),
     ("land", "tests/lifecycle/land.rs"),
     ("move", "tests/hosts/moving.rs"),
+    ("drain", "tests/hosts/drain.rs"),
     ("undo-land", "tests/lifecycle/land.rs"),
     ("push", "needs a remote: tests/lifecycle/push.rs"),
     ("pr", "needs a forge: tests/lifecycle/pull_request.rs"),

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod commits;
+mod drain;
 mod fleet;
 mod lease;
 mod moving;

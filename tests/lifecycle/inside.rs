@@ -190,6 +190,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("daemon", "daemon stop", false),
     ("move", "move other box", false),
     ("move", "move other --take-back", false),
+    ("drain", "drain --to box", false),
     ("host", "host list", true),
     ("host", "host check nowhere", true),
     ("host", "host add box", false),

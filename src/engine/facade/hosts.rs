@@ -155,6 +155,17 @@ impl Engine {
         self.core.known_as(host, given)
     }
 
+    /// Moves all instances of this machine, or all that were moved to a host.
+    pub(crate) fn drain(
+        &self,
+        from: Option<&HostName>,
+        to: &DrainTo,
+        options: MoveOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Bulk<Moved>, Error> {
+        self.core.drain(from, to, options, progress)
+    }
+
     /// The other side of a move: it arrives here and is not used yet.
     pub(crate) fn arrive_offered(
         &self,

@@ -1,6 +1,7 @@
 //! Other machines: reached by name, and asked all at once.
 
 pub(crate) mod carry;
+pub(crate) mod drain;
 pub(crate) mod events;
 pub(crate) mod fleet;
 pub(crate) mod moving;
