@@ -45,6 +45,11 @@ pub(crate) enum JournalEntry {
 impl JournalEntry {
     pub(crate) const FORMAT: u32 = 1;
 
+    /// Whether nothing of the operation follows.
+    pub(crate) fn closes(&self) -> bool {
+        matches!(self, Self::Committed | Self::TakenBack)
+    }
+
     /// Whether this entry must survive a power cut before the operation goes on: what follows moves or
     /// deletes something, or reports success to the user.
     pub(crate) fn must_be_durable(&self) -> bool {

@@ -28,6 +28,7 @@ pub(crate) struct Store {
 pub(crate) enum LoadedInstance {
     Known {
         record: Box<InstanceRecord>,
+        /// Of an operation that has not ended.
         journal: Option<Box<Journal>>,
     },
     /// Created by an operation that has not written the record yet.
@@ -137,7 +138,8 @@ pub(crate) struct InstanceDir {
 
 impl InstanceDir {
     pub(crate) fn load(&self) -> LoadedInstance {
-        let journal = match self.journal().read() {
+        // First the journal: an operation that ends in between has written its record before.
+        let journal = match self.journal().read_open() {
             Ok(journal) => journal.map(Box::new),
             Err(error) => return LoadedInstance::Unreadable(error),
         };
@@ -146,17 +148,12 @@ impl InstanceDir {
                 record: Box::new(record),
                 journal,
             },
-            Err(StoreError::Io {
-                source,
-                path,
-                action,
-            }) if source.kind() == std::io::ErrorKind::NotFound => match journal {
-                Some(journal) => LoadedInstance::Unborn { journal },
-                None => LoadedInstance::Unreadable(StoreError::Io {
-                    action,
-                    path,
-                    source,
-                }),
+            Err(error) if error.is_missing_file() => match self.journal().read() {
+                Ok(Some(journal)) => LoadedInstance::Unborn {
+                    journal: Box::new(journal),
+                },
+                Ok(None) => LoadedInstance::Unreadable(error),
+                Err(error) => LoadedInstance::Unreadable(error),
             },
             Err(error) => LoadedInstance::Unreadable(error),
         }

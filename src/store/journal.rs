@@ -1,6 +1,5 @@
 //! The journal of the operation that is under way, or of the last one.
 
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 
 use super::{Durability, StoreError, append_line, replace_file};
@@ -36,28 +35,45 @@ impl JournalFile {
     /// The journal, if there is one. An incomplete line means that its step was never reported as done.
     /// Any other unreadable line is an error: recovery must not act on this journal.
     pub(crate) fn read(&self) -> Result<Option<Journal>, StoreError> {
-        let file = match std::fs::File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(StoreError::io("read", &self.path)(error)),
+        self.text()?.map(|text| self.parse(&text)).transpose()
+    }
+
+    /// The journal of an operation that has not ended. The last line tells that one has ended, and the
+    /// rest of it is not parsed: looks at many instances would spend most of their time on it.
+    pub(crate) fn read_open(&self) -> Result<Option<Journal>, StoreError> {
+        let Some(text) = self.text()? else {
+            return Ok(None);
         };
+        if is_closed(&text) {
+            return Ok(None);
+        }
+        let journal = self.parse(&text)?;
+        Ok((!journal.is_closed()).then_some(journal))
+    }
+
+    fn text(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        match std::fs::read(&self.path) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(StoreError::io("read", &self.path)(error)),
+        }
+    }
+
+    fn parse(&self, text: &[u8]) -> Result<Journal, StoreError> {
         let mut entries = Vec::new();
         let mut torn = None;
-        for line in BufReader::new(file).split(b'\n') {
-            let line = line.map_err(StoreError::io("read", &self.path))?;
+        for line in text.split(|byte| *byte == b'\n') {
             if line.is_empty() {
                 continue;
             }
-            match serde_json::from_slice::<JournalEntry>(&line) {
+            match serde_json::from_slice::<JournalEntry>(line) {
                 Ok(entry) => entries.push(entry),
                 // At most one incomplete line: at the end, or before a later append.
                 Err(error) if torn.is_none() && !line.ends_with(b"}") => torn = Some(error),
-                Err(error) => return Err(self.not_understood(&line, &error)),
+                Err(error) => return Err(self.not_understood(line, &error)),
             }
         }
-        Journal::from_entries(entries)
-            .map(Some)
-            .map_err(StoreError::journal(&self.path))
+        Journal::from_entries(entries).map_err(StoreError::journal(&self.path))
     }
 
     /// Valid JSON of an unknown kind is from a newer version; anything else is damage.
@@ -77,6 +93,15 @@ impl JournalFile {
             message: message.to_owned(),
         }
     }
+}
+
+/// Whether the last line is complete and ends its operation.
+fn is_closed(text: &[u8]) -> bool {
+    let last = text
+        .strip_suffix(b"\n")
+        .and_then(|lines| lines.rsplit(|byte| *byte == b'\n').next());
+    last.and_then(|line| serde_json::from_slice::<JournalEntry>(line).ok())
+        .is_some_and(|entry| entry.closes())
 }
 
 #[cfg(test)]
@@ -107,6 +132,10 @@ mod tests {
         let whole = std::fs::read(&file.path).unwrap();
         for cut in first..=whole.len() {
             std::fs::write(&file.path, &whole[..cut]).unwrap();
+            assert!(
+                matches!(file.read_open(), Ok(Some(_)) | Err(_)),
+                "cut {cut}"
+            );
             // A cut inside a line may leave a shorter text that still ends like an object. It is
             // then refused, which is safe, and never read as another entry.
             if let Ok(journal) = file.read() {
@@ -124,6 +153,36 @@ mod tests {
                     "cut {cut}"
                 );
             }
+        }
+    }
+
+    #[test]
+    fn an_operation_has_ended_only_where_the_last_line_is_complete() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = JournalFile::new(dir.path().join("journal.jsonl"));
+        assert!(file.read_open().unwrap().is_none(), "no journal at all");
+        file.begin(&JournalEntry::Begin {
+            format: JournalEntry::FORMAT,
+            id: OperationId::random(),
+            at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
+            by: Identity::of_this_process(),
+            plan: Plan::pause(),
+            facts: Facts::none(),
+        })
+        .unwrap();
+        for end in [JournalEntry::Committed, JournalEntry::TakenBack] {
+            let open = std::fs::read(&file.path).unwrap();
+            assert!(file.read_open().unwrap().is_some());
+            file.append(&end).unwrap();
+            assert!(file.read().unwrap().unwrap().is_closed());
+            assert!(file.read_open().unwrap().is_none());
+            let closed = std::fs::read(&file.path).unwrap();
+            // Without its line end the entry may still be a part of a longer one; read whole, it tells.
+            for cut in open.len()..closed.len() - 1 {
+                std::fs::write(&file.path, &closed[..cut]).unwrap();
+                assert!(file.read_open().unwrap().is_some(), "cut {cut}");
+            }
+            std::fs::write(&file.path, &open).unwrap();
         }
     }
 }

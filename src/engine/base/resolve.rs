@@ -125,9 +125,7 @@ impl Core {
             LoadedInstance::Known { record, journal } if scope.holds(&record) => Some(Found {
                 dir,
                 record: *record,
-                journal: journal
-                    .map(|journal| *journal)
-                    .filter(|journal| !journal.is_closed()),
+                journal: journal.map(|journal| *journal),
             }),
             _ => None,
         }
@@ -145,9 +143,7 @@ impl Core {
                         found.push(Found {
                             dir,
                             record: *record,
-                            journal: journal
-                                .map(|journal| *journal)
-                                .filter(|journal| !journal.is_closed()),
+                            journal: journal.map(|journal| *journal),
                         });
                     }
                 }
@@ -207,8 +203,8 @@ pub(in crate::engine) fn state_of(
     journal: Option<&Journal>,
 ) -> crate::model::State {
     match journal {
-        Some(journal) if !journal.is_closed() => journal.plan.operation.state(),
-        _ => record.state.into(),
+        Some(journal) => journal.plan.operation.state(),
+        None => record.state.into(),
     }
 }
 

@@ -113,7 +113,7 @@ fn describe(found: &Found) -> String {
         record.updated_at,
         record.run,
     );
-    if let Some(journal) = found.journal.as_ref().filter(|open| !open.is_closed()) {
+    if let Some(journal) = &found.journal {
         line.push_str("\n    open: ");
         line.push_str(&journal.describe());
     }

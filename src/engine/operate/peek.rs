@@ -62,7 +62,7 @@ impl Core {
         let LoadedInstance::Known { record, journal } = dir.load() else {
             return Ok(());
         };
-        let under_way = journal.is_some_and(|journal| !journal.is_closed());
+        let under_way = journal.is_some();
         let Some(place) = record
             .place
             .as_ref()

@@ -204,7 +204,7 @@ impl Core {
     }
 
     fn recover_if_abandoned(&self, found: Found) -> Result<Found, Error> {
-        let Some(journal) = found.journal.filter(|journal| !journal.is_closed()) else {
+        let Some(journal) = found.journal else {
             return Ok(Found {
                 journal: None,
                 ..found
@@ -223,12 +223,7 @@ impl Core {
             Err(error) => return Err(error.into()),
         };
         // It may have ended between the look and the lock.
-        let Some(journal) = found
-            .dir
-            .journal()
-            .read()?
-            .filter(|journal| !journal.is_closed())
-        else {
+        let Some(journal) = found.dir.journal().read_open()? else {
             return Ok(Found {
                 record: found.dir.record()?,
                 dir: found.dir,
@@ -366,11 +361,8 @@ impl Core {
             other => other.into(),
         })?;
         // Under the lock an open journal can only be an abandoned one.
-        match dir.journal().read()? {
-            Some(journal) if !journal.is_closed() => {
-                self.recover_operation(&lock, dir, dir.record()?, journal, &mut Silent)?;
-            }
-            _ => {}
+        if let Some(journal) = dir.journal().read_open()? {
+            self.recover_operation(&lock, dir, dir.record()?, journal, &mut Silent)?;
         }
         // Every operation ends by writing the run, so an unreadable one is an error before anything is done.
         dir.run(&dir.record()?.run)?;

@@ -32,10 +32,7 @@ impl Core {
         let Ok(lock) = dir.try_lock_operation("idle suspend") else {
             return Ok(Suspended::NotNow);
         };
-        let open = dir
-            .journal()
-            .read()?
-            .is_some_and(|journal| !journal.is_closed());
+        let open = dir.journal().read_open()?.is_some();
         let mut record = dir.record()?;
         if open || record.state != RestingState::Running || dir.queue()?.counts().is_open() {
             return Ok(Suspended::NotNow);

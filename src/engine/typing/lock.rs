@@ -127,7 +127,7 @@ pub(in crate::engine) fn await_typing_end(dir: &InstanceDir) {
 pub(in crate::engine) fn agent_at(dir: &InstanceDir, place: &AgentPlace) -> AgentAt {
     match dir.load() {
         LoadedInstance::Known { record, journal } => {
-            match journal.filter(|journal| !journal.is_closed()) {
+            match journal {
                 Some(journal) => match dir.try_lock_operation("look") {
                     // The operation was abandoned, or has just ended.
                     Ok(_) => AgentAt::Elsewhere,
