@@ -4,9 +4,20 @@ use std::path::Path;
 
 use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
 use crate::engine::base::{Core, Error, Found, Scope};
+use crate::engine::watch::on_disk::{ChangeSigns, OnDisk};
 use crate::git::Repo;
-use crate::model::{RestingState, State};
+use crate::model::{InstanceRecord, RestingState, State};
 use crate::tmux::{Pane, Screenshot, TmuxError};
+
+/// Whether a list counts what was changed, which asks git where something may have changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counting {
+    Changes,
+    Nothing,
+}
+
+/// What was read of the files of an instance, with the signs of changes where they are counted.
+type Read = (OnDisk, Option<ChangeSigns>);
 
 impl Core {
     /// All instances that are not killed, or only the killed ones; newest activity first.
@@ -15,62 +26,70 @@ impl Core {
         state: Option<State>,
         repository: Option<&Path>,
     ) -> Result<Listing, Error> {
-        self.list_by(state, repository, |found, pane, shot| {
-            self.view(found, pane, shot)
-        })
+        self.list_by(state, repository, Counting::Changes)
     }
 
     /// The same without counting changes, which takes most of the time.
     pub(crate) fn list_briefly(&self) -> Result<Listing, Error> {
-        self.list_by(None, None, |found, pane, shot| {
-            self.view_without_changes(found, pane, shot)
-        })
+        self.list_by(None, None, Counting::Nothing)
     }
 
     fn list_by(
         &self,
         state: Option<State>,
         repository: Option<&Path>,
-        view: impl Fn(&Found, Option<&Pane>, Option<&Screenshot>) -> InstanceView,
+        counting: Counting,
     ) -> Result<Listing, Error> {
         let (found, unreadable) = match state {
             Some(State::Killed) => self.all(Scope::Killed)?,
             _ => self.list_settled()?,
         };
-        let running = || {
-            found
-                .iter()
-                .filter(|found| found.record.state == RestingState::Running)
-        };
-        let places: Vec<&str> = running()
-            .filter_map(|found| Some(found.record.place.as_ref()?.pane.as_str()))
-            .collect();
-        let (panes, shots) = match running().next() {
-            Some(_) => seen(self.server().panes_and_shots(&places))?,
-            None => (Vec::new(), Vec::new()),
-        };
         let repository = repository
             .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
             .transpose()?;
-        let mut instances = Vec::new();
-        for found in found {
+        let wanted = |found: &Found| {
             // What another machine has fetched from here is no instance of this one any more.
-            if found.record.is_trace() && state != Some(State::Away) {
-                continue;
-            }
-            if repository
-                .as_ref()
-                .is_some_and(|wanted| *wanted != found.record.repository.common_dir)
-            {
-                continue;
-            }
+            (!found.record.is_trace() || state == Some(State::Away))
+                && repository
+                    .as_ref()
+                    .is_none_or(|wanted| *wanted == found.record.repository.common_dir)
+        };
+        let found: Vec<Found> = found.into_iter().filter(wanted).collect();
+        let running: Vec<&InstanceRecord> = found
+            .iter()
+            .map(|found| &found.record)
+            .filter(|record| record.state == RestingState::Running)
+            .collect();
+        // Files are read while tmux answers.
+        let ((panes, shots), read) = std::thread::scope(|scope| {
+            let tmux = (!running.is_empty()).then(|| scope.spawn(|| self.screens_of(&running)));
+            let read: Vec<Read> = found
+                .iter()
+                .map(|found| self.read(found, counting))
+                .collect();
+            let screens = tmux.map_or(Ok((Vec::new(), Vec::new())), |tmux| match tmux.join() {
+                Ok(screens) => screens,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            screens.map(|screens| (screens, read))
+        })?;
+        let mut instances = Vec::new();
+        for (found, read) in found.into_iter().zip(read) {
             let pane = panes
                 .iter()
                 .find(|pane| pane.instance.as_ref() == Some(&found.record.id));
             let shot = pane.and_then(|pane| shots.iter().find(|shot| shot.pane == pane.id));
+            let before = found.record.state;
             let found = self.settle(found, pane)?;
-            self.follow_usage(&found);
-            let view = view(&found, pane, shot);
+            let (on_disk, signs) = match found.record.state == before {
+                true => read,
+                // The end of its agent was recorded just now.
+                false => self.read(&found, counting),
+            };
+            let mut view = self.view_from(&found, on_disk, pane, shot);
+            if let Some(signs) = signs {
+                view = self.with_counts(&found, signs, pane, view);
+            }
             if state.is_none_or(|wanted| wanted == view.state) {
                 instances.push(view);
             }
@@ -93,6 +112,25 @@ impl Core {
             unreadable,
             camp: self.camp().ok(),
         })
+    }
+
+    /// The panes of these instances and what they show.
+    fn screens_of(
+        &self,
+        running: &[&InstanceRecord],
+    ) -> Result<(Vec<Pane>, Vec<Screenshot>), Error> {
+        let places: Vec<&str> = running
+            .iter()
+            .filter_map(|record| Some(record.place.as_ref()?.pane.as_str()))
+            .collect();
+        seen(self.server().panes_and_shots(&places))
+    }
+
+    /// What a view needs of the files of an instance.
+    fn read(&self, found: &Found, counting: Counting) -> Read {
+        self.follow_usage(found);
+        let signs = (counting == Counting::Changes).then(|| ChangeSigns::read(found));
+        (self.on_disk(found), signs)
     }
 
     /// One instance, killed ones too.

@@ -1,7 +1,7 @@
 //! How much an instance has changed, counted only when something may have.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -84,24 +84,42 @@ pub(in crate::engine) fn count_saved(
     Some((stat, dirty))
 }
 
+/// What the files tell of the changes of a live worktree: all but when its agent wrote last.
+#[derive(Debug)]
+pub(in crate::engine) struct LiveSigns {
+    index: (i64, i64),
+    top: (i64, i64),
+    known: Option<Counted>,
+}
+
+impl LiveSigns {
+    pub(in crate::engine) fn read(dir: &InstanceDir, worktree: &Path) -> Option<Self> {
+        Some(Self {
+            index: touched(&index_of(worktree)?),
+            top: touched(worktree),
+            known: std::fs::read(counted_path(dir))
+                .ok()
+                .and_then(|text| serde_json::from_slice(&text).ok()),
+        })
+    }
+}
+
 /// The difference of a live worktree against its base, and whether it has uncommitted work.
 pub(in crate::engine) fn count(
     dir: &InstanceDir,
     record: &InstanceRecord,
+    signs: LiveSigns,
     pane: Option<&Pane>,
 ) -> Option<(DiffStat, bool)> {
-    let path = dir.path.join("diff.json");
     let worktree = &record.worktree.path;
     let evidence = Evidence {
         active_at: pane.map_or(0, |pane| pane.active_at),
-        index: touched(&index_of(worktree)?),
-        top: touched(worktree),
+        index: signs.index,
+        top: signs.top,
     };
-    let known = std::fs::read(&path)
-        .ok()
-        .and_then(|text| serde_json::from_slice::<Counted>(&text).ok());
-    if let Some(known) =
-        known.filter(|known| known.counting == COUNTING && known.evidence == evidence)
+    if let Some(known) = signs
+        .known
+        .filter(|known| known.counting == COUNTING && known.evidence == evidence)
         && let Some(dirty) = known.dirty
     {
         return Some((known.stat, dirty));
@@ -118,19 +136,23 @@ pub(in crate::engine) fn count(
     };
     if settled && let Ok(text) = serde_json::to_vec(&counted) {
         // Only a cache: if it cannot be written, the next look counts again.
-        drop(replace_file(&path, &text));
+        drop(replace_file(&counted_path(dir), &text));
     }
     Some((stat, dirty))
+}
+
+fn counted_path(dir: &InstanceDir) -> PathBuf {
+    dir.path.join("diff.json")
 }
 
 /// Makes the next look count again: something was changed that leaves no cheap sign.
 pub(in crate::engine) fn forget(dir: &InstanceDir) {
     // Usually the file does not exist.
-    drop(std::fs::remove_file(dir.path.join("diff.json")));
+    drop(std::fs::remove_file(counted_path(dir)));
 }
 
 /// The index of a worktree, by the file that says where its git directory is.
-fn index_of(worktree: &Path) -> Option<std::path::PathBuf> {
+fn index_of(worktree: &Path) -> Option<PathBuf> {
     let dot_git = worktree.join(".git");
     if dot_git.is_dir() {
         return Some(dot_git.join("index"));

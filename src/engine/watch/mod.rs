@@ -7,6 +7,7 @@ pub(in crate::engine) mod live;
 pub(in crate::engine) mod look;
 pub(in crate::engine) mod notify;
 pub(in crate::engine) mod observe;
+pub(in crate::engine) mod on_disk;
 mod quiet;
 pub(in crate::engine) mod roster;
 pub(in crate::engine) mod screen_view;

@@ -8,7 +8,6 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
-use crate::engine::base::usage::{KeptUsage, UsageView};
 use crate::engine::base::via::via;
 use crate::engine::base::view::{
     AgentView, AskedView, AwayView, InstanceView, PauseView, SealView, WorkKept,
@@ -17,11 +16,10 @@ use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::look::screen_of;
+use crate::engine::watch::on_disk::{ChangeSigns, OnDisk};
 use crate::engine::watch::self_report::self_report;
-use crate::engine::watch::standing::standing;
 use crate::model::{
-    Activity, DiffStat, InstanceId, InstanceRecord, Pause, QueueCounts, RestingState, Timestamp,
-    printable_line,
+    Activity, DiffStat, InstanceId, InstanceRecord, Pause, RestingState, Timestamp, printable_line,
 };
 use crate::policy::fingerprint;
 use crate::tmux::{Pane, Screenshot};
@@ -137,13 +135,8 @@ impl Core {
             record,
             journal: None,
         };
-        let (diff, dirty) = self.difference(&found, None);
-        InstanceView {
-            diff,
-            dirty,
-            standing: standing(&found.dir, &found.record),
-            ..view
-        }
+        let signs = ChangeSigns::read(&found);
+        self.with_counts(&found, signs, None, view)
     }
 
     /// What is known of an instance right now, with its changes counted.
@@ -153,24 +146,31 @@ impl Core {
         pane: Option<&Pane>,
         shot: Option<&Screenshot>,
     ) -> InstanceView {
-        let (diff, dirty) = self.difference(found, pane);
-        InstanceView {
-            diff,
-            dirty,
-            standing: standing(&found.dir, &found.record),
-            ..self.view_without_changes(found, pane, shot)
-        }
+        let signs = ChangeSigns::read(found);
+        let view = self.view_without_changes(found, pane, shot);
+        self.with_counts(found, signs, pane, view)
     }
 
     /// The same without counting changes, which asks git.
-    pub(in crate::engine) fn view_without_changes(
+    fn view_without_changes(
         &self,
         found: &Found,
         pane: Option<&Pane>,
         shot: Option<&Screenshot>,
     ) -> InstanceView {
+        self.view_from(found, self.on_disk(found), pane, shot)
+    }
+
+    /// The same from what was read before.
+    pub(in crate::engine) fn view_from(
+        &self,
+        found: &Found,
+        on_disk: OnDisk,
+        pane: Option<&Pane>,
+        shot: Option<&Screenshot>,
+    ) -> InstanceView {
         let Found {
-            dir,
+            dir: _,
             record,
             journal,
         } = found;
@@ -188,7 +188,7 @@ impl Core {
         let last_active_at = pane
             .and_then(|pane| Timestamp::from_epoch(pane.active_at))
             .map_or(record.last_active_at, |at| at.max(record.last_active_at));
-        let run = dir.run(&record.run).ok();
+        let OnDisk { run, kept, .. } = on_disk;
         InstanceView {
             host: via().map(str::to_owned),
             id: record.id.clone(),
@@ -198,7 +198,7 @@ impl Core {
             base: record.base.name.clone(),
             base_commit: record.base.commit.clone(),
             worktree: record.worktree.path.clone(),
-            worktree_present: record.worktree.path.is_dir(),
+            worktree_present: kept == WorkKept::InPlace,
             subdirectory: record.below().map(Path::to_owned),
             agent: record.agent.clone(),
             command: record.command.clone(),
@@ -215,7 +215,7 @@ impl Core {
                 .filter(|verdict| verdict.activity == Activity::Blocked)
                 .and_then(|verdict| verdict.limit)
                 .map(|limit| limit.resets_at),
-            autoyes: self.is_autoyes(record),
+            autoyes: on_disk.autoyes,
             idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
             resumable: run.as_ref().is_some_and(|run| run.resumable),
@@ -244,12 +244,8 @@ impl Core {
             diff: None,
             dirty: None,
             standing: None,
-            pull_request: dir.pull_request().ok().flatten().map(Into::into),
-            queue: dir
-                .queue()
-                .ok()
-                .map(|queue| queue.counts())
-                .filter(|counts| *counts != QueueCounts::default()),
+            pull_request: on_disk.pull_request.map(Into::into),
+            queue: on_disk.queue,
             run_id: record.run.clone(),
             last_line: shot.and_then(|shot| {
                 screen_of(shot)
@@ -261,11 +257,11 @@ impl Core {
             unmeasured: self.provider_of(record).ok().and_then(Provider::unmeasured),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
-            usage: UsageView::of(&KeptUsage::of(dir), now()),
-            seal: SealView::of(record, dir.denied()),
+            usage: on_disk.usage,
+            seal: SealView::of(record, on_disk.denied),
             size: None,
             away: AwayView::of(record),
-            kept: kept(record),
+            kept,
         }
     }
 
@@ -274,39 +270,42 @@ impl Core {
         changes::forget(&self.store.instance(id));
     }
 
-    /// What has changed, and whether some of it is in no commit.
-    fn difference(&self, found: &Found, pane: Option<&Pane>) -> (Option<DiffStat>, Option<bool>) {
-        let record = &found.record;
-        if record.worktree.path.is_dir() {
-            return changes::count(&found.dir, record, pane).unzip();
-        }
-        let Some(snapshot) = SavedWork::of(record).ok().and_then(|saved| saved.snapshot) else {
-            return (None, None);
+    /// Adds what has changed to a view, and how the branch stands to its base.
+    pub(in crate::engine) fn with_counts(
+        &self,
+        found: &Found,
+        signs: ChangeSigns,
+        pane: Option<&Pane>,
+        view: InstanceView,
+    ) -> InstanceView {
+        let (diff, dirty) = match view.worktree_present {
+            true => signs
+                .live
+                .and_then(|live| changes::count(&found.dir, &found.record, live, pane))
+                .unzip(),
+            false => saved_difference(found),
         };
-        // Where it cannot be asked (the repository is away), the counts of the snapshot tell.
-        let counted = changes::count_saved(&found.dir, record, &snapshot);
-        let dirty = counted.map_or(snapshot.changed + snapshot.untracked > 0, |(_, dirty)| {
-            dirty
-        });
-        (counted.map(|(diff, _)| diff), Some(dirty))
+        InstanceView {
+            diff,
+            dirty,
+            standing: signs.standing,
+            ..view
+        }
     }
 }
 
-/// Where the files of an instance are now, whatever was recorded when they were put there.
-fn kept(record: &InstanceRecord) -> WorkKept {
-    if record.worktree.path.is_dir() {
-        return WorkKept::InPlace;
-    }
-    match SavedWork::of(record) {
-        Ok(SavedWork {
-            parking: Some(place),
-            ..
-        }) if place.parked_worktree.is_dir() => WorkKept::PutAway,
-        Ok(SavedWork {
-            snapshot: Some(_), ..
-        }) => WorkKept::SnapshotOnly,
-        Ok(_) | Err(_) => WorkKept::Gone,
-    }
+/// What the saved work of an instance without a worktree has changed, and whether some of it is in no commit.
+fn saved_difference(found: &Found) -> (Option<DiffStat>, Option<bool>) {
+    let record = &found.record;
+    let Some(snapshot) = SavedWork::of(record).ok().and_then(|saved| saved.snapshot) else {
+        return (None, None);
+    };
+    // Where it cannot be asked (the repository is away), the counts of the snapshot tell.
+    let counted = changes::count_saved(&found.dir, record, &snapshot);
+    let dirty = counted.map_or(snapshot.changed + snapshot.untracked > 0, |(_, dirty)| {
+        dirty
+    });
+    (counted.map(|(diff, _)| diff), Some(dirty))
 }
 
 /// The pause to show. A running instance that was killed also has a pause, which is only for `undo-kill`.

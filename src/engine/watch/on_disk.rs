@@ -1,0 +1,76 @@
+//! What files tell of an instance besides its record. Reading them need not wait for tmux.
+
+use crate::engine::base::saved::SavedWork;
+use crate::engine::base::usage::{KeptUsage, UsageView};
+use crate::engine::base::view::WorkKept;
+use crate::engine::base::{Core, Found, now};
+use crate::engine::watch::changes::LiveSigns;
+use crate::engine::watch::standing::standing;
+use crate::model::{InstanceRecord, PullRequestRecord, QueueCounts, RunRecord, Standing};
+
+/// The part of a view that is on disk.
+#[derive(Debug)]
+pub(in crate::engine) struct OnDisk {
+    pub run: Option<RunRecord>,
+    pub pull_request: Option<PullRequestRecord>,
+    /// None where it is empty.
+    pub queue: Option<QueueCounts>,
+    pub usage: Option<UsageView>,
+    /// How often the seal has refused something.
+    pub denied: u64,
+    pub autoyes: bool,
+    pub kept: WorkKept,
+}
+
+/// The part of it that takes longer, for views that count changes.
+#[derive(Debug)]
+pub(in crate::engine) struct ChangeSigns {
+    pub standing: Option<Standing>,
+    /// None where there is no worktree.
+    pub live: Option<LiveSigns>,
+}
+
+impl ChangeSigns {
+    pub(in crate::engine) fn read(found: &Found) -> Self {
+        Self {
+            standing: standing(&found.dir, &found.record),
+            live: LiveSigns::read(&found.dir, &found.record.worktree.path),
+        }
+    }
+}
+
+impl Core {
+    pub(in crate::engine) fn on_disk(&self, found: &Found) -> OnDisk {
+        let Found { dir, record, .. } = found;
+        OnDisk {
+            run: dir.run(&record.run).ok(),
+            pull_request: dir.pull_request().ok().flatten(),
+            queue: dir
+                .queue()
+                .ok()
+                .map(|queue| queue.counts())
+                .filter(|counts| *counts != QueueCounts::default()),
+            usage: UsageView::of(&KeptUsage::of(dir), now()),
+            denied: dir.denied(),
+            autoyes: self.is_autoyes(record),
+            kept: kept(record),
+        }
+    }
+}
+
+/// Where the files of an instance are now, whatever was recorded when they were put there.
+fn kept(record: &InstanceRecord) -> WorkKept {
+    if record.worktree.path.is_dir() {
+        return WorkKept::InPlace;
+    }
+    match SavedWork::of(record) {
+        Ok(SavedWork {
+            parking: Some(place),
+            ..
+        }) if place.parked_worktree.is_dir() => WorkKept::PutAway,
+        Ok(SavedWork {
+            snapshot: Some(_), ..
+        }) => WorkKept::SnapshotOnly,
+        Ok(_) | Err(_) => WorkKept::Gone,
+    }
+}
