@@ -9,7 +9,7 @@ use super::daemon::ensure_if_asleep;
 use super::instance::InstanceArg;
 use super::output::Output;
 use super::progress::StepLine;
-use crate::engine::{Attached, Engine};
+use crate::engine::{Attached, AttachedTo, Engine};
 
 /// Attach this terminal to an instance
 #[derive(Debug, Args)]
@@ -30,13 +30,7 @@ pub(super) fn run(args: &AttachArgs, engine: &Engine, output: &Output) -> Comman
     let mut progress = StepLine::new(output, &args.instance.instance);
     let attached = engine.attach(&args.instance.instance, &mut progress)?;
     drop(progress);
-    ended(
-        &args.instance.instance,
-        &attached,
-        "the agent",
-        engine,
-        output,
-    )
+    ended(&attached, engine, output)
 }
 
 pub(super) fn shell(args: &ShellArgs, engine: &Engine, output: &Output) -> CommandResult {
@@ -44,31 +38,24 @@ pub(super) fn shell(args: &ShellArgs, engine: &Engine, output: &Output) -> Comma
     let mut progress = StepLine::new(output, &args.instance.instance);
     let attached = engine.shell(&args.instance.instance, &mut progress)?;
     drop(progress);
-    ended(
-        &args.instance.instance,
-        &attached,
-        "the shell",
-        engine,
-        output,
-    )
+    ended(&attached, engine, output)
 }
 
 /// Says how it ended.
-fn ended(
-    given: &str,
-    attached: &Attached,
-    what: &str,
-    engine: &Engine,
-    output: &Output,
-) -> CommandResult {
+fn ended(attached: &Attached, engine: &Engine, output: &Output) -> CommandResult {
     if output.wants_json() {
-        return Ok(output.json(&engine.show(given)?));
+        return Ok(output.json(&engine.show(attached.id.as_str())?));
     }
     let title = &attached.title;
-    output.say(&match (attached.detached, what) {
-        (true, _) => format!("Detached from `{title}`; {what} keeps running."),
-        (false, "the agent") => format!("`{title}` has ended."),
-        (false, _) => format!("The shell of `{title}` has ended."),
+    output.say(&match (attached.detached, attached.to) {
+        (true, AttachedTo::Agent) => {
+            format!("Detached from `{title}`; the agent keeps running.")
+        }
+        (true, AttachedTo::Shell) => {
+            format!("Detached from `{title}`; the shell keeps running.")
+        }
+        (false, AttachedTo::Agent) => format!("`{title}` has ended."),
+        (false, AttachedTo::Shell) => format!("The shell of `{title}` has ended."),
     });
     Ok(ExitCode::SUCCESS)
 }

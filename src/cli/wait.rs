@@ -222,16 +222,7 @@ fn judge(wanted: Wanted, view: &InstanceView) -> Judged {
         Wanted::Exited => over,
         Wanted::Idle => view.state == State::Running && view.activity == Some(Activity::Idle),
         Wanted::NeedsYou => {
-            view.state == State::Running
-                && matches!(
-                    view.activity,
-                    Some(
-                        Activity::Approval
-                            | Activity::Question
-                            | Activity::Blocked
-                            | Activity::Menu
-                    )
-                )
+            view.state == State::Running && view.activity.is_some_and(Activity::needs_you)
         }
     };
     if reached {

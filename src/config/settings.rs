@@ -47,6 +47,7 @@ pub(crate) struct Terminal {
     pub rows: u16,
     pub history: u32,
     pub detach_key: String,
+    pub next_key: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]

@@ -77,7 +77,7 @@ pub(crate) use hosts::fleet::{Freshness, HostListing, WhichHosts};
 pub(crate) use hosts::moving::{MoveOptions, Moved};
 pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
 pub(crate) use manual::{open_manual, open_pager};
-pub(crate) use operate::attach::Attached;
+pub(crate) use operate::attach::{Attached, AttachedTo};
 pub(crate) use operate::bulk::Bulk;
 pub(crate) use operate::camp::Camp;
 pub(crate) use operate::carry::encryption::Secrecy;

@@ -23,6 +23,14 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
+    /// Whether the agent goes no further without its user.
+    pub(crate) fn needs_you(self) -> bool {
+        matches!(
+            self,
+            Self::Approval | Self::Question | Self::Blocked | Self::Menu
+        )
+    }
+
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Busy => "busy",

@@ -266,7 +266,10 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::Catalog(_) => {
             "correct or remove that file; `biv agents` then lists all agents".to_owned()
         }
-        Error::Key(_) => "set `terminal.detach_key` to a key such as C-q".to_owned(),
+        Error::Key(_) => {
+            "set `terminal.detach_key` to a key such as C-q, `terminal.next_key` to one such as M-!"
+                .to_owned()
+        }
         Error::AgentLaunch(_) | Error::Launch(_) => "run `biv doctor` to find the cause".to_owned(),
         Error::Files { .. } | Error::Process(_) => "run `biv doctor` to find the cause".to_owned(),
         Error::Store(error) => store_hint(error),

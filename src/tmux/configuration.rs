@@ -1,10 +1,15 @@
 //! The configuration of Bivouac's own tmux server, loaded instead of the user's.
 
+/// The option of a session that the key for the next instance sets to the terminal of its client.
+pub(super) const WISH: &str = "@biv_next";
+
 /// The parts that the user can set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Configuration {
     pub history: u32,
     pub detach_key: String,
+    /// Goes on to the next instance that needs the user.
+    pub next_key: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,9 +25,9 @@ pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
         .strip_prefix('F')
         .is_some_and(|number| (1..=12).contains(&number.parse::<u32>().unwrap_or(0)));
     let single = base.len() == 1
-        && base
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'\\' | b']' | b'_' | b'^'));
+        && base.bytes().all(|byte| {
+            byte.is_ascii_alphanumeric() || matches!(byte, b'\\' | b']' | b'_' | b'^' | b'!')
+        });
     if well_formed && (function || (single && !modifiers.is_empty())) {
         Ok(())
     } else {
@@ -30,16 +35,22 @@ pub(crate) fn validate_key_name(name: &str) -> Result<(), KeyNameError> {
     }
 }
 
+/// A key as text for the user: `ctrl-q`.
+pub(crate) fn key_hint(name: &str) -> String {
+    name.replace("C-", "ctrl-").replace("M-", "alt-")
+}
+
 impl Configuration {
     /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and an attached user
-    /// needs only the detach key. Text that the user selects goes to the clipboard (`external`); a
+    /// needs only the keys to leave and to go on. Text that the user selects goes to the clipboard (`external`); a
     /// program cannot set the clipboard.
     pub(crate) fn text(&self) -> String {
         let Self {
             history,
             detach_key,
+            next_key,
         } = self;
-        let detach_hint = detach_key.replace("C-", "ctrl-").replace("M-", "alt-");
+        let (detach_hint, next_hint) = (key_hint(detach_key), key_hint(next_key));
         format!(
             r##"# Written by biv; changes are lost.
 set -g default-terminal "screen-256color"
@@ -65,12 +76,15 @@ set -g status on
 set -g status-interval 0
 set -g status-style "bg=default,fg=default"
 set -g status-left-length 120
+set -g status-right-length 60
+set -g display-time 2500
 set -g status-left "#[bold] #{{@biv_title}} #[nobold,dim]#{{@biv_branch}} "
-set -g status-right "#[dim]{detach_hint} detach "
+set -g status-right "#[dim]{next_hint} next  {detach_hint} detach "
 set -g window-status-format ""
 set -g window-status-current-format ""
 unbind -a -T root
 bind -T root '{detach_key}' detach-client
+bind -T root '{next_key}' set -F {WISH} '#{{client_tty}}' \; detach-client
 bind -T root S-PPage copy-mode -eu
 bind -T root WheelUpPane if -F '#{{||:#{{alternate_on}},#{{||:#{{pane_in_mode}},#{{mouse_any_flag}}}}}}' 'send -M' 'copy-mode -e'
 bind -T root WheelDownPane send -M
@@ -87,7 +101,7 @@ mod tests {
 
     #[test]
     fn only_names_of_keys_are_keys() {
-        for name in ["C-q", "M-d", "C-M-x", "F12", "C-\\", "C-]"] {
+        for name in ["C-q", "M-d", "C-M-x", "F12", "C-\\", "C-]", "M-!"] {
             assert_eq!(validate_key_name(name), Ok(()), "{name}");
         }
         for name in [
@@ -99,6 +113,7 @@ mod tests {
             "Enter",
             "C-'",
             "CC-q",
+            "!",
         ] {
             assert!(validate_key_name(name).is_err(), "{name}");
         }

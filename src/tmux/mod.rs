@@ -10,6 +10,7 @@ mod control;
 mod control_sequences;
 mod error;
 mod hub;
+mod leaving;
 mod pane;
 mod pane_pipe;
 mod screen;
@@ -21,7 +22,7 @@ mod typing;
 mod version;
 
 pub(crate) use answer::{DetailedScreenshot, Expected};
-pub(crate) use configuration::{Configuration, KeyNameError, validate_key_name};
+pub(crate) use configuration::{Configuration, KeyNameError, key_hint, validate_key_name};
 pub(crate) use control::{ControlClient, ControlEvent, Notification};
 pub(crate) use control_sequences::without_control_sequences;
 pub(crate) use error::TmuxError;

@@ -72,6 +72,8 @@ pub(super) enum Message {
 /// How an attached session ended.
 #[derive(Debug)]
 pub(super) struct AttachResult {
+    /// The last one that was visited, where it is an instance of this machine.
+    pub id: Option<InstanceId>,
     pub title: String,
     pub detached: bool,
 }

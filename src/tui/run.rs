@@ -356,6 +356,7 @@ impl Ui {
                     Pane::Shell => engine.shell(id.as_str(), &mut Silent)?,
                 };
                 Ok(AttachResult {
+                    id: Some(attached.id),
                     title: attached.title.to_string(),
                     detached: attached.detached,
                 })
@@ -377,6 +378,7 @@ impl Ui {
 fn visited(host: &HostName, status: u8) -> Result<AttachResult, Report> {
     if status == 0 {
         return Ok(AttachResult {
+            id: None,
             title: host.to_string(),
             detached: true,
         });

@@ -435,10 +435,7 @@ pub(super) fn kind((state, activity): (InstanceState, Option<Activity>)) -> Stat
     match (state, activity) {
         (InstanceState::Running, Some(Activity::Busy)) => StatusKind::Busy,
         (InstanceState::Running, Some(Activity::Idle)) => StatusKind::Ready,
-        (
-            InstanceState::Running,
-            Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu),
-        ) => StatusKind::NeedsYou,
+        (InstanceState::Running, Some(activity)) if activity.needs_you() => StatusKind::NeedsYou,
         (InstanceState::Running, _) => StatusKind::Running,
         (InstanceState::Paused, _) => StatusKind::Paused,
         (InstanceState::Completed, _) => StatusKind::Completed,

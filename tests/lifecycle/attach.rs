@@ -136,3 +136,60 @@ fn nothing_that_an_agent_prints_reaches_the_clipboard() {
         assert_eq!(terminal.clipboard(), "open", "{sequence}");
     }
 }
+
+#[test]
+fn a_key_goes_on_to_the_next_one_that_needs_you() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let first = camp.start(&repository, "first", &[]);
+    let second = camp.start(&repository, "second", &[]);
+    let third = camp.start(&repository, "third", &[]);
+    for instance in [&first, &second, &third] {
+        instance.wait_idle(&camp);
+    }
+    for (asking, title) in [(&first, "first"), (&third, "third")] {
+        drop(camp.biv(["send", title, "/run touch made"]).run().ok());
+        asking.wait_for(&camp, "activity", "approval");
+    }
+    let terminal = Terminal::running(&camp, "biv attach second");
+    terminal.wait_for("alt-! next  ctrl-q detach");
+    terminal.wait_for("biv/second");
+    // In the order in which they were made, and round.
+    terminal.press(&["M-!"]);
+    terminal.wait_for("biv/third");
+    terminal.press(&["M-!"]);
+    terminal.wait_for("biv/first");
+    terminal.press(&["M-!"]);
+    terminal.wait_for("biv/third");
+    drop(camp.biv(["answer", "first", "yes"]).run().ok());
+    first.wait_for(&camp, "activity", "idle");
+    terminal.press(&["M-!"]);
+    terminal.wait_for("No other instance needs you.");
+    terminal.wait_for("biv/third");
+    terminal.press(&["C-q"]);
+    terminal.wait_for("Detached from `third`; the agent keeps running.");
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
+fn of_two_visitors_only_the_one_who_pressed_the_key_goes_on() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let calm = camp.start(&repository, "calm", &[]);
+    let asking = camp.start(&repository, "asking", &[]);
+    for instance in [&calm, &asking] {
+        instance.wait_idle(&camp);
+    }
+    drop(camp.biv(["send", "asking", "/run touch made"]).run().ok());
+    asking.wait_for(&camp, "activity", "approval");
+    let one = Terminal::named(&camp, "one", "biv attach calm");
+    one.wait_for("biv/calm");
+    let other = Terminal::named(&camp, "other", "biv attach calm");
+    other.wait_for("biv/calm");
+    one.press(&["M-!"]);
+    one.wait_for("biv/asking");
+    other.press(&["C-q"]);
+    other.wait_for("Detached from `calm`; the agent keeps running.");
+    one.press(&["C-q"]);
+    one.wait_for("Detached from `asking`; the agent keeps running.");
+}

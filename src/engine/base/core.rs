@@ -11,7 +11,7 @@ use crate::config::{self, Home, Settings};
 use crate::engine::base::Error;
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{Store, ensure_private};
-use crate::tmux::{Configuration, Server, validate_key_name};
+use crate::tmux::{Configuration, Server, key_hint, validate_key_name};
 use crate::vault::ThinPolicy;
 
 /// The file name of the socket that new sessions are opened on.
@@ -43,7 +43,10 @@ impl Core {
     /// Reads the configuration of a home. Nothing is made or changed by that.
     pub(crate) fn open(home: Home) -> Result<Self, Error> {
         let config = config::load(&home.config_file())?;
-        validate_key_name(&config.settings.terminal.detach_key)?;
+        let keys = &config.settings.terminal;
+        for key in [&keys.detach_key, &keys.next_key] {
+            validate_key_name(key)?;
+        }
         let agents = home.agents_dir();
         let catalog = Catalog::load(agents.is_dir().then_some(agents.as_path()))?;
         let host = Host {
@@ -96,8 +99,7 @@ impl Core {
 
     /// The key that detaches from a session, as text for the user.
     pub(in crate::engine) fn detach_key(&self) -> String {
-        let key = &self.settings().terminal.detach_key;
-        key.replace("C-", "ctrl-").replace("M-", "alt-")
+        key_hint(&self.settings().terminal.detach_key)
     }
 
     /// The idle timeout in force for an instance, in seconds.
@@ -131,6 +133,7 @@ impl Core {
         let configuration = Configuration {
             history: terminal.history,
             detach_key: terminal.detach_key.clone(),
+            next_key: terminal.next_key.clone(),
         };
         Server::new(&self.home.run, socket, configuration)
     }

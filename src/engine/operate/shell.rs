@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 
 use crate::engine::base::{Core, Error, Progress, Scope};
-use crate::engine::operate::attach::{Attached, attached};
+use crate::engine::operate::attach::{Attached, AttachedTo, attached};
 use crate::engine::operate::environment;
 use crate::engine::operate::launch::{LaunchOrders, LaunchSocket};
 use crate::engine::operate::options::ResumeOptions;
@@ -23,6 +23,11 @@ impl Core {
         if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
             return Err(Error::NoTerminal);
         }
+        let attached = self.shell_once(given, progress)?;
+        self.go_on(attached, progress)
+    }
+
+    fn shell_once(&self, given: &str, progress: &mut dyn Progress) -> Result<Attached, Error> {
         let found = self.find(given, Scope::Here)?;
         let _presence = found.dir.lock_presence("shell")?;
         let id = found.record.id;
@@ -44,7 +49,7 @@ impl Core {
         drop(held.lock);
         let title = printable_line(&format!("{} · shell", record.title));
         let command = server.attach_shell_command(&record.id, &title)?;
-        attached(record.title, &command, || {
+        attached(&record, AttachedTo::Shell, &command, || {
             Ok(server.shell_of(&record.id)?.is_some())
         })
     }

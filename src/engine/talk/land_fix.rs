@@ -94,10 +94,7 @@ impl Core {
 }
 
 fn waits_for_user(view: &InstanceView) -> bool {
-    matches!(
-        view.activity,
-        Some(Activity::Approval | Activity::Question | Activity::Blocked | Activity::Menu)
-    )
+    view.activity.is_some_and(Activity::needs_you)
 }
 
 /// What the agent is told; None where it cannot do anything about it.

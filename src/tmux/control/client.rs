@@ -395,6 +395,7 @@ mod tests {
         let configuration = Configuration {
             history: 100,
             detach_key: "C-q".to_owned(),
+            next_key: "M-!".to_owned(),
         };
         let server = Server::new(directory.path(), "tmux.sock", configuration);
         let first = InstanceId::random();

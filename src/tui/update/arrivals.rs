@@ -1,13 +1,13 @@
 //! Handles messages from the workers.
 
-use super::picking;
+use super::{picking, upkeep::select};
 use crate::engine::{CampView, ConversationEntry, Listing, ReviewView};
 use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
 use crate::tui::dialog::{Confirm, Dialog, OnYes};
 use crate::tui::diff::DiffPage;
 use crate::tui::fleet::host_of;
-use crate::tui::message::{Message, Page, Pane, TaskFailure, TaskOutcome, UiRequest};
+use crate::tui::message::{AttachResult, Message, Page, Pane, TaskFailure, TaskOutcome, UiRequest};
 use crate::tui::state::{ConversationPage, Job, Screen, State, Tab, ToastKind, Verb};
 
 pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
@@ -90,6 +90,10 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             }
         }
         Message::Attached(visit) => {
+            // The user may have gone on from one instance to another.
+            if let Ok(AttachResult { id: Some(id), .. }) = &*visit {
+                select(state, id.clone());
+            }
             match *visit {
                 Ok(visit) if visit.detached => {}
                 Ok(visit) => state.toast(ToastKind::Note, format!("`{}` has ended.", visit.title)),
