@@ -95,9 +95,18 @@ pub(super) struct NewForm {
     pub base: Editor,
     pub repositories: Vec<PathBuf>,
     pub repository: usize,
+    /// Where the UI was started.
+    pub started_in: Option<StartDirectory>,
     pub autoyes: bool,
     /// Why it was refused before.
     pub trouble: Option<String>,
+}
+
+/// A directory and the repository that it is in. A new agent of that repository starts there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct StartDirectory {
+    pub repository: PathBuf,
+    pub directory: PathBuf,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,13 +185,16 @@ impl NewForm {
     /// The request; None without a repository.
     pub(super) fn request(&self) -> Option<NewInstance> {
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+        let repository = self.repositories.get(self.repository)?;
+        let start = self.started_in.as_ref();
+        let start = start.filter(|start| start.repository == *repository);
         Some(NewInstance {
             title: given(self.title.text()),
             prompt: self.prompt.as_ref().and_then(|prompt| given(prompt.text())),
             agent: self.agents.get(self.agent).cloned(),
             base: given(self.base.text().trim()),
             branch: None,
-            directory: self.repositories.get(self.repository)?.clone(),
+            directory: start.map_or(repository, |start| &start.directory).clone(),
             autoyes: self.autoyes,
             seal: false,
             idle_timeout_s: None,

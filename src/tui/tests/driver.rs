@@ -72,7 +72,10 @@ impl Driver {
             .map(|name| agent(name, installed.contains(&name)))
             .to_vec();
         self.tell(Message::Surveyed(Box::new(StartContext {
-            directory: "/home/ada/elsewhere".into(),
+            directory: match &repository {
+                Ok(root) => root.join("docs"),
+                Err(_) => "/home/ada/elsewhere".into(),
+            },
             repository,
             agents,
             missing: Vec::new(),

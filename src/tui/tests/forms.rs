@@ -29,9 +29,23 @@ fn a_form_becomes_a_request() {
     assert_eq!(asked.title.as_deref(), Some("t"));
     assert_eq!(asked.agent.as_deref(), Some("demo"));
     assert_eq!(asked.base.as_deref(), Some("main"));
-    assert_eq!(asked.directory, std::path::Path::new("/home/ada/app"));
+    // The UI was started there.
+    assert_eq!(asked.directory, std::path::Path::new("/home/ada/app/docs"));
     assert!(asked.autoyes);
     assert_eq!(driver.state.dialog, None);
+}
+
+#[test]
+fn an_agent_of_another_repository_starts_at_its_top() {
+    let mut driver = camp_driver();
+    driver.surveyed(Ok("/home/ada/app/vendor/part".into()), &["demo"]);
+    driver.state.scope = Some("/home/ada/app".into());
+    driver.press("n enter");
+    let tasks = only_tasks(&mut driver);
+    let [Task::Create(asked)] = tasks.as_slice() else {
+        panic!("{tasks:?}");
+    };
+    assert_eq!(asked.directory, std::path::Path::new("/home/ada/app"));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::engine::InstanceView;
 use crate::model::{InstanceId, State as InstanceState};
-use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm};
+use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm, StartDirectory};
 use crate::tui::editor::Editor;
 use crate::tui::message::{Lookup, UiRequest};
 use crate::tui::picker::Picker;
@@ -168,6 +168,12 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, requests: &mut Vec
         base: Editor::one_line(&state.settings.new.base),
         repositories,
         repository: 0,
+        started_in: state.start_context.as_ref().and_then(|context| {
+            Some(StartDirectory {
+                repository: context.repository.clone().ok()?,
+                directory: context.directory.clone(),
+            })
+        }),
         autoyes: false,
         trouble: None,
     })));
