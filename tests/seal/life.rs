@@ -69,6 +69,46 @@ fn pause_resume_and_restart_keep_the_seal() {
 }
 
 #[test]
+fn an_agent_below_the_top_reaches_the_whole_worktree() {
+    for kind in [Kind::Namespaces, Kind::LandlockAlone] {
+        if left_out(kind) {
+            continue;
+        }
+        let camp = kind.camp();
+        let repository = camp.repository("app");
+        let call = camp.biv(["new", "--json", "-a", "demo", "--seal", "fix"]);
+        let call = call.within(repository.path.join("src"));
+        let instance = Instance::from_json(&call.run().ok().json());
+        let source = instance.worktree.join("src").canonicalize().unwrap();
+        for started_by in ["new", "resume"] {
+            if started_by == "resume" {
+                drop(camp.biv(["pause", "fix"]).run().ok());
+                drop(camp.biv(["resume", "fix"]).run().ok());
+            }
+            instance.wait_idle(&camp);
+            let starts_below = instance.processes().iter().any(|process| {
+                let directory = std::fs::read_link(format!("/proc/{}/cwd", process.pid));
+                directory.is_ok_and(|directory| directory == source)
+            });
+            assert!(starts_below, "{kind:?}, {started_by}");
+            let command =
+                format!("/run touch here ../top-{started_by} && git add -A && git commit -m x");
+            drop(camp.biv(["send", "fix", &command]).run().ok());
+            instance.wait_for(&camp, "activity", "approval");
+            drop(camp.biv(["answer", "fix", "yes"]).run().ok());
+            instance.wait_idle(&camp);
+            let top = instance.worktree.join(format!("top-{started_by}"));
+            assert!(top.is_file(), "{kind:?}, {started_by}");
+            let shown = camp.show(&instance);
+            let branch = shown["branch"].as_str().unwrap();
+            let said = repository.git(&["log", "--format=%s", "-1", branch]);
+            assert_eq!(said.trim(), "x", "{kind:?}, {started_by}");
+        }
+        assert!(source.join("here").is_file());
+    }
+}
+
+#[test]
 fn with_landlock_alone_the_missing_layers_are_named() {
     if left_out(Kind::LandlockAlone) {
         return;
