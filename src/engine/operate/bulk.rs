@@ -168,7 +168,9 @@ impl Core {
         };
         let create =
             |asked: &NewInstance, progress: &mut dyn Progress| self.create(asked.clone(), progress);
-        let results = work_through(asked, pace::at_once(), progress, &title, create);
+        // Most of a creation is waiting for the disk and for other processes.
+        let at_once = 2 * pace::at_once();
+        let results = work_through(asked, at_once, progress, &title, create);
         Bulk::of_results(asked, results, |asked| (None, title(asked)))
     }
 
