@@ -125,6 +125,13 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             );
         }
     }
+    line(
+        "draft",
+        view.draft
+            .as_deref()
+            .map(printable_line)
+            .unwrap_or_default(),
+    );
     line("created", view.created_at.local_minute());
     line("active", words::ago(view.last_active_at, now));
     if let Some(pause) = &view.pause {

@@ -50,6 +50,9 @@ pub(crate) struct InstanceRecord {
     #[serde(rename = "seat")]
     pub place: Option<AgentPlace>,
     pub pause: Option<Pause>,
+    /// What stood in the input box at a pause and has not been typed again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
     /// Where the work of a paused or killed instance is kept. Opaque here: the `git` room defines it.
     pub vault: Option<serde_json::Value>,
     /// The number of the last snapshot of this instance.
@@ -72,6 +75,23 @@ pub(crate) struct InstanceRecord {
 }
 
 impl InstanceRecord {
+    /// All that the user has typed and not sent, the oldest first: what is known, and this.
+    pub(crate) fn unsent_with(&self, newest: Option<String>) -> Option<String> {
+        let paused = self.pause.as_ref().and_then(|pause| pause.draft.clone());
+        [self.draft.clone(), paused, newest]
+            .into_iter()
+            .flatten()
+            .reduce(|older, newer| {
+                if newer.contains(&older) {
+                    newer
+                } else if older.contains(&newer) {
+                    older
+                } else {
+                    format!("{older}\n{newer}")
+                }
+            })
+    }
+
     /// Only a trace of it is here: another machine has fetched it, or offers it.
     pub(crate) fn is_trace(&self) -> bool {
         self.state == RestingState::Away && self.lease.as_ref().is_some_and(Lease::is_trace)

@@ -134,6 +134,9 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
         }
         Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
+        Error::PasteInTheWay { title } => format!(
+            "`biv attach {title}`, and submit or delete it; `biv pause --now` pauses without it"
+        ),
         Error::WorktreeAway { title, state, .. } => from_state(&word(title), *state),
         Error::NothingToRun => "`biv exec INSTANCE -- COMMAND`".to_owned(),
         Error::Unanswerable { title, why } => match why {

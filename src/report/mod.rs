@@ -193,6 +193,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::AgentDied { .. } => ("agent_died", 1),
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay => ("draft_in_the_way", 4),
+        Error::PasteInTheWay { .. } => ("paste_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
         Error::CannotArrive { .. } => ("cannot_arrive", 2),
         Error::UnknownCommand { .. } => ("unknown_command", 4),

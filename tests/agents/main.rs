@@ -16,6 +16,7 @@ mod kimi;
 mod landing;
 mod model;
 mod opencode;
+mod pastes;
 mod qwen;
 mod rows;
 mod sealed;

@@ -114,6 +114,10 @@ pub(crate) enum Error {
     },
     #[error("there is a text in the agent's input box, which is neither sent along nor deleted")]
     DraftInTheWay,
+    #[error(
+        "the input box of `{title}` holds a paste that was not sent, and a pause would lose its text"
+    )]
+    PasteInTheWay { title: Title },
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
     #[error("this prompt cannot be sent as text: {why}")]

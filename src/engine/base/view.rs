@@ -54,6 +54,9 @@ pub(crate) struct InstanceView {
     pub resumed_at: Option<Timestamp>,
     pub interrupted_at: Option<Timestamp>,
     pub pause: Option<PauseView>,
+    /// What stood in the input box at a pause, and could not be typed again at the resume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<String>,
     pub diff: Option<DiffStat>,
     /// Whether anything in the worktree is in no commit.
     pub dirty: Option<bool>,

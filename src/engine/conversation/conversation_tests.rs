@@ -60,6 +60,7 @@ impl Camp {
             run: RunId::random(),
             place: None,
             pause: None,
+            draft: None,
             vault: None,
             snapshots: 0,
             created_at: at,

@@ -251,6 +251,7 @@ impl Core {
             run: RunId::random(),
             place: None,
             pause: None,
+            draft: None,
             vault: None,
             snapshots: 0,
             created_at: at,

@@ -77,8 +77,7 @@ impl Core {
             .with(fact::LAUNCH, &launch)
             .with(fact::ON_CONFLICT, &options.on_conflict)
             .with_option(fact::PROMPT, &prompt);
-        let draft = record.pause.as_ref().and_then(|pause| pause.draft.clone());
-        let facts = facts.with_option(fact::DRAFT, &draft);
+        let facts = facts.with_option(fact::DRAFT, &record.unsent_with(None));
         let journal = self.begin_journal(&dir, Plan::resume(), facts)?;
         let known = Prepared {
             repository,

@@ -84,6 +84,11 @@ pub(in crate::engine) fn draft_of(
     Ok(agent.provider.kept_draft(&screen, columns))
 }
 
+/// Whether a part of a draft is shown by its size alone.
+pub(in crate::engine) fn holds_a_paste(draft: &str) -> bool {
+    draft.contains("[Pasted ")
+}
+
 /// Types a draft into an empty input box, and does not submit it; false if that was not possible.
 pub(in crate::engine) fn put_back(agent: &Watched<'_>, draft: &str) -> Result<bool, Error> {
     let delivery = Delivery { agent };

@@ -241,6 +241,7 @@ impl Core {
                     .map(|vault| vault.left)
                     .unwrap_or_default(),
             }),
+            draft: record.draft.clone(),
             diff: None,
             dirty: None,
             standing: None,

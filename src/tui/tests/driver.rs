@@ -227,6 +227,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         resumed_at: None,
         interrupted_at: None,
         pause: None,
+        draft: None,
         diff: None,
         dirty: None,
         standing: None,

@@ -10,7 +10,7 @@ use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::keys::press;
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::{Receipt, Wording, put_back, type_in};
+use crate::engine::typing::delivery::{Receipt, Wording, holds_a_paste, put_back, type_in};
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
@@ -58,7 +58,7 @@ impl Work<'_> {
     }
 
     /// Types what stood in the input box at the pause, without submitting it. Where that is not possible the
-    /// user is told the text.
+    /// user is told the text, and it stays in the record.
     fn return_draft(&mut self, facts: &Facts) -> Result<(), Error> {
         let draft: Option<String> = facts.read(fact::DRAFT)?;
         let (Some(draft), Some(place)) = (draft, self.record.place.clone()) else {
@@ -69,11 +69,14 @@ impl Work<'_> {
             return Ok(());
         }
         // A paste is shown by its size alone; typed, that would be a text about nothing.
-        let typeable = !facts.has(fact::PROMPT_UNSURE) && !draft.contains("[Pasted ");
+        let typeable = !facts.has(fact::PROMPT_UNSURE) && !holds_a_paste(&draft);
         let returned = typeable && self.type_draft(&draft, &place, facts.has(fact::PROMPT))?;
-        if !returned {
+        if returned {
+            self.record.draft = None;
+            self.dir.save(&mut self.record)?;
+        } else {
             self.progress.note(&format!(
-                "what stood in the input box was not typed again: {}",
+                "what stood in the input box was not typed again, and `biv show` keeps it: {}",
                 printable_line(&draft)
             ));
         }

@@ -8,7 +8,7 @@ use crate::engine::operate::options::CANCEL;
 use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::keys::{dismiss, interrupt, take_back_queued};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::draft_of;
+use crate::engine::typing::delivery::{draft_of, holds_a_paste};
 use crate::engine::watch::look::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
@@ -50,6 +50,10 @@ impl Work<'_> {
         let mut quiesced = Quiesced::default();
         let grace = self.core.settings().pause.grace;
         let began = Instant::now();
+        // Whoever cannot wait takes the loss, too; the idle timer does not pause an agent with a draft.
+        if options.wait != Some(Duration::ZERO) {
+            self.require_no_paste(&agent, pane.columns)?;
+        }
         let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
             None => wait(&self.dir, &agent, options.wait)?,
@@ -92,6 +96,16 @@ impl Work<'_> {
                 .note("the agent did not come to rest and is stopped all the same");
         }
         Ok(Facts::none().with(fact::QUIESCED, &quiesced))
+    }
+
+    /// A paste that was not sent is shown by its size alone: its text would be lost with the agent.
+    fn require_no_paste(&self, agent: &Watched<'_>, columns: u16) -> Result<(), Error> {
+        match draft_of(agent, columns)? {
+            Some(draft) if holds_a_paste(&draft) => Err(Error::PasteInTheWay {
+                title: self.record.title.clone(),
+            }),
+            _ => Ok(()),
+        }
     }
 }
 

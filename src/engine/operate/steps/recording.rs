@@ -144,6 +144,9 @@ impl Work<'_> {
         self.import_conversation();
         let work_state = self.core.work_state(&self.dir, &self.record);
         self.was_active(terminal.as_ref());
+        // Written twice after a crash, it finds the same text in its own pause.
+        let draft = self.record.unsent_with(quiesced.draft);
+        self.record.draft = None;
         self.record.pause = Some(Pause {
             at,
             reason: options.reason,
@@ -155,7 +158,7 @@ impl Work<'_> {
             summary: work_state.summary,
             forced: quiesced.forced,
             stopped: quiesced.stopped,
-            draft: quiesced.draft,
+            draft,
         });
         self.put_away(snapshot, facts)?;
         self.record.state = RestingState::Paused;
@@ -212,7 +215,7 @@ impl Work<'_> {
         if let Some(lease) = &mut self.record.lease {
             lease.resume = false;
         }
-        self.record.pause = None;
+        self.keep_draft();
         self.record.vault = None;
         self.dir.save(&mut self.record)?;
         let mut run = self.dir.run(&self.record.run)?;
@@ -283,7 +286,7 @@ impl Work<'_> {
             ..old
         })?;
         self.record.run = new_run;
-        self.record.pause = None;
+        self.keep_draft();
         self.record.vault = None;
         if let Some(number) = facts.read(fact::SNAPSHOT_NUMBER)? {
             self.record.snapshots = number;
@@ -295,6 +298,12 @@ impl Work<'_> {
             json!({ "restarted": true }),
         );
         Ok(Facts::none())
+    }
+
+    /// Ends the pause. What stood in the input box stays in the record until it is typed again.
+    fn keep_draft(&mut self) {
+        self.record.draft = self.record.unsent_with(None);
+        self.record.pause = None;
     }
 
     /// Where the agent is from now on.
