@@ -22,6 +22,7 @@ mod land_checks;
 mod land_fix;
 mod land_settings;
 mod many;
+mod merge_request;
 mod pull_request;
 mod push;
 mod review;

@@ -10,14 +10,17 @@ use crate::support::{Camp, Instance, Repository, until};
 const HOST: &str = "forge.example.org";
 const URL: &str = "https://forge.example.org/o/r/pull/7";
 
+/// The same server as a GitLab.
+pub(crate) const GITLAB: &str = "gitlab.example.org";
+
 /// A forge with one repository. It ends with the test.
-struct Forge {
+pub(crate) struct Forge {
     directory: PathBuf,
     server: Child,
 }
 
 impl Forge {
-    fn start(camp: &Camp) -> Self {
+    pub(crate) fn start(camp: &Camp) -> Self {
         let directory = camp.root().join("forge");
         std::fs::create_dir_all(&directory).unwrap();
         let made = Command::new("openssl")
@@ -26,7 +29,10 @@ impl Forge {
             ])
             .args(["-keyout", "key.pem", "-out", "cert.pem", "-subj"])
             .arg(format!("/CN={HOST}"))
-            .args(["-addext", &format!("subjectAltName=DNS:{HOST}")])
+            .args([
+                "-addext",
+                &format!("subjectAltName=DNS:{HOST},DNS:{GITLAB}"),
+            ])
             .current_dir(&directory)
             .output()
             .expect("openssl is installed: scripts/setup does that");
@@ -48,17 +54,19 @@ impl Forge {
         std::fs::read_to_string(self.directory.join("port")).ok()
     }
 
-    /// A camp whose `gh` has only this forge.
-    fn reached_by(&self, camp: Camp) -> Camp {
+    /// A camp whose `gh` and `glab` have only this forge.
+    pub(crate) fn reached_by(&self, camp: Camp) -> Camp {
         let proxy = format!("http://127.0.0.1:{}", self.port().unwrap());
         let certificate = self.directory.join("cert.pem");
         camp.with("HTTPS_PROXY", &proxy)
             .with("SSL_CERT_FILE", certificate.to_str().unwrap())
             .with("GH_HOST", HOST)
             .with("GH_ENTERPRISE_TOKEN", "not-a-secret")
+            .with("GITLAB_HOST", GITLAB)
+            .with("GITLAB_TOKEN", "not-a-secret")
     }
 
-    fn write(&self, state: &Value) {
+    pub(crate) fn write(&self, state: &Value) {
         let path = self.directory.join("pull.json");
         let new = self.directory.join("pull.json.test");
         std::fs::write(&new, state.to_string()).unwrap();
@@ -67,8 +75,6 @@ impl Forge {
 
     /// What the pull request has from now on.
     fn shows(&self, changes: &Value) {
-        let text = std::fs::read_to_string(self.directory.join("pull.json")).unwrap_or_default();
-        let opened = text.contains("\"opened\": true");
         let mut shown = json!({
             "state": "OPEN", "isDraft": false, "reviewDecision": "REVIEW_REQUIRED",
             "headRefOid": "abc1234567890",
@@ -77,27 +83,30 @@ impl Forge {
         for (key, value) in changes.as_object().unwrap() {
             shown[key] = value.clone();
         }
-        // As the server writes it, with a space.
-        let mut state = json!({ "branch": "biv/feature", "shown": shown });
-        if opened {
-            state["opened"] = true.into();
-        }
-        let text = state
-            .to_string()
-            .replace("\"opened\":true", "\"opened\": true");
-        let new = self.directory.join("pull.json.test");
-        std::fs::write(&new, text).unwrap();
-        std::fs::rename(new, self.directory.join("pull.json")).unwrap();
+        self.shows_only(&shown);
+    }
+
+    /// The same without what GitHub would add.
+    pub(crate) fn shows_only(&self, shown: &Value) {
+        let text = std::fs::read_to_string(self.directory.join("pull.json")).unwrap_or_default();
+        let state: Value = serde_json::from_str(&text).unwrap_or_default();
+        let opened = state["opened"] == true;
+        self.write(&json!({ "branch": "biv/feature", "shown": shown, "opened": opened }));
+    }
+
+    /// What it was asked that holds this text, oldest first.
+    pub(crate) fn requests_with(&self, text: &str) -> Vec<Value> {
+        let requests = std::fs::read_to_string(self.directory.join("requests.jsonl"));
+        let requests = requests.unwrap_or_default();
+        let found = requests.lines().filter(|line| line.contains(text));
+        found
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
     }
 
     /// How often it was asked for the state of the pull request.
     fn questions(&self) -> usize {
-        let requests = std::fs::read_to_string(self.directory.join("requests.jsonl"));
-        let requests = requests.unwrap_or_default();
-        requests
-            .lines()
-            .filter(|line| line.contains("BivouacPullRequest"))
-            .count()
+        self.requests_with("BivouacPullRequest").len()
     }
 }
 
@@ -109,11 +118,11 @@ impl Drop for Forge {
 }
 
 /// An instance with a commit, in a repository whose remote is on the forge and can be pushed to.
-fn feature(camp: &Camp) -> (Repository, Instance) {
+pub(crate) fn feature(camp: &Camp, host: &str) -> (Repository, Instance) {
     let repository = camp.repository("app");
     let remote = camp.empty_repository("remote.git");
     remote.git(&["config", "core.bare", "true"]);
-    let url = format!("https://{HOST}/o/r.git");
+    let url = format!("https://{host}/o/r.git");
     repository.git(&["remote", "add", "origin", &url]);
     let push_url = remote.path.join(".git");
     repository.git(&[
@@ -145,7 +154,7 @@ fn a_watched_pull_request_queues_each_failed_check_and_comment_once() {
     let camp = Camp::new().with("BIV_MINUTE_MS", "500");
     let forge = Forge::start(&camp);
     let camp = forge.reached_by(camp);
-    let (_repository, instance) = feature(&camp);
+    let (_repository, instance) = feature(&camp, HOST);
     let opened = camp
         .biv(["pr", "--json", "--watch", "feature"])
         .run()
@@ -221,7 +230,7 @@ fn a_forge_is_asked_at_most_once_a_minute_and_its_refusal_is_told() {
     let camp = Camp::new();
     let forge = Forge::start(&camp);
     let camp = forge.reached_by(camp);
-    let (repository, instance) = feature(&camp);
+    let (repository, instance) = feature(&camp, HOST);
     forge.write(&json!({ "refuse": true, "shown": {} }));
     let error = camp.biv(["pr", "--json", "feature"]).run().fails(1).error();
     assert_eq!(error["code"], "forge");

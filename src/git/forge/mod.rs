@@ -56,7 +56,15 @@ impl Repo {
             .text()?;
         let page = page(&url, request);
         let (program, command) = if is_gitlab(&url) {
-            ("glab", glab(request))
+            let filled = match request.fill {
+                true => self.described_by_commits(remote, request)?,
+                false => None,
+            };
+            let (title, body) = match &filled {
+                Some((title, body)) => (title.as_str(), body.as_str()),
+                None => (request.title, request.body),
+            };
+            ("glab", glab(request, title, body))
         } else {
             ("gh", gh(request))
         };
@@ -66,7 +74,7 @@ impl Repo {
                 said.lines().last().unwrap_or_default().to_owned(),
             )),
             Err(Failure::NotFound { .. }) => Ok(Opened::ByHand(page)),
-            Err(failure) => match already_there(&failure) {
+            Err(failure) => match already_there(&failure, &url) {
                 Some(url) => Ok(Opened::Already(url)),
                 None => Err(GitError::Forge {
                     program,
@@ -74,6 +82,42 @@ impl Repo {
                 }),
             },
         }
+    }
+}
+
+impl Repo {
+    /// Title and text from the commits that the base does not have: the message of a single one, else the first
+    /// subject and a list of all. None where there are none.
+    fn described_by_commits(
+        &self,
+        remote: &str,
+        request: &PullRequest<'_>,
+    ) -> Result<Option<(String, String)>, GitError> {
+        let mut log = self
+            .git()
+            .args(["log", "--reverse", "--no-merges", "--format=%s%x00%b%x00"])
+            .arg(format!("refs/heads/{}", request.branch));
+        for place in ["heads".to_owned(), format!("remotes/{remote}")] {
+            let base = format!("refs/{place}/{}", request.base);
+            let known = self.git().args(["rev-parse", "--verify", "--quiet", &base]);
+            if known.output()?.success() {
+                log = log.arg(format!("^{base}"));
+            }
+        }
+        let said = log.text()?;
+        let mut parts = said.split('\0').map(str::trim);
+        let mut commits = Vec::new();
+        while let (Some(subject), Some(body)) = (parts.next(), parts.next()) {
+            commits.push((subject, body));
+        }
+        Ok(match commits.as_slice() {
+            [] => None,
+            [(subject, body)] => Some(((*subject).to_owned(), (*body).to_owned())),
+            [(first, _), ..] => {
+                let list: Vec<String> = commits.iter().map(|(one, _)| format!("- {one}")).collect();
+                Some(((*first).to_owned(), list.join("\n")))
+            }
+        })
     }
 }
 
@@ -171,16 +215,27 @@ fn unattended(command: Command, directory: &Path) -> Command {
         .env("NO_COLOR", "1")
 }
 
-/// The address in `a pull request for branch … already exists:`, which is an error of both programs.
-fn already_there(failure: &Failure) -> Option<String> {
+/// The address of what the program says that it `already exists`: `gh` prints it, `glab` prints its number.
+fn already_there(failure: &Failure, remote: &str) -> Option<String> {
     let Failure::Status { message, .. } = failure else {
         return None;
     };
+    existing(message, remote)
+}
+
+fn existing(message: &str, remote: &str) -> Option<String> {
     let (_, after) = message.split_once("already exists")?;
-    after
-        .split_whitespace()
-        .find(|word| Address::parse(word).is_some())
-        .map(str::to_owned)
+    let mut words = after.split_whitespace();
+    if let Some(address) = words.clone().find(|word| Address::parse(word).is_some()) {
+        return Some(address.to_owned());
+    }
+    let number = words.find_map(|word| {
+        let digits = word.strip_prefix('!')?;
+        let digits = digits.trim_end_matches(|c: char| !c.is_ascii_digit());
+        digits.parse::<u64>().ok()
+    })?;
+    let (host, path) = host_and_path(remote)?;
+    Some(format!("https://{host}/{path}/-/merge_requests/{number}"))
 }
 
 fn gh(request: &PullRequest<'_>) -> Command {
@@ -195,15 +250,12 @@ fn gh(request: &PullRequest<'_>) -> Command {
     with_draft(command, request)
 }
 
-fn glab(request: &PullRequest<'_>) -> Command {
+/// `glab --fill` pushes what is checked out in the main checkout onto the branch, so that is not used.
+fn glab(request: &PullRequest<'_>, title: &str, body: &str) -> Command {
     let command = Command::new("glab")
         .args(["mr", "create", "--yes", "--source-branch", request.branch])
-        .args(["--target-branch", request.base]);
-    let command = if request.fill {
-        command.arg("--fill")
-    } else {
-        command.args(["--title", request.title, "--description", request.body])
-    };
+        .args(["--target-branch", request.base])
+        .args(["--title", title, "--description", body]);
     with_draft(command, request)
 }
 
@@ -292,6 +344,22 @@ mod tests {
         ] {
             assert_eq!(address(url), None, "{url}");
         }
+    }
+
+    #[test]
+    fn one_that_exists_is_found_by_its_address_or_its_number() {
+        let gh = "a pull request for branch \"x\" into branch \"main\" already exists:\nhttps://github.com/o/r/pull/7";
+        let remote = "git@github.com:o/r.git";
+        assert_eq!(
+            existing(gh, remote).as_deref(),
+            Some("https://github.com/o/r/pull/7")
+        );
+        let glab = "409 {message: [Another open merge request already exists for this source branch: !12]}";
+        let remote = "ssh://git@gitlab.example.org:22/g/s/r.git";
+        let address = "https://gitlab.example.org/g/s/r/-/merge_requests/12";
+        assert_eq!(existing(glab, remote).as_deref(), Some(address));
+        assert_eq!(existing("401 Unauthorized", remote), None);
+        assert_eq!(existing("it already exists: 12", remote), None);
     }
 
     #[test]
