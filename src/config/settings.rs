@@ -126,6 +126,9 @@ pub(crate) struct Land {
     pub into: String,
     #[serde(deserialize_with = "duration")]
     pub check_timeout: Duration,
+    /// Zero: the checkout of a check is deleted after it.
+    #[serde(deserialize_with = "duration")]
+    pub keep_checkout: Duration,
     pub hooks: bool,
 }
 

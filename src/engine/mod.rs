@@ -90,6 +90,7 @@ pub(crate) use operate::gc::{CollectAction, Collected, Collection, PutAway};
 pub(crate) use operate::hook_relay::pass_hook_on;
 pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
+pub(crate) use operate::land::FreedCheckout;
 pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
 pub(crate) use operate::land::{DryRun, Unlanded};
 pub(crate) use operate::launch::run_launcher;

@@ -12,7 +12,10 @@ const LENGTH: usize = 10;
 /// Ten random letters (48 bits). The first two or three usually identify an instance. Ids that are ordered
 /// by time would share their first letters.
 fn random_letters() -> String {
-    let mut bits = uuid::Uuid::new_v4().as_u128();
+    letters(uuid::Uuid::new_v4().as_u128())
+}
+
+fn letters(mut bits: u128) -> String {
     (0..LENGTH)
         .map(|_| {
             let letter = ALPHABET[(bits % LETTERS) as usize];
@@ -80,6 +83,11 @@ id!(
 );
 
 impl InstanceId {
+    /// The same id for the same number, for what is no instance and has processes all the same.
+    pub(crate) fn of_number(number: u64) -> Self {
+        Self(letters(u128::from(number)))
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }

@@ -30,6 +30,7 @@ pub(crate) use event::{Event, EventKind};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,
+    marker,
 };
 pub(crate) use landing::{Landing, Standing};
 pub(crate) use lease::{Holder, HostInstance, Lease};

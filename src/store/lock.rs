@@ -1,7 +1,7 @@
 //! Locks between processes: `flock` on files that are unlinked only with the whole instance.
 //!
 //! The kernel releases them when their holder ends. The order of locks, which every caller keeps:
-//! gate → op (ascending id) → repository → names → send → presence (never waited for) → conversation.
+//! gate → op (ascending id) → check → repository → names → send → presence (never waited for) → conversation.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};

@@ -85,7 +85,7 @@ pub(crate) use parking::{
 pub(crate) use preflight::{Unsavable, Why, preflight};
 pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::refill;
-pub(crate) use remove::Left;
+pub(crate) use remove::{Left, delete_tree};
 pub(crate) use retention::{
     StoredSnapshot, delete_expired, is_kept, list_expired, list_snapshots, release_snapshot,
     restore_keep,

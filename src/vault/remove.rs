@@ -32,6 +32,13 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
+/// Deletes a file or directory of our own below `top`, and says what stays.
+pub(crate) fn delete_tree(top: &Path, path: &Path) -> Vec<Left> {
+    let mut left = Vec::new();
+    remove_tree(top, path, &mut left);
+    left
+}
+
 /// Removes a file, or a directory with all that is in it. Directories of our own that forbid it (as
 /// those of Go's module cache do) are made writable first. Each path that stays is added to `left`,
 /// relative to `top`.

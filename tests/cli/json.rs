@@ -321,7 +321,14 @@ fn every_command_answers_with_one_json_document() {
         (vec!["host", "remove", "near"], vec!["removed"]),
         (
             vec!["gc", "--dry-run"],
-            vec!["collected", "dry_run", "failed", "put_away"],
+            vec![
+                "checkouts",
+                "collected",
+                "dry_run",
+                "failed",
+                "kept_checkouts",
+                "put_away",
+            ],
         ),
         (vec!["kill", "-y", "speaks"], vec!["instances"]),
         (vec!["show", "speaks"], INSTANCE.to_vec()),

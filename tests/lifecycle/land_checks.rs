@@ -71,11 +71,6 @@ fn a_failing_check_changes_nothing_and_is_kept() {
         .join("land-check.log");
     assert_eq!(read(&log).lines().count(), 50);
     assert_eq!(main_of(&repository), before);
-    assert_eq!(
-        repository.worktrees(),
-        std::slice::from_ref(&instance.worktree),
-        "nothing is left of the check"
-    );
     assert_eq!(camp.show(&instance)["state"], "running");
 }
 
@@ -106,10 +101,6 @@ fn a_check_that_hangs_is_ended_with_its_children() {
     );
     assert!(answer.said().contains("| begun"), "{}", answer.said());
     assert_eq!(
-        repository.worktrees(),
-        std::slice::from_ref(&instance.worktree)
-    );
-    assert_eq!(
         instance.processes().len(),
         1,
         "the agent was not ended with it"
@@ -132,36 +123,7 @@ fn an_interrupted_check_leaves_nothing() {
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(main_of(&repository), before);
-    assert_eq!(
-        repository.worktrees(),
-        std::slice::from_ref(&instance.worktree)
-    );
     assert_eq!(camp.show(&instance)["state"], "running");
-}
-
-#[test]
-fn what_a_killed_landing_has_checked_out_is_swept() {
-    let camp = Camp::new();
-    let repository = camp.repository("app");
-    let instance = with_commit(&camp, &repository, "feature", "new.txt");
-    let mark = camp.root().join("begun");
-    let check = format!(
-        "echo $$ > '{0}.new' && mv '{0}.new' '{0}'; exec sleep 4714",
-        mark.display()
-    );
-    let mut child = camp
-        .biv(["land", "--check", &check, "feature"])
-        .in_background();
-    until("the check runs", || mark.exists());
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let pid: i32 = read(&mark).trim().parse().unwrap();
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    assert_eq!(repository.worktrees().len(), 2);
-    drop(camp.biv(["land", "--check", "true", "feature"]).run().ok());
-    assert_eq!(repository.worktrees().len(), 0);
-    assert!(!instance.worktree.exists());
 }
 
 #[test]

@@ -18,6 +18,7 @@ mod interrupted;
 mod kill;
 mod land;
 mod land_cases;
+mod land_checkout;
 mod land_checks;
 mod land_fix;
 mod land_settings;

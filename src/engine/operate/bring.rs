@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::base::Error;
 use crate::git::{ignored_in, is_tracked};
+use crate::vault::delete_tree;
 
 /// The main checkout, and the worktree that is made ready.
 pub(in crate::engine) struct Bringing<'a> {
@@ -77,6 +78,29 @@ impl<'a> Bringing<'a> {
                 drop(std::fs::remove_dir(self.worktree.join(parent)));
             }
         }
+    }
+
+    /// Removes what lies where something is brought to, whatever it is, except for what is tracked. Only for
+    /// a worktree of our own. Nothing behind a link is touched.
+    pub(in crate::engine) fn clear(&self, copy: &[PathBuf], link: &[PathBuf]) -> Result<(), Error> {
+        for path in link.iter().chain(copy) {
+            let to = self.worktree.join(path);
+            let mut parents = path.ancestors().skip(1);
+            let real = parents.all(|parent| {
+                let found = self.worktree.join(parent).symlink_metadata();
+                found.is_ok_and(|found| found.is_dir())
+            });
+            if !real || to.symlink_metadata().is_err() || is_tracked(self.worktree, path) {
+                continue;
+            }
+            if let Some(left) = delete_tree(self.worktree, path).into_iter().next() {
+                let path = self.worktree.join(left.path);
+                return Err(Error::files("delete", &path)(std::io::Error::other(
+                    left.why,
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Source and target of a path, if it can be brought over; the parents of the target are made.

@@ -9,6 +9,8 @@ use serde::Serialize;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Found, Scope, now};
 use crate::engine::operate::carry::departure::has_left_something;
+use crate::engine::operate::land::FreedCheckout;
+use crate::engine::operate::sizes::bytes_below;
 use crate::git::Repo;
 use crate::model::{InstanceId, InstanceRecord, Lease, RestingState, Timestamp, Title};
 use crate::process::crash;
@@ -21,6 +23,10 @@ pub(crate) struct Collection {
     pub collected: Vec<Collected>,
     /// What all paused and killed instances hold; None where things were deleted.
     pub put_away: Option<PutAway>,
+    /// Checkouts in which results were checked.
+    pub checkouts: Vec<FreedCheckout>,
+    /// What those take that are kept; None where things were deleted.
+    pub kept_checkouts: Option<PutAway>,
     /// What failed; everything else was done.
     pub failed: Vec<NotCollected>,
 }
@@ -81,6 +87,17 @@ impl Core {
             put_away: dry_run.then(PutAway::default),
             ..Collection::default()
         };
+        let places = self.expire_check_places(dry_run);
+        collection.kept_checkouts = dry_run.then(|| PutAway {
+            worktrees: places.kept.len(),
+            bytes: places.kept.iter().map(|path| bytes_below(path)).sum(),
+        });
+        collection.checkouts = places.freed;
+        let stuck = places.stuck.into_iter().map(|left| NotCollected {
+            what: left.path,
+            error: left.why,
+        });
+        collection.failed.extend(stuck);
         let mut roots = std::collections::BTreeSet::new();
         for found in self.all(Scope::WithKilled)?.0 {
             roots.insert(found.record.repository.root.clone());

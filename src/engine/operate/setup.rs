@@ -175,6 +175,11 @@ pub(in crate::engine) fn bring(
     Ok(())
 }
 
+/// Removes what an earlier set-up has brought over, so that the next one brings what there is now.
+pub(in crate::engine) fn clear(wanted: &Wanted, record: &InstanceRecord) -> Result<(), Error> {
+    Bringing::new(&wanted.source, &record.worktree.path)?.clear(&wanted.copy, &wanted.link)
+}
+
 /// Takes back the files that are as they were brought over.
 pub(in crate::engine) fn take_back(wanted: &Wanted, record: &InstanceRecord) {
     if let Ok(bringing) = Bringing::new(&wanted.source, &record.worktree.path) {

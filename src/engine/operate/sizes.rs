@@ -25,7 +25,7 @@ impl Core {
 }
 
 /// What cannot be read, or is gone meanwhile, counts nothing.
-fn bytes_below(directory: &Path) -> u64 {
+pub(in crate::engine) fn bytes_below(directory: &Path) -> u64 {
     let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries
         .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))

@@ -5,6 +5,7 @@ mod commit;
 mod follow;
 mod hooks;
 mod merge;
+mod renew;
 mod scratch;
 mod target;
 mod uncommitted;

@@ -1,4 +1,4 @@
-//! A checkout of our own for one command, which is deleted afterwards.
+//! A checkout of our own for a command: hooks, or a check.
 
 use std::path::Path;
 

@@ -1,37 +1,26 @@
-//! The check of a result: a command in a checkout of its own, which is deleted afterwards.
+//! The check of a result: a command in a checkout of its own.
 
 use std::cell::RefCell;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::config::RepositoryConfig;
 use crate::engine::base::{Core, Error, LandError, Progress};
 use crate::engine::operate::environment::not_for_agents;
 use crate::engine::operate::land::options::LandOptions;
+use crate::engine::operate::land::place::{CheckPlace, Checked};
 use crate::engine::operate::setup::{self, Consent};
 use crate::git::landing::uncommitted;
 use crate::git::{Checkout, Repo};
-use crate::model::{InstanceId, InstanceRecord, last_lines, printable_line};
-use crate::process::{Command, Supervised, stop_tree};
-use crate::store::InstanceDir;
+use crate::model::{InstanceRecord, last_lines, printable_line};
+use crate::process::{Command, Supervised};
 
 const SHOWN_LINES: usize = 20;
 /// The output of the last check, below the instance's directory.
 const LOG: &str = "land-check.log";
-/// Where the checkouts of checks are, below the state directory.
-const SCRATCH: &str = "scratch";
-
-/// A result to be checked.
-pub(super) struct Checked<'a> {
-    pub dir: &'a InstanceDir,
-    pub record: &'a InstanceRecord,
-    pub repository: &'a Repo,
-    pub target: &'a str,
-    pub commit: &'a str,
-}
 
 impl Core {
     /// The command that a result must pass. One that comes with the repository needs consent.
@@ -59,43 +48,30 @@ impl Core {
         Ok(Some(command))
     }
 
-    /// Runs the check on the result. What it writes is thrown away with its checkout.
+    /// Runs the check on the result. What it writes does not land.
     pub(super) fn run_check(
         &self,
+        place: &CheckPlace,
         checked: &Checked<'_>,
         command: &str,
         setup_consent: Consent,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
         let wanted = self.wanted_setup(checked.repository, setup_consent)?;
-        let path = self.scratch_dir().join(checked.record.id.as_str());
-        let checkout = {
-            let _lock = self.lock_repository(checked.record, "land")?;
-            checked.repository.remove_scratch(&path)?;
-            checked.repository.add_scratch(&path, checked.commit)?
-        };
+        let checkout = self.ready_check_place(place, checked, progress)?;
         // Its processes are recognised by a mark of their own: the agent has that of the instance.
         let mut scratch = checked.record.clone();
-        scratch.id = InstanceId::random();
-        scratch.worktree.path = path.clone();
+        scratch.id = place.mark.clone();
+        scratch.worktree.path = place.path.clone();
         let grace = self.settings().pause.stop;
         let passed = match &wanted {
-            Some(wanted) => setup::perform(wanted, &scratch, grace, progress),
+            Some(wanted) => setup::clear(wanted, &scratch)
+                .and_then(|()| setup::perform(wanted, &scratch, grace, progress)),
             None => Ok(()),
         };
         let passed =
             passed.and_then(|()| self.run_in(checked, &scratch, &checkout, command, progress));
-        // What it has left running would write into a directory that is gone.
-        let removed = stop_tree(None, &scratch.marker(), grace).map_err(Error::from);
-        let removed =
-            removed.and_then(|()| self.remove_scratch(checked.record, checked.repository, &path));
-        if let Err(error) = removed {
-            progress.note(&format!(
-                "the worktree of the check stays at {}: {}",
-                path.display(),
-                error.told()
-            ));
-        }
+        self.leave_check_place(place, checked.repository, progress);
         passed
     }
 
@@ -120,8 +96,9 @@ impl Core {
         };
         let Checked { record, target, .. } = checked;
         progress.note(&format!(
-            "checking `{}` on top of `{target}`: {command}",
-            record.title
+            "checking `{}` on top of `{target}` in {}: {command}",
+            record.title,
+            checkout.dir.display()
         ));
         let limit = self.settings().land.check_timeout;
         let ended = supervise(checked, scratch, command, &log, limit, self, progress)?;
@@ -147,41 +124,6 @@ impl Core {
             ));
         }
         Ok(())
-    }
-
-    pub(super) fn remove_scratch(
-        &self,
-        record: &InstanceRecord,
-        repository: &Repo,
-        path: &Path,
-    ) -> Result<(), Error> {
-        let _lock = self.lock_repository(record, "land")?;
-        Ok(repository.remove_scratch(path)?)
-    }
-
-    pub(super) fn scratch_dir(&self) -> PathBuf {
-        self.home.state.join(SCRATCH)
-    }
-
-    /// Deletes the checkouts of checks whose process is gone.
-    pub(in crate::engine) fn sweep_scratch(&self) {
-        let entries = std::fs::read_dir(self.scratch_dir());
-        for entry in entries.into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let Some(id) = name.to_str().and_then(InstanceId::parse) else {
-                continue;
-            };
-            let dir = self.store.instance(&id);
-            let (Ok(_lock), Ok(record)) = (dir.try_lock_operation("sweep"), dir.record()) else {
-                continue;
-            };
-            let swept = Repo::discover(&record.repository.root)
-                .map_err(Error::from)
-                .and_then(|repository| self.remove_scratch(&record, &repository, &entry.path()));
-            if let Err(error) = swept {
-                tracing::debug!(error = %error.told(), instance = %id, "sweep a check's checkout");
-            }
-        }
     }
 }
 

@@ -5,13 +5,53 @@
 //! work that lands: an agent must not choose what runs here.
 
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 
 use crate::engine::base::{Core, Error, LandError, Progress};
 use crate::git::Repo;
 use crate::git::landing::{HookOutcome, Hooks, MadeCommit};
-use crate::model::{InstanceRecord, last_lines, printable};
+use crate::model::{InstanceId, InstanceRecord, last_lines, printable};
 
 const SHOWN_LINES: usize = 20;
+/// Where the checkouts of hooks are, below the state directory.
+const SCRATCH: &str = "scratch";
+
+impl Core {
+    fn remove_scratch(
+        &self,
+        record: &InstanceRecord,
+        repository: &Repo,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let _lock = self.lock_repository(record, "land")?;
+        Ok(repository.remove_scratch(path)?)
+    }
+
+    fn scratch_dir(&self) -> PathBuf {
+        self.home.state.join(SCRATCH)
+    }
+
+    /// Deletes the checkouts of hooks whose process is gone.
+    pub(in crate::engine) fn sweep_scratch(&self) {
+        let entries = std::fs::read_dir(self.scratch_dir());
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(id) = name.to_str().and_then(InstanceId::parse) else {
+                continue;
+            };
+            let dir = self.store.instance(&id);
+            let (Ok(_lock), Ok(record)) = (dir.try_lock_operation("sweep"), dir.record()) else {
+                continue;
+            };
+            let swept = Repo::discover(&record.repository.root)
+                .map_err(Error::from)
+                .and_then(|repository| self.remove_scratch(&record, &repository, &entry.path()));
+            if let Err(error) = swept {
+                tracing::debug!(error = %error.told(), instance = %id, "sweep a checkout of hooks");
+            }
+        }
+    }
+}
 
 /// Where and whether hooks run on the commits of one landing.
 pub(super) struct LandHooks<'a> {
@@ -76,7 +116,7 @@ impl<'a> LandHooks<'a> {
     fn run(
         &self,
         hooks: &Hooks,
-        path: &std::path::Path,
+        path: &Path,
         tree: &str,
         message: &str,
     ) -> Result<(String, String), Error> {

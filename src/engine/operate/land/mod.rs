@@ -1,6 +1,6 @@
 //! Brings the work of an instance onto another branch, and ends the instance.
 //!
-//! The result is computed from commits ([`result`]) and checked in a checkout of its own ([`check`]);
+//! The result is computed from commits ([`result`]) and checked ([`check`]) in a checkout of our own ([`place`]);
 //! until then nothing of the user's has changed. Then one journalled operation ends the instance and
 //! moves the target (`engine/operate/steps/landing.rs`).
 
@@ -8,6 +8,7 @@ mod check;
 mod hooks;
 pub(in crate::engine) mod options;
 pub(in crate::engine) mod order;
+mod place;
 mod result;
 mod source;
 mod target;
@@ -16,10 +17,10 @@ mod undo;
 use std::collections::HashMap;
 
 use crate::engine::base::{Core, Error, LandError, Progress, Scope};
-use crate::engine::operate::land::check::Checked;
 use crate::engine::operate::land::hooks::LandHooks;
 use crate::engine::operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
 use crate::engine::operate::land::order::LandOrder;
+use crate::engine::operate::land::place::Checked;
 use crate::engine::operate::land::result::{Computed, Request, compute};
 use crate::engine::operate::land::source::Source;
 use crate::engine::operate::land::target::LandTarget;
@@ -32,6 +33,7 @@ use crate::git::landing::Change;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{InstanceRecord, RestingState};
 
+pub(crate) use place::FreedCheckout;
 pub(crate) use undo::Unlanded;
 
 /// How often the result is computed again because the target was moved meanwhile.
@@ -76,11 +78,27 @@ impl Core {
             mut record,
             lock,
         } = self.lock_instance(given, Scope::Living, "land")?;
-        for _ in 1..ATTEMPTS {
+        // Held until the target has moved: a landing beside this one is checked on top of it.
+        let mut place = None;
+        let mut attempts = 1;
+        while attempts < ATTEMPTS {
             let repository = self.require_repository(&dir, &mut record, progress)?;
             let prepared =
                 self.prepare_landing(&record, &repository, options, Onto::Now, progress)?;
             if let Some(command) = &prepared.check {
+                let held = match &place {
+                    Some(held) => held,
+                    None => {
+                        let (held, waited) =
+                            self.hold_check_place(&repository, &prepared.target, progress)?;
+                        let held = place.insert(held);
+                        if waited {
+                            // The one that was waited for has moved the target, or this work has changed.
+                            continue;
+                        }
+                        held
+                    }
+                };
                 let checked = Checked {
                     dir: &dir,
                     record: &record,
@@ -88,7 +106,7 @@ impl Core {
                     target: &prepared.target,
                     commit: &prepared.computed.commit,
                 };
-                self.run_check(&checked, command, options.setup_consent, progress)?;
+                self.run_check(held, &checked, command, options.setup_consent, progress)?;
             }
             if progress.is_interrupted() {
                 return Err(Error::Interrupted);
@@ -111,6 +129,7 @@ impl Core {
                 Ok(record) => return Ok(self.landed(&record, prepared, &repository, false)),
                 Err(error) if was_moved(&error) => {
                     progress.note(&format!("{error}; trying again"));
+                    attempts += 1;
                     record = dir.record()?;
                 }
                 Err(error) => return Err(error),
