@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::word::word;
-use crate::engine::LandError;
+use crate::engine::{Bulk, Error, LandError, Landed};
 
 /// The error code for scripts, and the exit status.
 pub(super) fn kind(error: &LandError) -> (&'static str, u8) {
@@ -22,6 +22,7 @@ pub(super) fn kind(error: &LandError) -> (&'static str, u8) {
         LandError::FastForwardOnly { .. } => ("fast_forward_only", 6),
         LandError::CheckConsent { .. } => ("consent_needed", 1),
         LandError::CheckFailed { .. } => ("check_failed", 1),
+        LandError::FixInterrupted { .. } => ("interrupted", super::INTERRUPTED),
         LandError::HookFailed { .. } => ("hook_failed", 1),
         LandError::CheckoutDirty { .. } => ("checkout_dirty", 4),
         LandError::CheckoutBusy { .. } => ("checkout_busy", 4),
@@ -72,6 +73,10 @@ pub(super) fn hint(error: &LandError) -> String {
         LandError::CheckFailed { log, .. } => format!(
             "nothing was changed; all of its output is in {}; `--fix 1` tells the agent and tries again",
             log.display()
+        ),
+        LandError::FixInterrupted { title } => format!(
+            "nothing was landed, and the agent goes on; when it is done (`biv wait {} --for idle`) land it again",
+            word(title)
         ),
         LandError::HookFailed { .. } => {
             "nothing was changed; correct it, or land without hooks: `--no-hooks`".to_owned()
@@ -140,4 +145,35 @@ pub(super) fn appendix(error: &LandError) -> Option<String> {
         } => Some(format!("the commit that does not fit: {subject}")),
         _ => None,
     }
+}
+
+/// What to do about several of which some have not landed. Those that have landed are ended, and cannot be
+/// named again.
+pub(super) fn hints_of_several(bulk: &Bulk<Landed>) -> Vec<String> {
+    let interrupted = |error: &Error| super::kind(error.innermost()).1 == super::INTERRUPTED;
+    let rest: Vec<String> = bulk
+        .failures
+        .iter()
+        .map(|failure| word(&failure.title))
+        .collect();
+    let rest = rest.join(" ");
+    let failed = |error: &Error| !interrupted(error);
+    if let Some(first) = bulk.failures.iter().find(|one| failed(&one.error)) {
+        return vec![format!(
+            "correct `{}`, then land what is left: {rest}",
+            first.title
+        )];
+    }
+    let told = bulk
+        .failures
+        .iter()
+        .filter_map(|one| match one.error.innermost() {
+            Error::Land(LandError::FixInterrupted { title }) => Some(format!(
+                "the agent of `{title}` was told, and goes on: `biv wait {} --for idle`",
+                word(title)
+            )),
+            _ => None,
+        });
+    let again = format!("nothing has to be corrected; to go on, land what is left: {rest}");
+    told.chain([again]).collect()
 }

@@ -89,6 +89,7 @@ impl Report {
                 "landed": bulk.done,
                 "failures": report.details.as_ref().map(|details| details["failures"].clone()),
             })),
+            hints: land::hints_of_several(bulk),
             ..report
         })
     }
@@ -160,6 +161,9 @@ impl From<Error> for Report {
     }
 }
 
+/// As a shell says it of a program that Ctrl+C has ended.
+const INTERRUPTED: u8 = 130;
+
 /// The error code for scripts, and the exit status.
 fn kind(error: &Error) -> (&'static str, u8) {
     match error {
@@ -213,7 +217,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::Space { .. } => ("disk_full", 1),
         Error::SnapshotDiffers { .. } => ("snapshot_differs", 1),
         Error::Cancelled => ("cancelled", 1),
-        Error::Interrupted => ("interrupted", 130),
+        Error::Interrupted => ("interrupted", INTERRUPTED),
         Error::Unsent => ("unsent", 1),
         Error::Vault { .. } | Error::Fact(_) => ("state", 1),
         Error::WorktreeMissing { .. } => ("worktree_missing", 1),

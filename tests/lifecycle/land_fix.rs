@@ -1,6 +1,9 @@
 //! Landing with corrections: the agent is told what is wrong, works, and landing is tried again.
 
-use crate::support::{Camp, Instance, Repository};
+use std::path::Path;
+use std::process::Child;
+
+use crate::support::{Camp, Instance, Repository, until};
 
 /// An instance whose agent runs commands without asking, and which has written a line into `list.txt`.
 fn start(camp: &Camp, repository: &Repository, title: &str) -> Instance {
@@ -83,6 +86,93 @@ fn a_check_that_keeps_failing_is_tried_no_more_often_than_asked() {
     assert_eq!(told, 2, "{prompts:?}");
     assert_eq!(repository.git(&["rev-parse", "main"]), before);
     assert_eq!(camp.show(&instance)["state"], "running");
+}
+
+fn said(file: &Path) -> String {
+    std::fs::read_to_string(file).unwrap_or_default()
+}
+
+fn interrupt(child: &mut Child) -> Option<i32> {
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    child.wait().unwrap().code()
+}
+
+#[test]
+fn only_questions_that_nobody_else_answers_are_told_as_yours() {
+    for autoyes in [true, false] {
+        let camp = Camp::new();
+        let repository = camp.repository("app");
+        // Without `/allow` it asks before it runs anything.
+        let instance = camp.start(&repository, "one", &[]);
+        instance.wait_idle(&camp);
+        if autoyes {
+            drop(camp.biv(["autoyes", "one", "on", "--for", "1h"]).run().ok());
+        }
+        repository
+            .seen_from(&instance.worktree)
+            .write("more.txt", "more\n");
+        let told = camp.root().join("told");
+        let land = camp.biv(["land", "--fix", "1", "one"]);
+        let mut child = land.in_background_into(&told);
+        if !autoyes {
+            until("the user is told", || said(&told).contains("waits for you"));
+            drop(camp.biv(["answer", "one", "yes"]).run().ok());
+        }
+        assert!(child.wait().unwrap().success(), "{}", said(&told));
+        let told = said(&told);
+        let yours = told.matches("`one` waits for you").count();
+        assert_eq!(yours, usize::from(!autoyes), "{told}");
+        assert_eq!(repository.git(&["show", "main:more.txt"]), "more");
+    }
+}
+
+#[test]
+fn after_an_interrupt_no_agent_is_told_anything_and_the_state_is_said() {
+    let camp = Camp::new().with("BIV_DEMO_THINK_MS", "60000");
+    let repository = camp.repository("app");
+    let _one = start(&camp, &repository, "one");
+    let two = start(&camp, &repository, "two");
+    let three = start(&camp, &repository, "three");
+    let before = |instance: &Instance| instance.prompts(&camp).len();
+    let (of_two, of_three) = (before(&two), before(&three));
+    // The agent of the second was told, and thinks; the third would have to be told too.
+    let told = camp.root().join("told");
+    let mut child = camp
+        .biv(["land", "--fix", "1", "one", "two", "three"])
+        .in_background_into(&told);
+    two.wait_for(&camp, "activity", "busy");
+    assert_eq!(interrupt(&mut child), Some(130), "{}", said(&told));
+    let text = said(&told);
+    assert!(text.contains("landed 1 of 3"), "{text}");
+    assert!(
+        text.contains("the agent of `two` was told, and goes on"),
+        "{text}"
+    );
+    assert!(text.contains("land what is left: two three"), "{text}");
+    assert!(text.contains("nothing has to be corrected"), "{text}");
+    assert_eq!(before(&two), of_two + 1);
+    assert_eq!(before(&three), of_three);
+    assert_eq!(camp.show(&two)["activity"], "busy", "it goes on");
+
+    // During a check that fails because it is ended: nobody is told of the failure.
+    let begun = camp.root().join("begun");
+    let check = format!("touch '{}'; sleep 4716", begun.display());
+    let four = camp.start(&repository, "four", &["-p", "/allow"]);
+    four.wait_idle(&camp);
+    let checkout = repository.seen_from(&four.worktree);
+    checkout.write("four.txt", "4\n");
+    checkout.commit("four");
+    let prompts = before(&four);
+    let land = ["land", "--fix", "2", "--check", &check, "four", "three"];
+    let mut child = camp.biv(land).in_background_into(&told);
+    until("the check runs", || begun.exists());
+    assert_eq!(interrupt(&mut child), Some(130), "{}", said(&told));
+    let text = said(&told);
+    assert!(text.contains("land what is left: four three"), "{text}");
+    assert!(!text.contains("was told"), "{text}");
+    assert_eq!(before(&four), prompts);
+    assert_eq!(before(&three), of_three);
 }
 
 /// A day's end: ten instances, two of them in conflict with those before, and a check that runs what landed.

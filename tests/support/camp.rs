@@ -400,6 +400,16 @@ impl Call<'_> {
 
     /// Makes the call in a process group of its own and does not wait for it.
     pub(crate) fn in_background(self) -> std::process::Child {
+        self.spawned(Stdio::null(), Stdio::null())
+    }
+
+    /// The same; what it says goes into a file.
+    pub(crate) fn in_background_into(self, file: &Path) -> std::process::Child {
+        let said = std::fs::File::create(file).unwrap();
+        self.spawned(said.try_clone().unwrap().into(), said.into())
+    }
+
+    fn spawned(self, stdout: Stdio, stderr: Stdio) -> std::process::Child {
         use std::os::unix::process::CommandExt;
         let (program, first) = self.camp.program();
         Command::new(program)
@@ -409,8 +419,8 @@ impl Call<'_> {
             .env_clear()
             .envs(self.environment)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stdout(stdout)
+            .stderr(stderr)
             .process_group(0)
             .spawn()
             .expect("the program runs")

@@ -1,9 +1,14 @@
 //! Writes and reads the audit of autoyes.
 
+use std::time::Duration;
+
 use crate::engine::base::{Core, Error, Scope, now};
-use crate::model::InstanceRecord;
+use crate::model::{InstanceId, InstanceRecord, Timestamp};
 use crate::policy::{Decision, PastDecision, Request, Ruling, redacted};
 use crate::store::{Audit, AuditEntry};
+
+/// A request by hook is decided on before its dialog is seen, at most this long.
+const HOOK_BEFORE_DIALOG: Duration = Duration::from_secs(5);
 
 /// The outcomes of a decision, as the audit names them.
 pub(super) mod outcome {
@@ -133,6 +138,15 @@ pub(super) fn past(entries: &[AuditEntry]) -> Vec<PastDecision> {
 }
 
 impl Core {
+    /// Whether the last decision about an instance left a question to the user, and is about one that was seen
+    /// at this time. Where that cannot be read, nothing is known to be left.
+    pub(in crate::engine) fn autoyes_left(&self, id: &InstanceId, seen: Timestamp) -> bool {
+        let entries = self.store.audit().recent(id).unwrap_or_default();
+        let last = entries.last().filter(|last| last.outcome == outcome::LEFT);
+        // A hook is asked before its dialog is drawn.
+        last.is_some_and(|last| last.at.until(seen) <= HOOK_BEFORE_DIALOG)
+    }
+
     /// What autoyes has decided, of one instance or of all, and whether the log is whole.
     pub(crate) fn audit(&self, given: Option<&str>) -> Result<Audit, Error> {
         let mut audit = self.store.audit().read()?;

@@ -52,6 +52,8 @@ pub(crate) enum LandError {
         output: String,
         log: PathBuf,
     },
+    #[error("interrupted while the agent of `{title}` corrects its work")]
+    FixInterrupted { title: Title },
     #[error("the hook {hook} of the repository refused the landing of `{title}`")]
     HookFailed {
         title: Title,

@@ -4,17 +4,19 @@
 use std::time::{Duration, Instant};
 
 use crate::engine::base::view::InstanceView;
-use crate::engine::base::{Core, Error, LandError, Progress};
+use crate::engine::base::{Core, Error, LandError, Progress, now};
 use crate::engine::operate::land::options::{LandHow, LandOptions, Landed};
 use crate::engine::operate::options::ResumeOptions;
 use crate::engine::typing::delivery::Wording;
-use crate::model::{Activity, InstanceId, State};
+use crate::model::{Activity, InstanceId, State, Timestamp};
 
 /// How long an agent must stay idle, because it may just have got the prompt.
 const HOLD: Duration = Duration::from_millis(1500);
 const PROBE: Duration = Duration::from_millis(200);
-/// A question that is still open after this long is for the user: autoyes answers sooner.
-const FOR_USER: Duration = Duration::from_secs(5);
+/// Dialogs flicker. One that stays this long is a question.
+const STAYS: Duration = Duration::from_secs(1);
+/// A question that autoyes has not decided on after this long is for the user, whatever keeps it.
+const UNDECIDED: Duration = Duration::from_secs(60);
 
 impl Core {
     /// Lands an instance. Up to `fixes` times its agent is told what is wrong.
@@ -42,11 +44,22 @@ impl Core {
             }
             progress.note(&format!("{error}; the agent is told"));
             let view = self.show(id.as_str())?;
-            if matches!(view.state, State::Completed | State::Failed) {
+            if view.state != State::Running {
                 self.resume(id.as_str(), &ResumeOptions::quiet(), progress)?;
+                self.await_rest(id, progress)?;
+            }
+            // That may have taken a while. After Ctrl+C no agent is told anything.
+            if progress.is_interrupted() {
+                return Err(Error::Interrupted);
             }
             self.send_now(id.as_str(), &prompt, Wording::Text, progress)?;
-            self.await_rest(id, progress)?;
+            self.await_rest(id, progress).map_err(|error| match error {
+                Error::Interrupted => {
+                    let title = view.title.clone();
+                    LandError::FixInterrupted { title }.into()
+                }
+                other => other,
+            })?;
             progress.note(&format!(
                 "the agent of `{}` is done; trying again",
                 view.title
@@ -59,8 +72,7 @@ impl Core {
     /// to answer, however long that takes.
     fn await_rest(&self, id: &InstanceId, progress: &mut dyn Progress) -> Result<(), Error> {
         let mut idle_since: Option<Instant> = None;
-        let mut asks_since: Option<Instant> = None;
-        let mut told = false;
+        let mut asks: Option<OpenQuestion> = None;
         progress.waiting("its agent works");
         loop {
             if progress.is_interrupted() {
@@ -79,16 +91,45 @@ impl Core {
                 }
                 _ => idle_since = None,
             }
-            if !waits_for_user(&view) {
-                asks_since = None;
-            } else if asks_since.get_or_insert_with(Instant::now).elapsed() >= FOR_USER && !told {
-                let title = &view.title;
-                progress.note(&format!(
-                    "`{title}` waits for you: `biv answer {title}`, or `biv attach {title}` in another terminal"
-                ));
-                told = true;
+            if waits_for_user(&view) {
+                let question = asks.get_or_insert_with(OpenQuestion::now);
+                if !question.told && self.is_for_user(&view, question) {
+                    let title = &view.title;
+                    progress.note(&format!(
+                        "`{title}` waits for you: `biv answer {title}`, or `biv attach {title}` in another terminal"
+                    ));
+                    question.told = true;
+                }
+            } else {
+                asks = None;
             }
             std::thread::sleep(PROBE);
+        }
+    }
+
+    /// Whether nobody but the user will answer: autoyes is off, or has left it to them.
+    fn is_for_user(&self, view: &InstanceView, question: &OpenQuestion) -> bool {
+        let open = question.since.elapsed();
+        if !view.autoyes {
+            return open >= STAYS;
+        }
+        open >= UNDECIDED || self.autoyes_left(&view.id, question.at)
+    }
+}
+
+/// A question of the agent that is on its screen.
+struct OpenQuestion {
+    since: Instant,
+    at: Timestamp,
+    told: bool,
+}
+
+impl OpenQuestion {
+    fn now() -> Self {
+        Self {
+            since: Instant::now(),
+            at: now(),
+            told: false,
         }
     }
 }
