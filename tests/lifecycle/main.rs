@@ -21,6 +21,7 @@ mod land_cases;
 mod land_checkout;
 mod land_checks;
 mod land_fix;
+mod land_refusals;
 mod land_settings;
 mod many;
 mod merge_request;
