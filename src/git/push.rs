@@ -1,6 +1,6 @@
 //! Pushing a branch to the remote of its repository.
 //!
-//! This one call runs with the user's hooks, transports and credentials. It has no terminal, so
+//! Calls that reach a remote run with the user's hooks, transports and credentials. They have no terminal, so
 //! nothing may ask for a password.
 
 use std::time::Duration;
@@ -10,6 +10,18 @@ use crate::process::Command;
 
 /// Long enough for a slow line and a large branch.
 const DEADLINE: Duration = Duration::from_secs(600);
+
+/// Variables that select another repository, or parts of one.
+const SELECTING: [&str; 8] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_COMMON_DIR",
+    "GIT_NAMESPACE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+];
 
 impl Repo {
     /// Where a branch is pushed to: where it was before, else where this repository pushes, else
@@ -37,25 +49,30 @@ impl Repo {
 
     /// Pushes what is committed on a branch, under its own name. Never by force.
     pub(crate) fn push(&self, remote: &str, branch: &str) -> Result<(), GitError> {
-        let mut command = Command::new("git")
+        let name = format!("refs/heads/{branch}");
+        self.transport("git")?
+            .args(["push", "--quiet", "--set-upstream", "--", remote])
+            .arg(format!("{name}:{name}"))
+            .run()?;
+        Ok(())
+    }
+
+    /// A call with the user's hooks, transports and credentials, in which nothing may ask.
+    pub(super) fn transport(&self, program: &str) -> Result<Command, GitError> {
+        let mut command = Command::new(program)
             .directory(self.root())
             .env("LC_ALL", "C")
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("GIT_ASKPASS", "true")
             .env("SSH_ASKPASS_REQUIRE", "never")
             .deadline(DEADLINE);
-        for variable in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"] {
+        for variable in SELECTING {
             command = command.env_remove(variable);
         }
         if std::env::var_os("GIT_SSH_COMMAND").is_none() && !self.has_ssh_command()? {
             command = command.env("GIT_SSH_COMMAND", "ssh -o BatchMode=yes");
         }
-        let name = format!("refs/heads/{branch}");
-        command
-            .args(["push", "--quiet", "--set-upstream", "--", remote])
-            .arg(format!("{name}:{name}"))
-            .run()?;
-        Ok(())
+        Ok(command)
     }
 
     fn has_ssh_command(&self) -> Result<bool, GitError> {
