@@ -5,10 +5,10 @@ use clap::{Parser, Subcommand};
 use super::common::Common;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, events, exec, export, gc, host, import, kill, land, list, log, man,
-    move_there, moving, new, new_on_host, path, pause, peek, policy, pull_request, push, queue,
-    rename, repo, restart, resume, review, run, runs, seal, search, send, show, snapshots, status,
-    timeout, undo_kill, usage, wait,
+    detect, diff, doctor, events, exec, export, exports, gc, host, import, kill, land, list, log,
+    man, move_there, moving, new, new_on_host, path, pause, peek, policy, pull_request, push,
+    queue, rename, repo, restart, resume, review, run, runs, seal, search, send, show, snapshots,
+    status, timeout, undo_kill, usage, wait,
 };
 
 /// Run many coding agents side by side, pause them and lose nothing
@@ -130,6 +130,9 @@ pub(super) enum Command {
     /// Says or changes who has an instance
     #[command(name = "__lease", hide = true)]
     Lease(move_there::LeaseArgs),
+    /// Keeps exports for another machine
+    #[command(name = "__exports", hide = true)]
+    Exports(exports::ExportsArgs),
     /// Asks all hosts and keeps their answers
     #[command(name = "__renew-hosts", hide = true)]
     RenewHosts,

@@ -14,12 +14,15 @@ use super::words;
 use crate::engine::{Arrived, Engine, ImportOptions, ImportReport};
 use crate::model::printable_line;
 
-/// Import an instance from a file, or the sessions of another tool
+/// Import an instance from a file or a remote, or the sessions of another tool
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// A file that `biv export` wrote (`-`: standard input), or `claude-squad`
-    #[arg(value_name = "FILE|claude-squad")]
-    pub from: PathBuf,
+    /// A file that `biv export` wrote (`-`: standard input), or `claude-squad`; with --from the instance
+    #[arg(value_name = "FILE|claude-squad", required_unless_present = "remote")]
+    pub what: Option<PathBuf>,
+    /// Where `biv export --to` has put it: a git remote, a directory, or a host
+    #[arg(long = "from", value_name = "REMOTE")]
+    pub remote: Option<String>,
     /// The repository that it arrives in [default: the one you are in]
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
@@ -51,7 +54,7 @@ const CLAUDE_SQUAD: &str = "claude-squad";
 
 impl ImportArgs {
     fn of_another_tool(&self) -> bool {
-        self.from.as_os_str() == CLAUDE_SQUAD
+        self.remote.is_none() && self.what.as_ref().is_some_and(|what| what == CLAUDE_SQUAD)
     }
 
     /// Whether nothing is written.
@@ -80,9 +83,23 @@ pub(super) fn run(args: &ImportArgs, engine: &Engine, output: &Output) -> Comman
         branch: args.branch.clone(),
         nested: args.with_nested,
         key: args.key.clone(),
+        id: None,
     };
     let mut progress = StepLine::new(output, "import");
-    let arrived = engine.import_file(&args.from, &options, &mut progress)?;
+    let arrived = match (&args.remote, &args.what) {
+        (Some(remote), what) => {
+            let remote = engine.remote_for_import(&options.repository, remote)?;
+            let instance = what.as_ref().map(|what| what.to_string_lossy());
+            engine.import_from(&remote, instance.as_deref(), &options, &mut progress)?
+        }
+        (None, Some(file)) => engine.import_file(file, &options, &mut progress)?,
+        (None, None) => {
+            return Err(Report::usage(
+                "it is not said what is imported",
+                "`biv import FILE`, or `biv import --from REMOTE`",
+            ));
+        }
+    };
     drop(progress);
     Ok(output.done(&arrived, || arrival(&arrived)))
 }

@@ -18,8 +18,8 @@ use super::table::set_columns;
 use super::targets::Targets;
 use super::{
     adopt, agents, answer, attach, audit, autoyes, compact, completions, config, daemon, demo,
-    detect, diff, doctor, elsewhere, events, exec, export, gc, help, hook, host, import, kill,
-    land, list, log, man, move_there, moving, new, new_on_host, path, pause, peek, policy,
+    detect, diff, doctor, elsewhere, events, exec, export, exports, gc, help, hook, host, import,
+    kill, land, list, log, man, move_there, moving, new, new_on_host, path, pause, peek, policy,
     pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search,
     send, show, snapshots, status, timeout, ui, undo_kill, usage as usage_of, wait,
 };
@@ -142,6 +142,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Move(args)) => moving::run(&args, &engine()?, output),
         Some(Command::Drain(args)) => moving::drain(&args, &engine()?, output),
         Some(Command::Arrive(args)) => move_there::arrive(&args, &engine()?, output),
+        Some(Command::Exports(args)) => exports::run(&args, &engine()?, output),
         Some(Command::Depart(args)) => move_there::depart(&args, &engine()?, output),
         Some(Command::Lease(args)) => move_there::lease(&args, &engine()?, output),
         Some(Command::Host(args)) => host::run(&args, &engine()?, output),

@@ -27,6 +27,7 @@ mod events;
 mod everywhere;
 mod exec;
 mod export;
+mod exports;
 mod gc;
 mod help;
 mod hook;

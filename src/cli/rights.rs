@@ -22,6 +22,7 @@ pub(super) fn requested_verb(command: Option<&Command>) -> (Verb, Vec<String>) {
         | Command::Drain(_)
         | Command::Arrive(_)
         | Command::Depart(_)
+        | Command::Exports(_)
         | Command::Lease(_) => (Verb::Move, none),
         Command::Attach(args) => (Verb::Attach, vec![args.instance.instance.clone()]),
         Command::Shell(args) => (Verb::Attach, vec![args.instance.instance.clone()]),

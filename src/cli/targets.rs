@@ -91,6 +91,7 @@ impl Targets<'_> {
             | Command::Drain(_)
             | Command::Arrive(_)
             | Command::Depart(_)
+            | Command::Exports(_)
             | Command::Lease(_)
             | Command::DemoAgent(_) => return Targets::None,
         };

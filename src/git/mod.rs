@@ -20,6 +20,7 @@ pub(crate) mod landing;
 mod listing;
 pub(crate) mod patch;
 mod push;
+mod remote_files;
 mod repository;
 mod untracked;
 mod worktree;
@@ -35,6 +36,7 @@ pub(crate) use forge::{
 };
 pub(crate) use identity::Relocation;
 pub(crate) use ignored::{ignored_in, is_tracked};
+pub(crate) use remote_files::{Direction, RemoteFile, RemoteFiles, is_repository};
 pub(crate) use repository::Repo;
 pub(crate) use untracked::untracked;
 pub(crate) use worktree::{

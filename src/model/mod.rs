@@ -7,6 +7,7 @@ mod activity;
 mod autoyes;
 mod columns;
 mod event;
+mod export_name;
 mod ids;
 mod instance;
 mod landing;
@@ -27,6 +28,7 @@ pub(crate) use activity::Activity;
 pub(crate) use autoyes::AutoyesSwitch;
 pub(crate) use columns::{clusters, columns, cut};
 pub(crate) use event::{Event, EventKind};
+pub(crate) use export_name::{ExportName, Unfound};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};
 pub(crate) use instance::{
     AgentPlace, Base, Branch, DiffStat, InstanceRecord, Pause, PauseReason, Repository, Worktree,

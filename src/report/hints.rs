@@ -246,6 +246,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::Conflict { .. } => conflict_hint(""),
         Error::Land(error) => super::land::hint(error),
         Error::Host(error) => super::host::hint(error),
+        Error::Remote(error) => super::remote::hint(error),
         Error::Survivors(_) => {
             "they are stuck in the kernel, perhaps on a dead network mount; run `biv doctor`"
                 .to_owned()

@@ -3,6 +3,7 @@
 mod hints;
 mod host;
 mod land;
+mod remote;
 mod word;
 
 use std::error::Error as _;
@@ -231,6 +232,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         }
         Error::Land(error) => land::kind(error),
         Error::Host(error) => host::kind(error),
+        Error::Remote(error) => remote::kind(error),
         Error::Inside { .. } => ("inside_instance", 1),
         Error::DaemonNotStarted { .. } => ("daemon", 1),
         Error::Survivors(_) => ("survivors", 1),

@@ -3,6 +3,7 @@
 
 mod commits;
 mod drain;
+mod exports;
 mod fleet;
 mod lease;
 mod moving;

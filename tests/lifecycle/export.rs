@@ -144,7 +144,7 @@ fn only_the_owner_of_the_key_can_read_an_export() {
 }
 
 /// Makes an ssh key of the user; returns the private one.
-fn key(camp: &Camp, name: &str) -> std::path::PathBuf {
+pub(crate) fn key(camp: &Camp, name: &str) -> std::path::PathBuf {
     let directory = camp.root().join("user/.ssh");
     std::fs::create_dir_all(&directory).unwrap();
     let path = directory.join(name);

@@ -10,6 +10,7 @@ mod create;
 mod daily;
 mod environment;
 mod export;
+mod export_remote;
 mod formats;
 mod homes;
 mod import;

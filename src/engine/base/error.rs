@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::agents::{CatalogError, UnknownAgent};
 use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::engine::base::land_error::LandError;
+use crate::engine::base::remote_error::RemoteError;
 use crate::engine::base::rights::Verb;
 use crate::git::GitError;
 use crate::hosts::HostError;
@@ -257,6 +258,8 @@ pub(crate) enum Error {
     DaemonNotStarted { log: PathBuf },
     #[error(transparent)]
     Land(#[from] LandError),
+    #[error(transparent)]
+    Remote(#[from] RemoteError),
     #[error(transparent)]
     Host(#[from] HostError),
     #[error(transparent)]

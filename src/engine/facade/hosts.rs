@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::engine::*;
-use crate::model::InstanceId;
+use crate::model::{ExportName, InstanceId};
 
 impl Engine {
     pub(crate) fn host_names(&self) -> Vec<HostName> {
@@ -117,6 +117,62 @@ impl Engine {
         input: impl std::io::Read,
     ) -> Result<RepositoryThere, Error> {
         self.core.receive(key, receive, input)
+    }
+
+    /// What `--to` means for an instance: a git remote, a directory or a host.
+    pub(crate) fn remote_for_export(&self, instance: &str, given: &str) -> Result<Remote, Error> {
+        self.core.remote_for_export(instance, given)
+    }
+
+    /// What `--from` means in a repository.
+    pub(crate) fn remote_for_import(
+        &self,
+        repository: &Path,
+        given: &str,
+    ) -> Result<Remote, Error> {
+        self.core.remote_for_import(repository, given)
+    }
+
+    /// Puts an export on a remote, encrypted.
+    pub(crate) fn export_to(
+        &self,
+        prepared: &PreparedExport,
+        remote: &Remote,
+        key: Option<&Path>,
+        replace: bool,
+    ) -> Result<Exported, Error> {
+        self.core.export_to(prepared, remote, key, replace)
+    }
+
+    /// An instance arrives from a remote, paused: the one of this name, or the only one.
+    pub(crate) fn import_from(
+        &self,
+        remote: &Remote,
+        given: Option<&str>,
+        options: &ImportOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        self.core.import_from(remote, given, options, progress)
+    }
+
+    /// The exports that other machines have put here.
+    pub(crate) fn exports_here(&self) -> Result<Vec<ExportName>, Error> {
+        self.core.exports_here()
+    }
+
+    /// Keeps the export of another machine.
+    pub(crate) fn keep_export(
+        &self,
+        name: &ExportName,
+        hash: &str,
+        replace: bool,
+        content: &mut dyn std::io::Read,
+    ) -> Result<(), Error> {
+        self.core.keep_export(name, hash, replace, content)
+    }
+
+    pub(crate) fn open_export(&self, name: &ExportName) -> Result<std::fs::File, Error> {
+        self.core.open_export(name)
     }
 
     /// Moves an instance to a host, or ends a move there that was cut off.

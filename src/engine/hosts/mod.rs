@@ -3,6 +3,7 @@
 pub(crate) mod carry;
 pub(crate) mod drain;
 pub(crate) mod events;
+pub(crate) mod exports;
 pub(crate) mod fleet;
 pub(crate) mod moving;
 pub(crate) mod reach;

@@ -4,7 +4,7 @@
 //! more than a hundred packages, and takes the passphrase of a key itself.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -43,6 +43,17 @@ pub(super) fn encrypt(plain: &mut File, into: &Path, key: Option<&Path>) -> Resu
         .arg("--output")
         .arg(into);
     run(&command, plain, |message| Error::NotEncrypted { message })
+}
+
+/// Whether a file is encrypted; it is read from its beginning afterwards.
+pub(in crate::engine) fn is_encrypted(file: &mut File) -> std::io::Result<bool> {
+    let mut begins = Vec::new();
+    file.rewind()?;
+    Read::by_ref(file)
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut begins)?;
+    file.rewind()?;
+    Ok(begins == MAGIC)
 }
 
 /// An export as it can be read: decrypted where it was encrypted, into a file of this directory that has no

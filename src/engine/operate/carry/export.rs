@@ -68,20 +68,29 @@ impl PreparedExport {
         let mut file = tempfile::NamedTempFile::new_in(above).map_err(failed)?;
         let exported = match secrecy {
             Secrecy::Plain => self.write(file.as_file_mut())?,
-            Secrecy::Key(key) => {
-                // Without a name, so that nothing is left of the plain text whatever happens.
-                let mut plain = tempfile::tempfile_in(above).map_err(failed)?;
-                let exported = self.write(&mut plain)?;
-                plain.rewind().map_err(failed)?;
-                encrypt(&mut plain, file.path(), key.as_deref())?;
-                let bytes = file.as_file().metadata().map_err(failed)?.len();
-                Exported { bytes, ..exported }
-            }
+            Secrecy::Key(key) => self.write_encrypted(file.path(), key.as_deref())?,
         };
         file.as_file().sync_all().map_err(failed)?;
         file.persist_noclobber(&whole)
             .map_err(|error| failed(error.error))?;
         Ok(exported)
+    }
+
+    /// Writes it into an empty file, encrypted.
+    pub(in crate::engine) fn write_encrypted(
+        &self,
+        path: &Path,
+        key: Option<&Path>,
+    ) -> Result<Exported, Error> {
+        let failed = |error| Error::files("write", path)(error);
+        let above = path.parent().unwrap_or(path);
+        // Without a name, so that nothing is left of the plain text whatever happens.
+        let mut plain = tempfile::tempfile_in(above).map_err(failed)?;
+        let exported = self.write(&mut plain)?;
+        plain.rewind().map_err(failed)?;
+        encrypt(&mut plain, path, key)?;
+        let bytes = path.metadata().map_err(failed)?.len();
+        Ok(Exported { bytes, ..exported })
     }
 
     /// Writes it into any pipe.

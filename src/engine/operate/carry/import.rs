@@ -34,6 +34,8 @@ pub(crate) struct ImportOptions {
     pub nested: bool,
     /// The private key for an encrypted export; the user's own ssh key if None.
     pub key: Option<PathBuf>,
+    /// The only instance that it may be.
+    pub id: Option<InstanceId>,
 }
 
 /// An instance that has arrived.
@@ -80,18 +82,18 @@ impl Core {
         } else {
             Box::new(File::open(path).map_err(Error::files("read", path))?)
         };
-        let mut input = opened(input, options.key.as_deref(), &self.home.state)?;
-        self.import_export(&mut input, options, progress)
+        self.import_export(input, options, progress)
     }
 
-    /// Reads an export, checks it, and unpacks it under the journal.
-    pub(crate) fn import_export(
+    /// Decrypts an export where that is needed, checks it, and unpacks it under the journal.
+    pub(in crate::engine) fn import_export(
         &self,
-        input: &mut (dyn Read + Send),
+        input: Box<dyn Read + Send>,
         options: &ImportOptions,
         progress: &mut dyn Progress,
     ) -> Result<Arrived, Error> {
-        self.import_leased(input, options, None, progress)
+        let mut input = opened(input, options.key.as_deref(), &self.home.state)?;
+        self.import_leased(&mut input, options, None, progress)
     }
 
     /// The same for an instance that another machine has until it hands it over. The lease is made of the
@@ -109,6 +111,10 @@ impl Core {
         let parts = incoming.parts()?;
         let luggage = Luggage::sorted(&parts)?;
         let brought = record_in(&parts)?;
+        if options.id.as_ref().is_some_and(|id| *id != brought.id) {
+            let problem = "it is of another instance than its name says".to_owned();
+            return Err(GitError::ExportRefused { problem }.into());
+        }
         let provider = self.catalog.require(&brought.agent)?;
         let mut notes = notes(&incoming, &brought, provider)?;
         let (manifest, bytes) = (incoming.hash.clone(), incoming.bytes);

@@ -8,6 +8,7 @@ pub(in crate::engine) mod departure;
 pub(in crate::engine) mod encryption;
 pub(in crate::engine) mod export;
 pub(in crate::engine) mod import;
+pub(in crate::engine) mod kept;
 pub(in crate::engine) mod lease;
 pub(in crate::engine) mod offered;
 pub(in crate::engine) mod parts;

@@ -74,6 +74,7 @@ impl Core {
             branch: None,
             nested: offer.nested,
             key: None,
+            id: None,
         };
         let lease = |parts, branch| offer.lease(parts, branch);
         self.import_leased(input, &options, Some(&lease), progress)
