@@ -28,7 +28,12 @@ pub(super) enum HostAction {
     #[command(visible_alias = "ls")]
     List,
     /// Forget a host; nothing on it is changed
-    Remove { name: String },
+    Remove {
+        name: String,
+        /// Also if it has instances that were moved there
+        #[arg(long)]
+        force: bool,
+    },
     /// Say whether a host can be reached, and what it lacks
     Check { name: String },
     /// Send this program to a host of the same platform
@@ -60,9 +65,9 @@ pub(super) fn run(args: &HostArgs, engine: &Engine, output: &Output) -> CommandR
     match &args.action {
         HostAction::Add(args) => add(args, engine, output),
         HostAction::List => list(engine, output),
-        HostAction::Remove { name } => {
+        HostAction::Remove { name, force } => {
             let name = parsed(name)?;
-            engine.remove_host(&name)?;
+            engine.remove_host(&name, *force)?;
             Ok(output.done(&json!({ "removed": name }), || {
                 format!("Forgot the host `{name}`; what runs there keeps running.")
             }))

@@ -175,10 +175,35 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             .map(|code| code.to_string())
             .unwrap_or_default(),
     );
+    line("lease", lease(view));
     line("id", view.id.to_string());
     line("run", view.run_id.to_string());
     line("last line", view.last_line.clone().unwrap_or_default());
     text
+}
+
+/// Which machine has an instance that has moved, and by which hand-over.
+fn lease(view: &InstanceView) -> String {
+    let Some(number) = view.lease else {
+        return String::new();
+    };
+    let holder = match &view.away {
+        None => "this machine has it".to_owned(),
+        Some(away) => {
+            let whose = match (&away.host, &away.instance) {
+                (Some(host), Some(there)) if *there != view.id => {
+                    format!("the host `{host}`, as {there}")
+                }
+                (Some(host), _) => format!("the host `{host}`"),
+                (None, _) => "another machine".to_owned(),
+            };
+            match away.unfinished {
+                true => format!("a move from or to {whose} has not ended"),
+                false => format!("{whose} has it"),
+            }
+        }
+    };
+    printable_line(&format!("number {number}: {holder}"))
 }
 
 fn sizes(size: SizeView) -> String {

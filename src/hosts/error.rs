@@ -12,6 +12,8 @@ pub(crate) enum HostError {
     Name(#[from] HostNameError),
     #[error("there is no host `{name}`")]
     NoSuchHost { name: HostName, known: Vec<String> },
+    #[error("the host `{name}` has instances of this machine: {}", titles.join(", "))]
+    HasInstances { name: HostName, titles: Vec<String> },
     #[error("there is a host `{name}` already")]
     NameTaken { name: HostName },
     #[error("`{given}` is an instance here, and could be `{instance}` on the host `{host}`")]

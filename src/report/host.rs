@@ -8,6 +8,7 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
         HostError::Name(_) => ("usage", 2),
         HostError::NoSuchHost { .. } => ("no_such_host", 3),
         HostError::TwoMeanings { .. } => ("ambiguous", 3),
+        HostError::HasInstances { .. } => ("host_has_instances", 4),
         HostError::NameTaken { .. } => ("host_taken", 1),
         HostError::File { .. } => ("configuration", 1),
         HostError::NoTerminalCommand { .. } => ("no_terminal", 1),
@@ -46,6 +47,11 @@ pub(super) fn hint(error: &HostError) -> String {
         HostError::NoSuchHost { known, .. } => format!("known are {}", known.join(", ")),
         HostError::TwoMeanings { .. } => {
             "name the instance by its id; `biv list` shows it".to_owned()
+        }
+        HostError::HasInstances { name, .. } => {
+            format!(
+                "`biv drain {name} --to .` brings them back; `--force` forgets the host all the same"
+            )
         }
         HostError::NameTaken { name } => {
             format!("choose another name, or `biv host remove {name}` first")

@@ -57,6 +57,8 @@ const INSTANCE: &[&str] = &[
     "size",
     // Which host has it while it is `away`.
     "away",
+    // The number of its last hand-over to another machine; null: it has never moved.
+    "lease",
 ];
 
 const PAUSE: &[&str] = &[

@@ -192,6 +192,49 @@ fn one_that_is_away_is_refused_with_the_name_of_its_host() {
     assert!(already.stdout.contains("is here"), "{already:?}");
 }
 
+/// Without the host nobody could bring it back.
+#[test]
+fn a_host_that_has_instances_is_not_forgotten_and_show_says_who_has_them() {
+    let pair = Pair::new(Words::Exact);
+    let repository = pair.here.repository("app");
+    let one = pair.here.start_shell(&repository, "one", "exec sleep 600");
+    let told = |name: &str| {
+        let shown = pair.biv(&["show", name]).run().ok().stdout;
+        let line = shown.lines().find(|line| line.starts_with("  lease"));
+        line.map(|line| {
+            line.split_whitespace()
+                .skip(1)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+    };
+    assert_eq!(told("one"), None);
+    assert_eq!(pair.here.show(&one)["lease"], Value::Null);
+    drop(pair.biv(&["move", "one", "far"]).run().ok());
+    assert_eq!(told("one").unwrap(), "number 1: the host `far` has it");
+    assert_eq!(told("far:one").unwrap(), "number 1: this machine has it");
+    assert_eq!(pair.here.show(&one)["lease"], 1);
+
+    let refused = pair.biv(&["host", "remove", "far"]).run().fails(4);
+    assert!(refused.stderr.contains("`one`"), "{refused:?}");
+    assert!(
+        refused.stderr.contains("biv drain far --to ."),
+        "{refused:?}"
+    );
+    drop(pair.biv(&["move", "one", "--take-back"]).run().ok());
+    assert_eq!(told("one").unwrap(), "number 2: this machine has it");
+    drop(pair.biv(&["host", "remove", "far"]).run().ok());
+
+    // By force it is forgotten, and known again by the same name.
+    pair.add("far", Words::Exact, "");
+    drop(pair.biv(&["move", "one", "far"]).run().ok());
+    drop(pair.biv(&["host", "remove", "far", "--force"]).run().ok());
+    drop(pair.biv(&["move", "one", "--take-back"]).run().fails(3));
+    pair.add("far", Words::Exact, "");
+    drop(pair.biv(&["move", "one", "--take-back"]).run().ok());
+    assert_eq!(pair.here.show(&one)["state"], "running");
+}
+
 /// What does not come along is nowhere else: it is kept on the side that it stayed on, and named.
 #[test]
 fn ignored_files_that_were_not_sent_are_kept_on_both_sides() {

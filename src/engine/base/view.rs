@@ -86,6 +86,9 @@ pub(crate) struct InstanceView {
     /// Where it is while it is `away`.
     #[serde(default)]
     pub away: Option<AwayView>,
+    /// The number of the last hand-over; None: it has never moved.
+    #[serde(default)]
+    pub lease: Option<u64>,
     #[serde(skip)]
     pub kept: WorkKept,
 }

@@ -28,9 +28,9 @@ impl Engine {
         self.core.add_host(name, settings)
     }
 
-    /// Nothing on the host is changed.
-    pub(crate) fn remove_host(&self, name: &HostName) -> Result<(), Error> {
-        self.core.remove_host(name)
+    /// Nothing on the host is changed. Refused while it has instances of this machine, unless by force.
+    pub(crate) fn remove_host(&self, name: &HostName, force: bool) -> Result<(), Error> {
+        self.core.remove_host(name, force)
     }
 
     pub(crate) fn check_host(&self, name: &HostName) -> Result<HostCheck, Error> {

@@ -10,7 +10,7 @@ use crate::hosts::{
     Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question, Registry,
     Reply, Trouble,
 };
-use crate::model::Timestamp;
+use crate::model::{InstanceRecord, RestingState, Timestamp};
 use crate::store::ensure_private;
 
 /// How long `host check` and `host install` wait for an answer.
@@ -94,8 +94,14 @@ impl Core {
         Ok(self.registry().add(&host)?)
     }
 
-    /// Nothing on the host is changed.
-    pub(crate) fn remove_host(&self, name: &HostName) -> Result<(), Error> {
+    /// Nothing on the host is changed. Refused while it has instances that were moved there: without the host
+    /// they could not be brought back.
+    pub(crate) fn remove_host(&self, name: &HostName, force: bool) -> Result<(), Error> {
+        let titles = self.moved_to(name)?;
+        if !titles.is_empty() && !force {
+            let name = name.clone();
+            return Err(HostError::HasInstances { name, titles }.into());
+        }
         // A file that cannot be read can be removed all the same.
         if let Ok(connector) = self.connector(name) {
             connector.hang_up();
@@ -103,6 +109,22 @@ impl Core {
         self.registry().remove(name)?;
         self.known_hosts().forget(name);
         Ok(())
+    }
+
+    /// The instances that a host has of this machine.
+    fn moved_to(&self, name: &HostName) -> Result<Vec<String>, Error> {
+        let there = |record: &InstanceRecord| {
+            let lease = record.lease.as_ref()?;
+            let host = lease
+                .host()
+                .filter(|_| record.state == RestingState::Away)?;
+            (host.host == name.as_str()).then(|| format!("`{}`", record.title))
+        };
+        let all = self.all(Scope::Living)?.0;
+        Ok(all
+            .iter()
+            .filter_map(|found| there(&found.record))
+            .collect())
     }
 
     /// The host and the instance there, if `HOST:INSTANCE` was given and there is such a host.

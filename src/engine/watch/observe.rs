@@ -262,6 +262,11 @@ impl Core {
             seal: SealView::of(record, on_disk.denied),
             size: None,
             away: AwayView::of(record),
+            lease: record
+                .lease
+                .as_ref()
+                .map(|lease| lease.number)
+                .filter(|number| *number > 0),
             kept,
         }
     }

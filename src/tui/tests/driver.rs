@@ -243,6 +243,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         usage: None,
         seal: None,
         away: None,
+        lease: None,
         kept: if running {
             WorkKept::InPlace
         } else {
