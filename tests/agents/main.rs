@@ -15,6 +15,7 @@ mod gemini;
 mod kimi;
 mod landing;
 mod model;
+mod moving;
 mod opencode;
 mod pastes;
 mod qwen;

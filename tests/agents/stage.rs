@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -27,33 +27,49 @@ pub(crate) const KEY: &str = "sk-ant-api03-not-a-real-key-only-for-tests-0000000
 pub(crate) struct Stage {
     pub(crate) camp: Camp,
     pub(crate) repository: Repository,
-    pub(crate) model: Model,
+    pub(crate) model: Arc<Model>,
     pub(crate) agent: &'static str,
     // Given back last: what holds memory is gone by then.
-    _place: Place,
+    _place: Option<Place>,
 }
 
 impl Stage {
     /// A stage on which the agent asks nothing before it starts.
     pub(crate) fn of(agent: &'static str) -> Self {
         let stage = Self::for_a_stranger(agent);
-        match agent {
-            "claude" => stage.trust_claude(),
-            "codex" => stage.trust_codex(),
-            "gemini" => stage.set_up_gemini(),
-            "opencode" => stage.set_up_opencode(),
-            "aider" => stage.set_up_aider(),
-            "copilot" | "qwen" | "kimi" | "vibe" => settings::write(&stage),
-            _ => panic!("nothing is known of {agent}"),
-        }
+        stage.set_up();
         stage
+    }
+
+    /// Another machine with the same agent and the same model. At most one of the two has an agent that runs.
+    pub(crate) fn another_machine(&self) -> Self {
+        let camp = Camp::new();
+        let stage = Self::with(self.agent, camp, Arc::clone(&self.model), None);
+        stage.set_up();
+        stage
+    }
+
+    fn set_up(&self) {
+        match self.agent {
+            "claude" => self.trust_claude(),
+            "codex" => self.trust_codex(),
+            "gemini" => self.set_up_gemini(),
+            "opencode" => self.set_up_opencode(),
+            "aider" => self.set_up_aider(),
+            "copilot" | "qwen" | "kimi" | "vibe" => settings::write(self),
+            agent => panic!("nothing is known of {agent}"),
+        }
     }
 
     /// A stage on which the agent has never been.
     pub(crate) fn for_a_stranger(agent: &'static str) -> Self {
         let place = Place::take();
         let camp = Camp::new();
-        let model = Model::start(&camp.root());
+        let model = Arc::new(Model::start(&camp.root()));
+        Self::with(agent, camp, model, Some(place))
+    }
+
+    fn with(agent: &'static str, camp: Camp, model: Arc<Model>, place: Option<Place>) -> Self {
         let path = std::env::var("PATH").unwrap_or_default();
         let camp = [
             ("PATH", format!("{}:{path}", commands(agent).display())),
