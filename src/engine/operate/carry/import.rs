@@ -18,6 +18,7 @@ use crate::engine::operate::steps::work::Prepared;
 use crate::git::{AddWorktree, BranchPlan, GitError, Repo};
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{Branch, InstanceId, InstanceRecord, Lease, RestingState, Title, Worktree};
+use crate::store::{InstanceDir, Lock};
 use crate::vault::{self, Incoming};
 
 /// What was asked for.
@@ -46,6 +47,24 @@ pub(crate) struct Arrived {
     pub manifest: String,
     pub bytes: u64,
     pub notes: Vec<String>,
+}
+
+/// An instance that was read and planned, before anything of it is written.
+#[derive(Debug)]
+pub(super) struct Arriving {
+    pub repository: Repo,
+    pub arrival: Arrival,
+    /// As it will be here.
+    pub record: InstanceRecord,
+    pub branch: BranchPlan,
+    pub notes: Vec<String>,
+}
+
+/// What is held while it is unpacked; the names until its journal has them.
+#[derive(Debug)]
+pub(super) struct Locks {
+    pub names: Lock,
+    pub instance: Lock,
 }
 
 /// Which branch is wanted.
@@ -117,7 +136,6 @@ impl Core {
         }
         let provider = self.catalog.require(&brought.agent)?;
         let mut notes = notes(&incoming, &brought, provider)?;
-        let (manifest, bytes) = (incoming.hash.clone(), incoming.bytes);
 
         let names = self.store.lock("names", NAMES_WAIT, "import")?;
         let title = match &options.title {
@@ -132,7 +150,7 @@ impl Core {
         let planned = self.plan_branch(&repository, &mut incoming, wanted, &brought)?;
         let path = self.choose_place(&repository, options, &title, &id)?;
         let worktree = Worktree {
-            path: path.clone(),
+            path,
             adopted: false,
         };
         if title != brought.title {
@@ -142,28 +160,66 @@ impl Core {
         let mut record = self.arriving(&repository, brought, id, title, branch, worktree)?;
         record.lease = lease.map(|lease| lease(vault::hash_of_parts(&parts), planned.commit));
         incoming.give_objects(&repository)?;
-        let plan = AddWorktree {
-            path,
+        let dir = self.store.claim(&record.id)?;
+        let lock = dir.lock_operation("import")?;
+        let arriving = Arriving {
+            repository,
+            arrival: Arrival { incoming, luggage },
+            record,
             branch: planned.plan,
+            notes,
+        };
+        let locks = Locks {
+            names,
+            instance: lock,
+        };
+        self.unpack(
+            arriving,
+            &dir,
+            locks,
+            (Plan::arrive(), Facts::none()),
+            progress,
+        )
+    }
+
+    /// Unpacks what was read and planned, under the journal.
+    pub(super) fn unpack(
+        &self,
+        arriving: Arriving,
+        dir: &InstanceDir,
+        locks: Locks,
+        (plan, facts): (Plan, Facts),
+        progress: &mut dyn Progress,
+    ) -> Result<Arrived, Error> {
+        let Arriving {
+            repository,
+            arrival,
+            record,
+            branch,
+            notes,
+        } = arriving;
+        let (manifest, bytes) = (arrival.incoming.hash.clone(), arrival.incoming.bytes);
+        let worktree = AddWorktree {
+            path: record.worktree.path.clone(),
+            branch,
             resume_partial: false,
             without_files: true,
         };
-        let facts = Facts::none()
-            .with(fact::WORKTREE_PLAN, &plan)
+        let facts = facts
+            .with(fact::WORKTREE_PLAN, &worktree)
             .with(fact::REPOSITORY, &repository)
             .with(fact::RECORD, &record);
-        let dir = self.store.claim(&record.id)?;
-        let lock = dir.lock_operation("import")?;
-        let journal = self.begin_journal(&dir, Plan::arrive(), facts)?;
-        drop(names);
+        let journal = self.begin_journal(dir, plan, facts)?;
+        drop(locks.names);
         let prepared = Prepared {
             repository,
             ahead: None,
-            arrival: Some(Arrival { incoming, luggage }),
+            arrival: Some(arrival),
             changes: None,
         };
-        let record = self.carry_out_prepared(&lock, &dir, journal, record, prepared, progress)?;
-        drop(lock);
+        let record =
+            self.carry_out_prepared(&locks.instance, dir, journal, record, prepared, progress)?;
+        drop(locks.instance);
         Ok(Arrived {
             instance: self.show(record.id.as_str())?,
             manifest,

@@ -7,12 +7,13 @@ use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::carry::departure::has_left_something;
-use crate::engine::operate::carry::import::{Arrived, ImportOptions, Wanted, notes};
+use crate::engine::operate::carry::import::{
+    Arrived, Arriving, ImportOptions, Locks, Wanted, notes,
+};
 use crate::engine::operate::carry::parts::{Luggage, record_in};
 use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::steps::fact;
-use crate::engine::operate::steps::work::Prepared;
-use crate::git::{AddWorktree, GitError};
+use crate::git::GitError;
 use crate::lifecycle::{Facts, Plan};
 use crate::model::{
     Holder, HostInstance, InstanceId, InstanceRecord, Lease, RestingState, Worktree,
@@ -105,7 +106,6 @@ impl Core {
         let luggage = Luggage::sorted(&parts)?;
         let brought = record_in(&parts)?;
         let notes = notes(&incoming, &brought, self.catalog.require(&brought.agent)?)?;
-        let (manifest, bytes) = (incoming.hash.clone(), incoming.bytes);
         incoming.give_objects(&repository)?;
 
         let names = self.store.lock("names", NAMES_WAIT, "move")?;
@@ -120,7 +120,7 @@ impl Core {
             false => self.free_title(&brought.title, repository.common_dir())?,
         };
         let worktree = Worktree {
-            path: path.clone(),
+            path,
             adopted: old.worktree.adopted,
         };
         let arriving = self.arriving(
@@ -137,35 +137,22 @@ impl Core {
             lease: Some(offer.lease(vault::hash_of_parts(&parts), planned.commit)),
             ..arriving
         };
-        let plan = AddWorktree {
-            path,
-            branch: planned.plan,
-            resume_partial: false,
-            without_files: true,
-        };
         let facts = Facts::none()
-            .with(fact::WORKTREE_PLAN, &plan)
-            .with(fact::REPOSITORY, &repository)
-            .with(fact::RECORD, &record)
             .with_option(fact::BRANCH_MOVE, &planned.moved)
             .with(fact::RETIRED, &SavedWork::of(&old)?)
             .with(fact::LEFT_SOMETHING, &has_left_something(dir));
-        let journal = self.begin_journal(dir, Plan::come_back(), facts)?;
-        drop(names);
-        let prepared = Prepared {
+        let arriving = Arriving {
             repository,
-            ahead: None,
-            arrival: Some(Arrival { incoming, luggage }),
-            changes: None,
-        };
-        let record = self.carry_out_prepared(&lock, dir, journal, record, prepared, progress)?;
-        drop(lock);
-        Ok(Arrived {
-            instance: self.show(record.id.as_str())?,
-            manifest,
-            bytes,
+            arrival: Arrival { incoming, luggage },
+            record,
+            branch: planned.plan,
             notes,
-        })
+        };
+        let locks = Locks {
+            names,
+            instance: lock,
+        };
+        self.unpack(arriving, dir, locks, (Plan::come_back(), facts), progress)
     }
 }
 
