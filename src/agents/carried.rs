@@ -2,7 +2,8 @@
 //!
 //! Measured: Claude Code resumes a session by its id from whichever project directory, and Codex finds a
 //! rollout by its name below `sessions`; both tell the model the directory that the file names. So the file
-//! goes where the agent of that user would have written it, and the old path in it becomes the new one.
+//! goes where the agent of that user would have written it, and the old path in it becomes the new one. Gemini
+//! looks in the project of its directory only, and tells the model the directory anew at each start.
 
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -10,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
 
+use super::gemini_project;
 use super::transcripts::{TranscriptLookup, TranscriptQuery};
 use super::{Host, Provider, TranscriptFormat};
 
@@ -40,14 +42,14 @@ pub(crate) enum SessionTravel {
 impl Provider {
     pub(crate) fn session_travel(&self) -> SessionTravel {
         match self.transcript().format {
-            TranscriptFormat::Claude | TranscriptFormat::Codex | TranscriptFormat::Demo => {
-                SessionTravel::Files
-            }
+            TranscriptFormat::Claude
+            | TranscriptFormat::Codex
+            | TranscriptFormat::Gemini
+            | TranscriptFormat::Demo => SessionTravel::Files,
             TranscriptFormat::Aider => SessionTravel::Worktree,
-            TranscriptFormat::Gemini
-            | TranscriptFormat::Opencode
-            | TranscriptFormat::Described
-            | TranscriptFormat::None => SessionTravel::Stays,
+            TranscriptFormat::Opencode | TranscriptFormat::Described | TranscriptFormat::None => {
+                SessionTravel::Stays
+            }
         }
     }
 
@@ -117,6 +119,9 @@ impl Provider {
                     .mode(0o700)
                     .create(above)?;
             }
+            if self.transcript().format == TranscriptFormat::Gemini {
+                gemini_project::mark(&root, directory)?;
+            }
             let made = std::fs::OpenOptions::new()
                 .write(true)
                 .create_new(true)
@@ -157,6 +162,14 @@ impl Provider {
             }
             TranscriptFormat::Demo if is_reference(stem) && path.components().count() == 1 => {
                 Some(root.join("demo").join(path))
+            }
+            TranscriptFormat::Gemini => {
+                let (time, start) = stem.strip_prefix("session-")?.rsplit_once('-')?;
+                let named = !time.is_empty()
+                    && start.len() == 8
+                    && start.bytes().all(|byte| byte.is_ascii_hexdigit());
+                let chats = gemini_project::of(root, directory).join("chats");
+                (named && path.components().count() == 1).then(|| chats.join(path))
             }
             TranscriptFormat::Codex => {
                 let end = stem.len().checked_sub(36)?;
@@ -288,6 +301,9 @@ mod tests {
         assert_eq!(path("claude", &name), Some(claude));
         let rollout = format!("sessions/2026/11/15/rollout-2026-11-15T10-00-00-{ID}.jsonl");
         assert_eq!(path("codex", &rollout), Some(root.join(&rollout)));
+        let chat = "session-2026-11-15T10-00-067f244d.jsonl";
+        let placed = path("gemini", chat).unwrap();
+        assert!(placed.starts_with("/root/tmp") && placed.ends_with(format!("chats/{chat}")));
         for (agent, name) in [
             ("claude", "settings.json".to_owned()),
             ("claude", format!("../{name}")),
@@ -297,6 +313,9 @@ mod tests {
             ("codex", format!("config/rollout-{ID}.jsonl")),
             ("codex", "sessions/config.toml".to_owned()),
             ("gemini", name.clone()),
+            ("gemini", format!("../{chat}")),
+            ("gemini", "session-067f244d.jsonl".to_owned()),
+            ("gemini", "session-2026-settings.jsonl".to_owned()),
             ("shell", name.clone()),
         ] {
             assert_eq!(path(agent, &name), None, "{agent} {name}");

@@ -10,6 +10,7 @@ mod catalog;
 mod described;
 mod discover;
 mod file;
+mod gemini_project;
 mod guard;
 mod hooks;
 mod input;
