@@ -19,7 +19,7 @@ struct Whole {
 impl Whole {
     fn new() -> Self {
         let camp = camp();
-        let directory = tempfile::tempdir_in(crate::ground::scratch()).unwrap();
+        let directory = tempfile::tempdir_in(crate::support::mount::scratch()).unwrap();
         let lab = Lab::new(&directory.path().canonicalize().unwrap(), Base::Plain);
         let members: Vec<Instance> = ["one", "two", "three"]
             .iter()
@@ -301,7 +301,7 @@ fn several_are_counted_and_one_that_fails_costs_the_others_nothing() {
 #[test]
 fn a_crowd_is_paused_resumed_and_killed_whole() {
     let camp = camp();
-    let directory = tempfile::tempdir_in(crate::ground::scratch()).unwrap();
+    let directory = tempfile::tempdir_in(crate::support::mount::scratch()).unwrap();
     let lab = Lab::new(&directory.path().canonicalize().unwrap(), Base::Plain);
     let count = if long() { 200 } else { 36 };
     let titles: Vec<String> = (0..count).map(|n| format!("t{n}")).collect();

@@ -80,7 +80,7 @@ fn travel(state: &State, way: &[&str]) -> Vec<String> {
     let ground = Ground::adopted(state);
     let before = portable(&ground.lab.main, &ground.lab.worktree);
     drop(ground.biv(&[&["pause"], way].concat()).ok());
-    let directory = tempfile::tempdir_in(crate::ground::scratch()).unwrap();
+    let directory = tempfile::tempdir_in(crate::support::mount::scratch()).unwrap();
     let directory = directory.path().canonicalize().unwrap();
     let file = directory.join("export");
     let file = file.to_str().unwrap();

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::crowd;
 use crate::ground::{Ground, long, state};
-use crate::mount::Mount;
+use crate::support::mount::Mount;
 use crate::support::root::mounts_left_out;
 
 const KILO: u64 = 1 << 10;

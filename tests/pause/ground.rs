@@ -7,6 +7,7 @@ use tempfile::TempDir;
 
 use crate::fingerprint::{answers, fingerprint};
 use crate::states::{Lab, State, all};
+use crate::support::mount::scratch;
 use crate::support::{Answer, Camp, Instance};
 
 /// The agent of most tests: it prints a line and waits. It counts as safe as soon as it is still.
@@ -198,16 +199,6 @@ pub(crate) fn camp_below(disk: &Path) -> Camp {
     std::fs::create_dir_all(&agents).unwrap();
     std::fs::write(agents.join("still.toml"), AGENT).unwrap();
     camp
-}
-
-/// In memory where that is possible: syncing a busy disk thousands of times tests its patience only.
-pub(crate) fn scratch() -> PathBuf {
-    let memory = PathBuf::from("/dev/shm");
-    if memory.is_dir() && std::env::var_os("STATES_ON_DISK").is_none() {
-        memory
-    } else {
-        std::env::temp_dir()
-    }
 }
 
 /// Whether there is time for everything: `scripts/test --long`.

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use crate::crowd;
 use crate::fingerprint::fingerprint;
 use crate::ground::{Ground, long, state};
-use crate::mount::Mount;
 use crate::states::State;
+use crate::support::mount::Mount;
 use crate::support::root::{Root, mounts_left_out};
 
 /// A step that is cut off, and what must come of it.

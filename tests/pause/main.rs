@@ -14,7 +14,6 @@ mod ground;
 mod identity;
 mod inside;
 mod meanwhile;
-mod mount;
 mod outside;
 mod power;
 mod private;

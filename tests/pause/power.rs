@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::crowd;
 use crate::ground::{Ground, long, state};
-use crate::mount::Mount;
+use crate::support::mount::Mount;
 use crate::support::root::mounts_left_out;
 
 /// Cuts the power so long after the program was done, or was killed at a place, and looks what the

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::ground::{Ground, camp_below, scratch, state};
-use crate::mount::Mount;
+use crate::ground::{Ground, camp_below, state};
+use crate::support::mount::{Mount, scratch};
 use crate::support::root::{Root, mounts_left_out};
 use crate::support::{Camp, Instance};
 

@@ -5,6 +5,7 @@ mod answer;
 pub(crate) mod busy;
 mod camp;
 mod instance;
+pub(crate) mod mount;
 mod processes;
 mod repository;
 pub(crate) mod root;

@@ -125,7 +125,17 @@ fn directory() -> TempDir {
         Root::Never,
         "this test mounts a file system of its own: run it as root, or with a sudo that asks nothing"
     );
-    tempfile::tempdir_in(crate::ground::scratch()).unwrap()
+    tempfile::tempdir_in(scratch()).unwrap()
+}
+
+/// In memory where that is possible: syncing a busy disk thousands of times tests its patience only.
+pub(crate) fn scratch() -> PathBuf {
+    let memory = PathBuf::from("/dev/shm");
+    if memory.is_dir() && std::env::var_os("STATES_ON_DISK").is_none() {
+        memory
+    } else {
+        std::env::temp_dir()
+    }
 }
 
 /// Whom the file system is for.
