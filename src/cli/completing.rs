@@ -74,7 +74,7 @@ pub(super) fn complete(command: Command, shell: CompletingShell) -> Command {
                 "instance" | "instances" => instances(Eligible::of(&name), shell),
                 "agent" => agents(),
                 "branch" | "base" => branches(shell),
-                "host" | "to" => hosts(),
+                "host" | "to" | "remote" => hosts(),
                 "name" if matches!(name.as_str(), "remove" | "check" | "install") => hosts(),
                 _ => return arg,
             };

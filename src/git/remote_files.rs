@@ -201,6 +201,11 @@ impl RemoteFiles {
     /// Fetches a file. What is not made of pieces, or is larger than the disk allows, is refused.
     pub(crate) fn get(&self, file: &RemoteFile, out: &mut dyn Write) -> Result<(), GitError> {
         let most = free_bytes(self.scratch.path())?.saturating_sub(RESERVE) / 2;
+        if most == 0 {
+            return Err(GitError::DiskFull {
+                path: self.repo.common_dir().to_owned(),
+            });
+        }
         self.reaching(Some(most))?
             .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"])
             .args(["--", &self.url])

@@ -5,6 +5,7 @@ mod commits;
 mod drain;
 mod exports;
 mod fleet;
+mod full;
 mod lease;
 mod moving;
 mod pair;

@@ -30,9 +30,14 @@ impl Pair {
 
     /// No host is known yet.
     pub(crate) fn strangers() -> Self {
+        Self::strange_to(Camp::new())
+    }
+
+    /// The same for another machine that is made already.
+    pub(crate) fn strange_to(there: Camp) -> Self {
         let pair = Self {
             here: Camp::new(),
-            there: Camp::new(),
+            there,
         };
         let bin = pair.there.root().join("bin");
         std::fs::create_dir_all(&bin).unwrap();

@@ -211,6 +211,12 @@ fn unpack(vault: &Vault, input: &mut (impl BufRead + Send)) -> Result<u64, GitEr
         return Ok(copied);
     }
     let said = output.stderr_text();
+    // It was cut off here, or by git: neither says that the disk is why.
+    if copied > free / 2 || said.contains("maximum allowed size") {
+        return Err(GitError::DiskFull {
+            path: vault.repo().common_dir().to_owned(),
+        });
+    }
     let line = said.lines().last().unwrap_or("git refused it");
     Err(refused(line.trim_start_matches("fatal: ")))
 }
