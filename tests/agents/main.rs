@@ -6,6 +6,7 @@
 
 mod acts;
 mod aider;
+mod answering;
 mod autoyes;
 mod claude;
 mod codex;
