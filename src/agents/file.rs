@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::described::{FilePattern, Find, JsonPath, LineRules};
-use crate::detect::{DialogSpec, DraftSpec, Key, Pattern, Rule, VersionRange};
+use crate::detect::{DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, VersionRange};
 
 /// The placeholders; other text in braces is left alone.
 pub(super) const PLACEHOLDERS: [&str; 6] = [
@@ -188,6 +188,8 @@ pub(crate) struct Input {
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
+    /// How prompts are shown that wait inside the agent, if an interrupt puts them into its input box.
+    pub queued: Option<QueuedSpec>,
     /// Prompts that the box would take for something else.
     pub escapes: Vec<Escape>,
     /// Whether the agent removes characters that are not drawn.
@@ -218,6 +220,7 @@ impl Default for Input {
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
+            queued: None,
             escapes: Vec::new(),
             removes_invisible: false,
             most_bytes: None,

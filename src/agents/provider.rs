@@ -8,7 +8,9 @@ use super::file::{
     Capabilities, Discovery, ProviderFile, Reference, SealSpec, StopBy, Strategy, Transcript,
     Turnless, UnknownIds, Verify,
 };
-use crate::detect::{AgentVersion, Draft, Key, Quiet, Rules, Screen, Verdict, VersionRange};
+use crate::detect::{
+    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Verdict, VersionRange,
+};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Provider {
@@ -126,6 +128,12 @@ impl Provider {
     pub(crate) fn shows_queued(&self, screen: &Screen) -> bool {
         let sign = self.file.keys.queued_sign.as_ref();
         sign.is_some_and(|sign| screen.filled().any(|row| sign.is_match(row.text())))
+    }
+
+    /// The prompts that wait inside the agent, where an interrupt puts them into its input box.
+    pub(crate) fn queued(&self, screen: &Screen) -> Vec<ShownPrompt> {
+        let spec = self.file.input.queued.as_ref();
+        spec.map(|spec| spec.read(screen)).unwrap_or_default()
     }
 
     pub(crate) fn cancel_keys(&self) -> &[Key] {

@@ -134,6 +134,18 @@ impl Queue {
         self.last
     }
 
+    /// Adds prompts before all queued ones, in their order. The same ones of the same time are added once.
+    pub(crate) fn put_batch_ahead(&mut self, prompts: &[String], at: Timestamp) {
+        let is_of_them =
+            |entry: &QueueEntry| entry.added_at == at && prompts.contains(&entry.prompt);
+        if self.entries.iter().any(is_of_them) {
+            return;
+        }
+        for prompt in prompts {
+            self.put_ahead(prompt.clone(), at);
+        }
+    }
+
     /// A stopped queue continues.
     pub(crate) fn restart(&mut self) {
         self.stopped = None;
@@ -345,6 +357,24 @@ mod tests {
         assert_eq!(queue.begin(now()), None, "its turn is under way");
         queue.finish(TurnEnd::Done, now());
         assert_eq!(queue.begin(now()).unwrap().1, "b");
+    }
+
+    #[test]
+    fn a_batch_is_put_ahead_once() {
+        let mut queue = Queue::default();
+        queue.add("later".to_owned(), now());
+        let batch = ["one", "two", "one"].map(str::to_owned);
+        let at = Timestamp::from_epoch(1_800_000_001).unwrap();
+        queue.put_batch_ahead(&batch, at);
+        queue.put_batch_ahead(&batch, at);
+        let prompts = |queue: &Queue| -> Vec<String> {
+            let entries = queue.entries.iter();
+            entries.map(|entry| entry.prompt.clone()).collect()
+        };
+        assert_eq!(prompts(&queue), ["one", "two", "one", "later"]);
+        // Those of another pause are others.
+        queue.put_batch_ahead(&batch, now());
+        assert_eq!(queue.entries.len(), 7);
     }
 
     #[test]

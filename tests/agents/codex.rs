@@ -1,7 +1,10 @@
 //! Codex.
 
+use serde_json::Value;
+
 use crate::acts;
 use crate::stage::Stage;
+use crate::support::Instance;
 use crate::talking;
 
 #[test]
@@ -138,7 +141,77 @@ fn a_menu_is_a_state_of_its_own() {
 
 #[test]
 fn what_was_typed_outlives_a_pause() {
-    acts::keep_what_was_typed(&Stage::of("codex"), "Tab", "Queued follow-up");
+    let stage = Stage::of("codex");
+    let instance = queue_in_the_agent(&stage, &["a waiting one"]);
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    assert_eq!(paused["pause"]["draft"], "half a sentence", "{paused:#}");
+    assert_eq!(waiting(&stage, &instance), ["a waiting one"]);
+    stage.resume(&instance);
+    stage.see(&instance, "half a sentence");
+    // What the user has not finished comes first.
+    assert_eq!(waiting(&stage, &instance), ["a waiting one"]);
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), "half a sentence");
+    asked.remembers("user", "model:slow 100");
+    let asked = stage.model.request_with("a waiting one");
+    assert_eq!(asked.prompt().trim(), "a waiting one");
+    drop(stage.camp.biv(["daemon", "stop"]).run().ok());
+}
+
+/// Starts a slow answer, and queues prompts by Codex's own key.
+fn queue_in_the_agent(stage: &Stage, prompts: &[&str]) -> Instance {
+    let instance = stage.start("typed", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.see(&instance, "slowly5");
+    for prompt in prompts {
+        for (at, line) in prompt.split('\n').enumerate() {
+            if at > 0 {
+                // A new line in the box.
+                stage.press(&instance, &["C-j"]);
+            }
+            stage.press(&instance, &["-l", line]);
+            stage.see(&instance, line);
+        }
+        stage.press(&instance, &["Tab"]);
+        let first = prompt.lines().next().unwrap();
+        stage.see(&instance, &format!("↳ {first}"));
+    }
+    instance
+}
+
+/// The prompts that wait in the queue of the instance.
+fn waiting(stage: &Stage, instance: &Instance) -> Vec<String> {
+    let queue = stage.camp.biv(["queue", "--json", &instance.id]);
+    let listed = queue.run().ok().json();
+    let entries = listed["entries"].as_array().expect("a list").iter();
+    entries
+        .filter(|entry| entry["state"] == "waiting")
+        .map(|entry| entry["prompt"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+/// Codex shows the first rows of each, and an interrupt puts all of them into one box.
+#[test]
+fn prompts_that_wait_inside_it_go_into_the_queue() {
+    let stage = Stage::of("codex");
+    let long = "the second one\nhas five lines\n  one of them indented\nand a fourth\nand a fifth";
+    let prompts = ["the first that waits", long, "the third that waits"];
+    let instance = queue_in_the_agent(&stage, &prompts);
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["draft"], Value::Null, "{paused:#}");
+    assert_eq!(waiting(&stage, &instance), prompts);
+    stage.resume(&instance);
+    for prompt in prompts {
+        let asked = stage.model.request_with(prompt.lines().next().unwrap());
+        assert_eq!(asked.prompt().trim(), prompt);
+    }
+    drop(stage.camp.biv(["daemon", "stop"]).run().ok());
 }
 
 #[test]

@@ -21,6 +21,9 @@ impl ProviderFile {
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;
         }
+        if let Some(queued) = &self.input.queued {
+            queued.check("input.queued")?;
+        }
         for (at, escape) in self.input.escapes.iter().enumerate() {
             escape.when.check(&format!("input.escapes[{at}].when"))?;
         }

@@ -213,7 +213,7 @@ impl Work<'_> {
 
     /// Ends the whole process tree: the pane's session, its descendants, and every process with the
     /// instance's variable in its environment.
-    pub(super) fn stop_agent(&mut self) -> Result<Facts, Error> {
+    pub(super) fn stop_agent(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let grace = self.core.settings().pause.stop;
         look_at_tree(&mut self.tree, &self.record);
         self.close_shell()?;
@@ -221,6 +221,7 @@ impl Work<'_> {
         if let Some(tree) = self.tree.take() {
             tree.stop(grace)?;
         }
+        self.queue_what_waited(facts)?;
         self.name_foreign_processes();
         Ok(Facts::none())
     }

@@ -10,7 +10,7 @@ use crate::engine::operate::setup::Wanted;
 use crate::engine::watch::archive::SavedTerminal;
 use crate::git::{AddWorktree, MadeWorktree, Repo};
 use crate::lifecycle::Fact;
-use crate::model::{AgentPlace, InstanceRecord, RunId};
+use crate::model::{AgentPlace, InstanceRecord, RunId, Timestamp};
 use crate::vault::{Kept, Left, MergeFact, ParkingPlace, SnapshotFact};
 
 // What was asked for, written when the operation begins.
@@ -107,4 +107,10 @@ pub(in crate::engine) struct Quiesced {
     /// What stood in the input box.
     #[serde(default)]
     pub draft: Option<String>,
+    /// The prompts that waited inside it, and were not begun.
+    #[serde(default)]
+    pub queued: Vec<String>,
+    /// When they were read.
+    #[serde(default)]
+    pub at: Option<Timestamp>,
 }

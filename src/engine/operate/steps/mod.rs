@@ -14,6 +14,7 @@ pub(in crate::engine) mod returning;
 pub(in crate::engine) mod saving;
 pub(in crate::engine) mod session;
 pub(in crate::engine) mod terminal;
+pub(in crate::engine) mod waiting;
 pub(in crate::engine) mod work;
 pub(in crate::engine) mod worktree;
 pub(in crate::engine) mod world;

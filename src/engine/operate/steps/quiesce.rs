@@ -7,6 +7,7 @@ use crate::engine::base::{Error, Progress, now};
 use crate::engine::operate::options::CANCEL;
 use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::keys::{dismiss, interrupt, take_back_queued};
+use crate::engine::operate::steps::waiting::{Inside, look_inside};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
 use crate::engine::typing::delivery::{draft_of, holds_a_paste};
 use crate::engine::watch::look::{Found, Watched, screen_of};
@@ -48,6 +49,7 @@ impl Work<'_> {
             since: Some(self.record.resumed_at.unwrap_or(self.record.created_at)),
         };
         let mut quiesced = Quiesced::default();
+        let mut inside = Inside::default();
         let grace = self.core.settings().pause.grace;
         let began = Instant::now();
         // Whoever cannot wait takes the loss, too; the idle timer does not pause an agent with a draft.
@@ -72,6 +74,7 @@ impl Work<'_> {
         if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
+            inside = look_inside(&agent, pane.columns)?;
             take_back_queued(&agent)?;
             interrupt(&agent, grace)?;
             safe = wait(&self.dir, &agent, Some(grace))?;
@@ -89,7 +92,9 @@ impl Work<'_> {
                 false => None,
             };
         }
-        quiesced.draft = draft_of(&agent, pane.columns)?;
+        let held = inside.divide(draft_of(&agent, pane.columns)?);
+        (quiesced.queued, quiesced.draft) = (held.prompts, held.draft);
+        quiesced.at = Some(now());
         if safe.is_none() {
             quiesced.forced = true;
             self.progress

@@ -90,7 +90,7 @@ impl Work<'_> {
             Step::StartAgent => self.start_agent(facts),
             Step::SendPrompt => self.send_prompt(facts),
             Step::SaveTerminal => self.save_terminal(),
-            Step::StopAgent => self.stop_agent(),
+            Step::StopAgent => self.stop_agent(facts),
             Step::Snapshot => self.take_snapshot(facts),
             Step::VerifySnapshot => self.verify_snapshot(facts),
             Step::CloseSession => self.close_session(),

@@ -1,0 +1,70 @@
+//! Prompts that wait inside an agent whose turn a pause interrupts. They go into the queue of the instance, where
+//! they are sent one at a time after the resume.
+
+use crate::detect::{Divided, ShownPrompt, divide};
+use crate::engine::base::Error;
+use crate::engine::operate::steps::fact;
+use crate::engine::operate::steps::work::Work;
+use crate::engine::typing::delivery::draft_of;
+use crate::engine::watch::look::{Watched, screen_of};
+use crate::lifecycle::Facts;
+
+/// A paste is shown by its size alone, so that its text is not known.
+const PASTED: &str = "[Pasted ";
+
+/// What an agent shows before the interrupt.
+#[derive(Debug, Default)]
+pub(super) struct Inside {
+    prompts: Vec<ShownPrompt>,
+    draft: Option<String>,
+}
+
+pub(super) fn look_inside(agent: &Watched<'_>, columns: u16) -> Result<Inside, Error> {
+    let shot = agent.look()?;
+    let prompts = shot.map(|shot| agent.provider.queued(&screen_of(&shot)));
+    let prompts = prompts.unwrap_or_default();
+    let draft = match prompts.is_empty() {
+        true => None,
+        false => draft_of(agent, columns)?,
+    };
+    Ok(Inside { prompts, draft })
+}
+
+impl Inside {
+    /// Takes apart what the input box holds after the interrupt. What is not certain stays a draft as a whole.
+    pub(super) fn divide(&self, held: Option<String>) -> Divided {
+        let whole = |draft| Divided {
+            prompts: Vec::new(),
+            draft,
+        };
+        let Some(held) = held else {
+            return whole(None);
+        };
+        let divided = divide(&held, &self.prompts, self.draft.as_deref());
+        match divided.filter(|_| !held.contains(PASTED)) {
+            Some(divided) => divided,
+            None => whole(Some(held)),
+        }
+    }
+}
+
+impl Work<'_> {
+    /// The agent is gone, and what waited in it with it: the next one gets it from the queue. Repeated after a crash,
+    /// it adds nothing.
+    pub(super) fn queue_what_waited(&mut self, facts: &Facts) -> Result<(), Error> {
+        let quiesced = facts.read(fact::QUIESCED)?;
+        let Some((at, waited)) = quiesced.and_then(|found| Some((found.at?, found.queued))) else {
+            return Ok(());
+        };
+        if waited.is_empty() {
+            return Ok(());
+        }
+        self.dir
+            .change_queue(|queue| queue.put_batch_ahead(&waited, at))?;
+        self.progress.note(&match waited.len() {
+            1 => "a prompt that waited inside the agent is in its queue now".to_owned(),
+            many => format!("{many} prompts that waited inside the agent are in its queue now"),
+        });
+        Ok(())
+    }
+}
