@@ -290,6 +290,7 @@ mod tests {
             host: &host,
             cwd: Path::new("/work tree"),
             kind,
+            directories: &[],
             extra_args: &extra,
         };
         catalog

@@ -66,6 +66,8 @@ pub(crate) struct Session {
     pub fresh: Vec<String>,
     /// Arguments that resume a session by its id.
     pub resume: Vec<String>,
+    /// Arguments before each directory that the user has added to the session, for an agent that forgets them.
+    pub directory: Vec<String>,
     pub strategy: Strategy,
     pub turnless: Turnless,
     /// What the agent prints when it does not know the session.

@@ -71,6 +71,7 @@ mod tests {
             host: &host,
             cwd: Path::new("/w"),
             kind: LaunchKind::Fresh { session: None },
+            directories: &[],
             extra_args: &[],
         };
         gemini.launch(&context).unwrap()

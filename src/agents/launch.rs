@@ -25,6 +25,8 @@ pub(crate) struct LaunchContext<'a> {
     /// The worktree.
     pub cwd: &'a Path,
     pub kind: LaunchKind<'a>,
+    /// The directories that the user has added to the session.
+    pub directories: &'a [String],
     /// The arguments that the user gave after `--`.
     pub extra_args: &'a [String],
 }
@@ -100,6 +102,10 @@ impl Provider {
             }
             LaunchKind::Resume { .. } => {
                 self.fill_all(&file.session.resume, context, &mut argv)?;
+                for directory in context.directories {
+                    argv.extend(file.session.directory.iter().cloned());
+                    argv.push(directory.clone());
+                }
             }
         }
         if !file.command_from_args {

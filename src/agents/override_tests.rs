@@ -34,6 +34,7 @@ fn argv(catalog: &Catalog, agent: &str) -> Vec<String> {
         kind: LaunchKind::Fresh {
             session: Some("id"),
         },
+        directories: &[],
         extra_args: &[],
     };
     catalog

@@ -30,6 +30,9 @@ pub(crate) struct InstanceRecord {
     pub command: Vec<String>,
     /// The arguments that the user gave after `--`.
     pub agent_args: Vec<String>,
+    /// The directories that the user has added to the agent's session, as of its last pause.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub directories: Vec<String>,
     /// The first prompt, which `restart` gives again.
     pub prompt: Option<String>,
     pub state: RestingState,

@@ -1,5 +1,7 @@
 //! Claude Code.
 
+use std::path::Path;
+
 use crate::acts;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
@@ -303,6 +305,82 @@ fn a_question_is_answered_in_own_words() {
 #[test]
 fn what_was_typed_outlives_a_pause() {
     acts::keep_what_was_typed(&Stage::of("claude"), "Enter", "to send now");
+}
+
+/// `/add-dir PATH`, for this session.
+fn add_directory(stage: &Stage, instance: &Instance, path: &Path) {
+    stage.press(instance, &["-l", &format!("/add-dir {}", path.display())]);
+    stage.see(instance, "/add-dir ");
+    stage.press(instance, &["Enter"]);
+    stage.wait(instance, "menu");
+    stage.see(instance, "Yes, for this session");
+    stage.press(instance, &["Enter"]);
+    let said = format!("Added \\u001b[1m{}\\u001b[22m as a", path.display());
+    until("it is in the transcript", || {
+        stage.keeps_a_file_of(".claude/projects", &said)
+    });
+    stage.wait(instance, "idle");
+}
+
+/// Whether Claude reads a file without a question.
+fn reads(stage: &Stage, instance: &Instance, path: &Path, word: &str) {
+    stage.send(instance, &format!("model:read {}", path.display()));
+    stage.model.request_with(&path.display().to_string());
+    stage.wait(instance, "idle");
+    let requests = stage.model.requests();
+    let last = requests.last().expect("a request");
+    let told = last.said_by("tool");
+    assert!(
+        told.last().is_some_and(|text| text.contains(word)),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn an_added_directory_is_there_after_a_pause_and_after_a_crash() {
+    let stage = Stage::of("claude");
+    let instance = stage.start("adds", "the first turn");
+    stage.wait(&instance, "idle");
+    let other = stage.camp.root().join("another place");
+    let removed = stage.camp.root().join("removed");
+    for directory in [&other, &removed] {
+        std::fs::create_dir(directory).unwrap();
+        add_directory(&stage, &instance, directory);
+    }
+    std::fs::write(other.join("one.txt"), "the lake is deep").unwrap();
+    stage.pause(&instance, &[]);
+    std::fs::remove_dir(&removed).unwrap();
+    let resumed = stage.camp.biv(["resume", &instance.id]).run().ok();
+    let gone = format!("is gone: {}", removed.display());
+    assert!(resumed.stderr.contains(&gone), "{}", resumed.stderr);
+    stage.wait(&instance, "idle");
+    reads(
+        &stage,
+        &instance,
+        &other.join("one.txt"),
+        "the lake is deep",
+    );
+
+    // Added since, and no pause has recorded it.
+    let third = stage.camp.root().join("third");
+    std::fs::create_dir(&third).unwrap();
+    std::fs::write(third.join("two.txt"), "the hill is high").unwrap();
+    add_directory(&stage, &instance, &third);
+    drop(stage.camp.tmux(&["kill-server"]));
+    stage.wait_state(&instance, "interrupted");
+    stage.resume(&instance);
+    reads(
+        &stage,
+        &instance,
+        &other.join("one.txt"),
+        "the lake is deep",
+    );
+    reads(
+        &stage,
+        &instance,
+        &third.join("two.txt"),
+        "the hill is high",
+    );
 }
 
 #[test]

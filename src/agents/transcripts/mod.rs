@@ -4,6 +4,7 @@
 //! from where the last reading ended ([`Bookmark`]). Lines that cannot be parsed are skipped and counted.
 //! There is one file here per format.
 
+mod added;
 mod aider;
 mod asked;
 mod bookmark;

@@ -50,6 +50,7 @@ impl Camp {
             agent: "demo".to_owned(),
             command: Vec::new(),
             agent_args: Vec::new(),
+            directories: Vec::new(),
             prompt: None,
             state: RestingState::Paused,
             autoyes: false,

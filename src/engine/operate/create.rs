@@ -241,6 +241,7 @@ impl Core {
             agent: provider.name().to_owned(),
             command: Vec::new(),
             agent_args: asked.agent_args.clone(),
+            directories: Vec::new(),
             prompt: asked.prompt.clone(),
             state: RestingState::Running,
             autoyes: asked.autoyes,

@@ -376,6 +376,7 @@ impl Core {
             state: RestingState::Running,
             autoyes: false,
             autoyes_until: None,
+            directories: Vec::new(),
             place: None,
             vault: None,
             command: Vec::new(),

@@ -4,6 +4,7 @@ pub(in crate::engine) mod agent;
 pub(in crate::engine) mod arrival;
 pub(in crate::engine) mod bringing;
 pub(in crate::engine) mod conversation;
+pub(in crate::engine) mod directories;
 pub(in crate::engine) mod fact;
 pub(in crate::engine) mod keys;
 pub(in crate::engine) mod landing;

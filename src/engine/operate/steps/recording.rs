@@ -142,6 +142,7 @@ impl Work<'_> {
         }
         self.take_found_reference(facts)?;
         self.import_conversation();
+        self.record.directories = self.directories();
         let work_state = self.core.work_state(&self.dir, &self.record);
         self.was_active(terminal.as_ref());
         // Written twice after a crash, it finds the same text in its own pause.

@@ -58,10 +58,15 @@ impl Work<'_> {
         self.core.require_version(self.provider()?);
         let subdirectory = self.starting_below(launch);
         let directory = self.record.worktree.join_below(subdirectory.as_deref());
+        let directories = match launch {
+            Launch::Native => self.existing_directories(),
+            Launch::Fresh | Launch::SameReference => Vec::new(),
+        };
         let plan = self.provider()?.launch(&LaunchContext {
             host: &self.core.host,
             cwd: &directory,
             kind,
+            directories: &directories,
             extra_args: &self.record.agent_args,
         })?;
         for (path, text) in &plan.files {
