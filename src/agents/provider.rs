@@ -222,11 +222,27 @@ impl Provider {
     /// Says that the installed version is none of those that its rules and dialogs were measured on. What still
     /// matches is used; its dialogs are left to the user.
     pub(crate) fn unmeasured(&self) -> Option<String> {
+        self.unmeasured_as(Some(self.version()?))
+    }
+
+    /// The same of the version that was found just now. One that is not known may be any.
+    pub(crate) fn unmeasured_as(&self, version: Option<&AgentVersion>) -> Option<String> {
         let measured = self.file.measured.as_ref()?;
-        let version = self.version()?;
         let name = self.display();
-        (!measured.contains(version))
-            .then(|| format!("{name} {version} was not measured, only {measured}"))
+        match version {
+            Some(version) if measured.contains(version) => None,
+            Some(version) => Some(format!(
+                "{name} {version} was not measured, only {measured}"
+            )),
+            None => Some(format!(
+                "the version of {name} is not known, and only {measured} was measured"
+            )),
+        }
+    }
+
+    /// Whether its dialogs are those of certain versions only.
+    pub(crate) fn is_measured(&self) -> bool {
+        self.file.measured.is_some()
     }
 
     /// Whether the installed version is known to be one of these.

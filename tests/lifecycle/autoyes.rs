@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::support::terminal::Terminal;
 use crate::support::{Camp, Instance, until};
 
-fn asking(camp: &Camp, title: &str, prompt: &str) -> Instance {
+pub(crate) fn asking(camp: &Camp, title: &str, prompt: &str) -> Instance {
     let repository = camp.repository("app");
     let instance = camp.start(&repository, title, &[]);
     instance.wait_idle(camp);
@@ -18,19 +18,19 @@ fn asking(camp: &Camp, title: &str, prompt: &str) -> Instance {
 }
 
 /// Gives it something to ask about, and waits until it asks.
-fn ask(camp: &Camp, instance: &Instance, prompt: &str) {
+pub(crate) fn ask(camp: &Camp, instance: &Instance, prompt: &str) {
     drop(camp.biv(["send", &instance.id, prompt]).run().ok());
     instance.wait_for(camp, "activity", "approval");
 }
 
 /// Switches it on without a daemon that would be quicker than the test.
-fn switch_on(camp: &Camp, instance: &Instance) {
+pub(crate) fn switch_on(camp: &Camp, instance: &Instance) {
     let switch = camp.instances_dir().join(&instance.id).join("autoyes.json");
     let on = r#"{"format":1,"on":true,"until":null,"changed_at":"2026-11-15T18:02:00Z"}"#;
     std::fs::write(switch, on).unwrap();
 }
 
-fn answer(camp: &Camp, instance: &Instance) -> Value {
+pub(crate) fn answer(camp: &Camp, instance: &Instance) -> Value {
     camp.biv(["__answer", &instance.id]).run().ok().json()
 }
 
@@ -405,7 +405,7 @@ fn pane(camp: &Camp, instance: &Instance) -> String {
     tmux(camp, &format).trim().to_owned()
 }
 
-fn press(camp: &Camp, instance: &Instance, keys: &[&str]) {
+pub(crate) fn press(camp: &Camp, instance: &Instance, keys: &[&str]) {
     let pane = pane(camp, instance);
     tmux(camp, &[&["send-keys", "-t", &pane], keys].concat());
 }

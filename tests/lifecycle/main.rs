@@ -36,6 +36,7 @@ mod shell;
 mod stores;
 mod subdirectory;
 mod trouble;
+mod unmeasured;
 
 #[path = "../support/mod.rs"]
 #[expect(

@@ -42,9 +42,6 @@ impl Core {
         record: &InstanceRecord,
         dialog: &Dialog,
     ) -> Result<Recorded, String> {
-        if let Some(reason) = provider.unmeasured() {
-            return Err(reason);
-        }
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);

@@ -31,11 +31,7 @@ impl Core {
 
     /// The version, from memory where the program is still the same file.
     fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
-        let learned = self.versions().get(provider.name())?;
-        let current = stamp(&learned.program).is_some_and(|stamp| stamp == learned.stamp);
-        current
-            .then(|| AgentVersion::find(&learned.version))
-            .flatten()
+        self.versions().get(provider.name()).and_then(current)
     }
 
     /// The version, asked of the program unless it is cached. Returns the version and the entry for the
@@ -69,13 +65,36 @@ impl Core {
         }
     }
 
+    /// Why its dialogs are left to the user, by the program as it is now: it may have been replaced since this process
+    /// began, and a version that is not known may be any.
+    pub(in crate::engine) fn unmeasured_now(&self, provider: &Provider) -> Option<String> {
+        if !provider.is_measured() {
+            return None;
+        }
+        let read = read_versions(&self.versions_file());
+        let known = read.get(provider.name()).and_then(current);
+        let version = known.or_else(|| {
+            let version = version(provider, &self.host)?;
+            let program = provider.installed(&self.host)?;
+            let learned = Learned {
+                stamp: stamp(&program)?,
+                version: version.to_string(),
+                program,
+            };
+            self.remember_versions([(provider.name().to_owned(), learned)]);
+            Some(version)
+        });
+        provider.unmeasured_as(version.as_ref())
+    }
+
     /// Writes the cache of versions. If that fails, the programs are asked again.
     pub(in crate::engine) fn remember_versions(
         &self,
         learned: impl IntoIterator<Item = (String, Learned)>,
     ) {
-        let mut versions = self.versions().clone();
-        let before = versions.clone();
+        // Another process may have written it since.
+        let before = read_versions(&self.versions_file());
+        let mut versions = before.clone();
         versions.extend(learned);
         if versions != before
             && let Ok(text) = serde_json::to_vec_pretty(&versions)
@@ -88,12 +107,8 @@ impl Core {
     }
 
     fn versions(&self) -> &Versions {
-        self.versions.get_or_init(|| {
-            std::fs::read(self.versions_file())
-                .ok()
-                .and_then(|text| serde_json::from_slice(&text).ok())
-                .unwrap_or_default()
-        })
+        self.versions
+            .get_or_init(|| read_versions(&self.versions_file()))
     }
 
     /// The programs of which a version is known.
@@ -106,6 +121,20 @@ impl Core {
     pub(in crate::engine) fn versions_file(&self) -> PathBuf {
         self.store.root().join("versions.json")
     }
+}
+
+fn read_versions(file: &Path) -> Versions {
+    std::fs::read(file)
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok())
+        .unwrap_or_default()
+}
+
+/// The version, where the program is still the same file.
+fn current(learned: &Learned) -> Option<AgentVersion> {
+    (stamp(&learned.program)? == learned.stamp)
+        .then(|| AgentVersion::find(&learned.version))
+        .flatten()
 }
 
 /// Equal stamps mean the same program file: its modification time and size.
