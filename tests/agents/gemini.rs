@@ -2,7 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
-use crate::support::until;
+use crate::support::{Instance, until};
 use crate::talking;
 
 #[test]
@@ -137,4 +137,31 @@ fn every_prompt_arrives() {
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("gemini"), 2);
+}
+
+/// It takes a larger paste and loses it.
+#[test]
+fn a_prompt_that_it_would_lose_is_refused() {
+    let stage = Stage::of("gemini");
+    let instance = Instance::from_json(&stage.new("sizes", &[]).ok().json());
+    stage.wait(&instance, "idle");
+    let send = |prompt: &str| {
+        let sent = stage.camp.biv(["send", "--now", &instance.id, "-"]);
+        sent.stdin(prompt).run()
+    };
+    let refused = send(&talking::prompt_of(50_001));
+    assert_eq!(refused.status, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("50000"), "{}", refused.stderr);
+    // Nothing of it is in the box: the next one arrives alone, and whole.
+    let largest = talking::prompt_of(50_000);
+    let sent = send(&largest);
+    assert_eq!(sent.status, Some(0), "{}", sent.stderr);
+    let asked = stage.model.request_with("line 2 of a prompt");
+    assert_eq!(asked.prompt().trim(), largest);
+    assert_eq!(
+        asked.said_by("user").len(),
+        1,
+        "{:?}",
+        asked.said_by("user").len()
+    );
 }

@@ -1,7 +1,7 @@
 //! OpenCode.
 
 use crate::acts;
-use crate::stage::Stage;
+use crate::stage::{PATIENT, Stage};
 use crate::support::{Instance, until};
 use crate::talking;
 
@@ -121,4 +121,32 @@ fn a_question_is_answered_in_own_words() {
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("opencode"), 2);
+}
+
+/// Its footer wraps there, and its buttons stand closer.
+#[test]
+fn its_dialog_is_answered_at_80_columns() {
+    let stage = Stage::of("opencode");
+    let config = stage.camp.home().join("config/config.toml");
+    let narrow = format!("{PATIENT}[terminal]\ncolumns = 80\nrows = 40\n");
+    std::fs::write(config, narrow).unwrap();
+    let instance = stage.start("narrow", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:run touch refused");
+    stage.wait(&instance, "approval");
+    let answer = |choice: &str| {
+        let answered = stage.camp.biv(["answer", "--json", &instance.id, choice]);
+        answered.run().ok().json()
+    };
+    let answered = answer("Reject");
+    assert_eq!(answered["label"], "Reject", "{answered:#}");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    let answered = answer("Allow once");
+    assert_eq!(answered["label"], "Allow once", "{answered:#}");
+    until("it has run", || instance.worktree.join("allowed").exists());
+    assert!(!instance.worktree.join("refused").exists());
+    stage.wait(&instance, "idle");
 }

@@ -185,7 +185,7 @@ pub(crate) fn take_prompts_of_any_size(stage: &Stage) {
 }
 
 /// Lines that differ, so that nothing can be lost or moved unseen.
-fn prompt_of(size: usize) -> String {
+pub(crate) fn prompt_of(size: usize) -> String {
     let mut text = String::with_capacity(size + 80);
     let mut number = 0;
     while text.len() < size {
