@@ -1,11 +1,14 @@
 //! `biv agents record`
 
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Args;
 
 use super::context::CommandResult;
+use super::interrupts::Interrupts;
 use super::output::Output;
 use super::report::Report;
 use super::words::{BOLD, RESET};
@@ -18,6 +21,9 @@ use crate::model::printable;
 
 /// The name of the instance that the program runs in.
 const TITLE: &str = "recorded";
+const ENTIRELY: KillOptions = KillOptions {
+    delete_branch: true,
+};
 /// A screen that stands this long shows something to be looked at.
 const STANDS: Duration = Duration::from_secs(3);
 /// How long a program may move before the user is asked all the same.
@@ -73,6 +79,9 @@ pub(super) fn run(args: &RecordArgs, engine: &Engine, output: &Output) -> Comman
     let repository = ground.path().join(&args.name);
     std::fs::create_dir(&repository).map_err(no_place)?;
     Engine::make_playground(&repository)?;
+    // From here on there is a program to end. A signal that comes while it is started is answered afterwards.
+    let interrupts = Interrupts::unanswered();
+    interrupts.answer_always();
     let stage = Engine::open(Home::below(&ground.path().join("home")))?;
     stage.create(
         NewInstance {
@@ -94,12 +103,24 @@ pub(super) fn run(args: &RecordArgs, engine: &Engine, output: &Output) -> Comman
         stage: &stage,
         output,
     };
-    let recorded = recorder.record(&program);
-    let options = KillOptions {
-        delete_branch: true,
-    };
+    // The question that waits for an answer does not hear a signal.
+    let over = AtomicBool::new(false);
+    let recorded = std::thread::scope(|scope| {
+        let interrupted = || {
+            while !over.load(Ordering::SeqCst) {
+                if interrupts.count() > 0 {
+                    abandon(&stage, ground.path());
+                }
+                std::thread::sleep(BETWEEN_LOOKS);
+            }
+        };
+        scope.spawn(interrupted);
+        let recorded = recorder.record(&program);
+        over.store(true, Ordering::SeqCst);
+        recorded
+    });
     // The temporary directory is removed in any case.
-    let ended = stage.kill(TITLE, options, &mut Silent);
+    let ended = stage.kill(TITLE, ENTIRELY, &mut Silent);
     let Some(recording) = recorded? else {
         output.say("Nothing was written.");
         return Ok(ExitCode::SUCCESS);
@@ -114,6 +135,18 @@ pub(super) fn run(args: &RecordArgs, engine: &Engine, output: &Output) -> Comman
         args.name
     ));
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends the program that is recorded, removes its place, and ends this process. Nothing is printed: the question that
+/// waits holds the terminal.
+fn abandon(stage: &Engine, ground: &Path) -> ! {
+    if let Err(error) = stage.kill(TITLE, ENTIRELY, &mut Silent) {
+        tracing::warn!(%error, "end the recorded program");
+    }
+    if let Err(error) = std::fs::remove_dir_all(ground) {
+        tracing::warn!(%error, path = %ground.display(), "remove the place of a recording");
+    }
+    std::process::exit(130)
 }
 
 fn summary(file: &RecordedFile) -> String {
@@ -310,7 +343,10 @@ impl Recorder<'_> {
     fn still(&self, seen: &mut Vec<Frame>) -> Result<Frame, Report> {
         let since = Instant::now();
         let mut last = (self.frame()?, Instant::now());
-        while last.1.elapsed() < STANDS && since.elapsed() < PATIENCE {
+        let stands = |(frame, at): &(Frame, Instant)| {
+            at.elapsed() >= STANDS && !frame.text.trim().is_empty()
+        };
+        while !stands(&last) && since.elapsed() < PATIENCE {
             std::thread::sleep(BETWEEN_LOOKS);
             let frame = self.frame()?;
             if frame != last.0 {

@@ -53,6 +53,42 @@ fn a_program_that_is_recorded_is_an_agent() {
     assert_eq!(std::fs::read(&file).unwrap(), before);
 }
 
+/// Ctrl+C while a question waits: the program and its place are gone.
+#[test]
+fn an_interrupted_recording_leaves_nothing() {
+    let camp = Camp::new();
+    let program = env!("CARGO_BIN_EXE_biv");
+    let sessions = camp.root().join("sessions");
+    let places = camp.root().join("places");
+    std::fs::create_dir(&places).unwrap();
+    let line = format!(
+        // The shell stays, to tell how it ended.
+        "trap : INT; TMPDIR='{}' biv agents record mine -- '{program}' __demo-agent --sessions '{}'",
+        places.display(),
+        sessions.display()
+    );
+    let terminal = Terminal::running(&camp, &line);
+    terminal.wait_for("Is this its empty prompt?");
+    let sessions = sessions.display().to_string();
+    let running = || {
+        let mut processes = std::fs::read_dir("/proc").unwrap().flatten();
+        processes.any(|process| {
+            let line = std::fs::read(process.path().join("cmdline")).unwrap_or_default();
+            let line = String::from_utf8_lossy(&line).replace('\0', " ");
+            // Not the shell, which has it in its script.
+            line.starts_with(&format!("{program} __demo-agent")) && line.contains(&sessions)
+        })
+    };
+    let place = || std::fs::read_dir(&places).unwrap().count();
+    assert_eq!(place(), 1);
+    assert!(running(), "it is recorded");
+    terminal.press(&["C-c"]);
+    terminal.wait_for("ended with 130");
+    assert_eq!(place(), 0);
+    until("the program has ended", || !running());
+    assert!(!camp.home().join("config/agents/mine.toml").exists());
+}
+
 #[test]
 fn without_a_terminal_nothing_is_recorded() {
     let camp = Camp::new();
