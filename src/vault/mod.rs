@@ -87,8 +87,8 @@ pub(crate) use read_ahead::ReadAhead;
 pub(crate) use refill::refill;
 pub(crate) use remove::{Left, delete_tree};
 pub(crate) use retention::{
-    StoredSnapshot, delete_expired, is_kept, list_expired, list_snapshots, release_snapshot,
-    restore_keep,
+    StoredSnapshot, delete_expired, is_kept, list_expired, list_snapshots, release_known,
+    release_snapshot, restore_keep,
 };
 pub(crate) use return_objects::bring_objects_back;
 pub(crate) use saves::{list_saved, save_in_passing, write_saved};

@@ -109,6 +109,28 @@ impl Vault {
                 .any(|line| line.ends_with(name))
     }
 
+    /// Removes the file of a ref that has no content: a power cut has left the name alone.
+    pub(super) fn forget_empty_ref(&self, reference: &str) -> Result<(), GitError> {
+        let path = self.dir.join(reference);
+        match std::fs::metadata(&path) {
+            Ok(file) if file.is_file() && file.len() == 0 => {
+                std::fs::remove_file(&path).map_err(GitError::writing(&path))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns when the content and the name of a new ref are on the disk.
+    pub(super) fn sync_ref(&self, reference: &str) -> Result<(), GitError> {
+        let path = self.dir.join(reference);
+        for path in [Some(path.as_path()), path.parent()].into_iter().flatten() {
+            File::open(path)
+                .and_then(|file| file.sync_all())
+                .map_err(GitError::writing(path))?;
+        }
+        Ok(())
+    }
+
     /// A git call on the vault itself.
     pub(super) fn git(&self) -> Command {
         git()

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::fact::SnapshotFact;
 use super::keep::{keep_exactly, kept_commits, wanted};
 use super::owner::owner;
 use super::refs::{HELD, TRASH, thinned_name};
@@ -124,6 +125,7 @@ pub(crate) fn release_snapshot(
         });
     }
     let mut changes: Vec<String> = Vec::new();
+    let mut released: Vec<String> = Vec::new();
     for StoredSnapshot {
         reference, commit, ..
     } in &stored
@@ -133,15 +135,58 @@ pub(crate) fn release_snapshot(
             changes.push(format!(
                 "update {TRASH}{name} {tag}\ndelete {reference} {commit}\n"
             ));
+            released.push(format!("{TRASH}{name}"));
         }
     }
     if !changes.is_empty() {
-        vault
-            .git()
-            .args(["update-ref", "--stdin"])
-            .stdin(changes.concat())
-            .run()?;
+        change_refs(&vault, changes.concat())?;
     }
+    // A new name without its content is no ref. git itself would write the content first, and a power cut
+    // would then leave its lock file, too.
+    released
+        .iter()
+        .try_for_each(|reference| vault.sync_ref(reference))
+}
+
+/// The same for a snapshot whose commit is known. A power cut can leave it without any name: it is named
+/// again as released.
+pub(crate) fn release_known(
+    repo: &Repo,
+    snapshot: &SnapshotFact,
+    at: Timestamp,
+) -> Result<(), GitError> {
+    match release_snapshot(repo, &snapshot.reference, at) {
+        Err(missing @ GitError::SnapshotMissing { .. }) => match name_again(repo, snapshot, at)? {
+            true => Ok(()),
+            false => Err(missing),
+        },
+        released => released,
+    }
+}
+
+/// Whether the commit was still there, and has a name in the trash namespace now.
+fn name_again(repo: &Repo, snapshot: &SnapshotFact, at: Timestamp) -> Result<bool, GitError> {
+    let Some(name) = snapshot.reference.strip_prefix(HELD) else {
+        return Ok(false);
+    };
+    let vault = Vault::find(repo)?;
+    let _lock = vault.share()?;
+    let commit = format!("{}^{{commit}}", snapshot.commit);
+    let there = vault.git().args(["cat-file", "-e", &commit]).output()?;
+    if !there.success() {
+        return Ok(false);
+    }
+    vault.forget_empty_ref(&format!("{TRASH}{name}"))?;
+    let tag = released_tag(&vault, &snapshot.commit, at)?;
+    let released = format!("{TRASH}{name}");
+    change_refs(&vault, format!("create {released} {tag}\n"))?;
+    vault.sync_ref(&released)?;
+    Ok(true)
+}
+
+fn change_refs(vault: &Vault, changes: String) -> Result<(), GitError> {
+    let update = vault.git().args(["update-ref", "--stdin"]);
+    update.stdin(changes).run()?;
     Ok(())
 }
 
@@ -228,11 +273,7 @@ fn begin_times(
         }
     }
     if !changes.is_empty() {
-        vault
-            .git()
-            .args(["update-ref", "--stdin"])
-            .stdin(changes.concat())
-            .run()?;
+        change_refs(&vault, changes.concat())?;
     }
     Ok(())
 }

@@ -229,8 +229,8 @@ fn a_snapshot_holds_what_changed_and_can_be_applied_as_a_stash() {
         "MM a\n D d/b\n?? new"
     );
 
-    release_snapshot(&repo, &fact.reference, now()).unwrap();
-    release_snapshot(&repo, &fact.reference, now()).unwrap();
+    release_known(&repo, &fact, now()).unwrap();
+    release_known(&repo, &fact, now()).unwrap();
     assert_eq!(list_snapshots(&repo, Some(&id)).unwrap().len(), 1);
     let next_year = Timestamp::parse("2027-01-01T00:00:00Z").unwrap();
     assert_eq!(list_expired(&repo, next_year, |_| true).unwrap().len(), 1);
@@ -322,6 +322,41 @@ fn one_that_was_released_without_a_time_is_kept_from_when_it_is_first_seen() {
         delete_expired(&repo, later, later, |_| true).unwrap().len(),
         1
     );
+}
+
+#[test]
+fn a_snapshot_that_has_lost_its_name_is_named_again_when_released() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let fact = saved(&repo, &checkout, &id, 1).unwrap();
+    let vault = repo.common_dir().join("bivouac/vault");
+    git(&vault, &["update-ref", "-d", &fact.reference]);
+    // As a power cut leaves a new file: its name, and nothing of its content.
+    let trashed = vault.join(format!("refs/bivouac-trash/{id}/1"));
+    std::fs::create_dir_all(trashed.parent().unwrap()).unwrap();
+    std::fs::write(&trashed, "").unwrap();
+    release_known(&repo, &fact, now()).unwrap();
+    release_known(&repo, &fact, now()).unwrap();
+    let named = git(
+        &vault,
+        &[
+            "rev-parse",
+            &format!("refs/bivouac-trash/{id}/1^{{commit}}"),
+        ],
+    );
+    assert_eq!(named, fact.commit);
+
+    let unknown = SnapshotFact {
+        reference: format!("refs/bivouac/{id}/2"),
+        commit: "0123456789012345678901234567890123456789".to_owned(),
+        ..fact
+    };
+    assert!(matches!(
+        release_known(&repo, &unknown, now()),
+        Err(GitError::SnapshotMissing { .. })
+    ));
 }
 
 #[test]

@@ -274,10 +274,15 @@ impl Work<'_> {
         }
         // The safety snapshot of a restart is not needed any more either.
         if let Some(snapshot) = facts.read(fact::SNAPSHOT)? {
-            vault::release_snapshot(&repository, &snapshot.reference, now())?;
+            vault::release_known(&repository, &snapshot, now())?;
         }
-        if let Some(snapshot) = released {
-            vault::release_snapshot(&repository, &snapshot.reference, now())?;
+        match released.map(|snapshot| vault::release_known(&repository, &snapshot, now())) {
+            // The worktree was compared with it before: nothing of the work is missing.
+            Some(Err(error @ GitError::SnapshotMissing { .. })) => self.progress.note(&format!(
+                "{error}: the work is in the worktree, and no copy of it is kept"
+            )),
+            Some(released) => released?,
+            None => {}
         }
         Ok(Facts::none())
     }

@@ -89,7 +89,7 @@ impl Work<'_> {
                 return Ok(left);
             }
         }
-        vault::release_snapshot(&repository, &snapshot.reference, now())?;
+        vault::release_known(&repository, snapshot, now())?;
         Ok(Vec::new())
     }
 }
