@@ -415,17 +415,6 @@ fn tell_its_usage(stage: &Stage, instance: &Instance) {
 /// SIGKILL. After each resume the model gets the turns before it. For agents that take long to start.
 #[track_caller]
 pub(crate) fn journey(stage: &Stage) -> Instance {
-    travel_on(stage, true)
-}
-
-/// The same without the pause in a dialog.
-#[track_caller]
-pub(crate) fn journey_without_a_dialog(stage: &Stage) -> Instance {
-    travel_on(stage, false)
-}
-
-#[track_caller]
-fn travel_on(stage: &Stage, with_dialog: bool) -> Instance {
     let instance = stage.start("journey", "the tent is blue");
     stage.model.request_with("the tent is blue");
     stage.wait(&instance, "idle");
@@ -455,13 +444,11 @@ fn travel_on(stage: &Stage, with_dialog: bool) -> Instance {
     let asked = stage.model.request_with("where were we");
     asked.remembers("user", "and the stove is red");
 
-    if with_dialog {
-        stage.send(&instance, "model:run touch allowed");
-        stage.wait(&instance, "approval");
-        let paused = stage.pause(&instance, &[]);
-        assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
-        stage.resume(&instance);
-    }
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait(&instance, "approval");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    stage.resume(&instance);
     stage.turn(&instance, "go on without");
     let asked = stage.model.request_with("go on without");
     asked.remembers("user", "where were we");

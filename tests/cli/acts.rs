@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What each act of `tests/agents/acts.rs` shows, as columns of the table.
-const ACTS: [(&str, &[&str]); 15] = [
+const ACTS: [(&str, &[&str]); 14] = [
     ("pause_at_the_prompt", &["turn", "pause idle"]),
     ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
     ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
@@ -18,10 +18,6 @@ const ACTS: [(&str, &[&str]); 15] = [
             "pause in a dialog",
             "kill -9",
         ],
-    ),
-    (
-        "journey_without_a_dialog",
-        &["turn", "pause idle", "pause busy", "kill -9"],
     ),
     ("pause_before_the_first_turn", &["before a turn"]),
     (

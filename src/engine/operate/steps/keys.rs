@@ -18,29 +18,31 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 /// How often an agent is asked for the prompts that wait in it. One that holds more keeps them.
 const MOST_ASKS: usize = 10;
 
-/// Presses the interrupt keys. Where the agent shows that it waits for the next one, each is pressed when it has
-/// taken the one before; a starved machine may read two as one key, so they are pressed again for as long as
-/// the agent still works, at most for `patience`.
+/// Presses the interrupt keys. Where the agent shows that it waits for the next one, each is pressed as soon as it has
+/// taken the one before: some wait for half a second only. A starved machine may be too late, or read two as one
+/// key, so all of them are pressed again for as long as the agent still works, at most for `patience`.
 pub(super) fn interrupt(agent: &Watched<'_>, patience: Duration) -> Result<(), Error> {
     let keys = agent.provider.interrupt_keys();
     if !agent.provider.shows_taken_interrupts() {
         return press(agent.server, agent.pane, keys);
     }
     let began = Instant::now();
-    for (at, key) in keys.iter().cycle().enumerate() {
-        if at >= keys.len() {
-            let over = began.elapsed() > patience;
-            if over || until(agent, TAKEN, |agent| Ok(!shows(agent, Activity::Busy)?))? {
-                return Ok(());
+    loop {
+        for (at, key) in keys.iter().enumerate() {
+            if at > 0 && !until(agent, TAKEN, wants_another)? {
+                // The key before was the last one to it.
+                if !shows(agent, Activity::Busy)? {
+                    return Ok(());
+                }
+                std::thread::sleep(BETWEEN_KEYS);
             }
+            agent.server.press(agent.pane, &[&key.name()])?;
         }
-        if at > 0 {
-            until(agent, TAKEN, wants_another)?;
-            std::thread::sleep(BETWEEN_KEYS);
+        let rests = until(agent, TAKEN, |agent| Ok(!shows(agent, Activity::Busy)?))?;
+        if rests || began.elapsed() > patience {
+            return Ok(());
         }
-        agent.server.press(agent.pane, &[&key.name()])?;
     }
-    Ok(())
 }
 
 /// Closes a dialog without an answer; false if it is still there when the time is over. A key that comes right
