@@ -100,9 +100,9 @@ fn apply(output: &str, directories: &mut Vec<String>) {
     }
     match words {
         "Added " if after.starts_with(" as a working directory for this session") => {
-            if !directories.iter().any(|known| known == path) {
-                directories.push(path.to_owned());
-            }
+            // Once, at its latest place.
+            directories.retain(|known| known != path);
+            directories.push(path.to_owned());
         }
         "Removed directory " => directories.retain(|known| known != path),
         _ => {}
@@ -174,6 +174,6 @@ mod tests {
         let since = Timestamp::parse("2026-11-17T12:00:02.000Z").unwrap();
         let mut directories = vec!["/had".to_owned()];
         follow(&transcript, since, &mut directories).unwrap();
-        assert_eq!(directories, ["/had", "/a dir"]);
+        assert_eq!(directories, ["/a dir", "/had"]);
     }
 }
