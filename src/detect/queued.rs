@@ -235,9 +235,12 @@ mod tests {
         let held = "one waiting\ntwo lines\n  second indented\na long one word word word word end";
         assert_eq!(divide(&format!("{held}\nabc"), &shown, Some("ab")), None);
         assert_eq!(divide(&format!("{held}\nabc"), &shown, None), None);
-        // The second prompt may end at two places.
-        let again = format!("{held}\na long one word word word word end");
-        assert_eq!(divide(&again, &shown, None), None);
+        // The first prompt may end at two places.
+        let [a, b] = ["a", "b"].map(|text| ShownPrompt {
+            text: text.to_owned(),
+            cut: true,
+        });
+        assert_eq!(divide("a\nb\nb", &[a, b], None), None);
         assert_eq!(divide("", &shown, None), None);
         assert_eq!(divide("one waiting", &[], None), None);
     }
