@@ -5,12 +5,9 @@ use crate::detect::{Divided, ShownPrompt, divide};
 use crate::engine::base::Error;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
-use crate::engine::typing::delivery::draft_of;
+use crate::engine::typing::delivery::{draft_of, holds_a_paste};
 use crate::engine::watch::look::{Watched, screen_of};
 use crate::lifecycle::Facts;
-
-/// A paste is shown by its size alone, so that its text is not known.
-const PASTED: &str = "[Pasted ";
 
 /// What an agent shows before the interrupt.
 #[derive(Debug, Default)]
@@ -41,7 +38,7 @@ impl Inside {
             return whole(None);
         };
         let divided = divide(&held, &self.prompts, self.draft.as_deref());
-        match divided.filter(|_| !held.contains(PASTED)) {
+        match divided.filter(|_| !holds_a_paste(&held)) {
             Some(divided) => divided,
             None => whole(Some(held)),
         }
