@@ -108,3 +108,37 @@ fn codex_goes_on_there_and_back_here() {
 fn gemini_goes_on_there_and_back_here() {
     move_there_and_back("gemini", &[]);
 }
+
+/// Its sessions lie in a database and stay where they are. There it begins a new one and is told where it stood; back
+/// here it goes on with the one that it had.
+#[test]
+fn opencode_begins_anew_there_and_goes_on_back_here() {
+    let here = &Stage::of("opencode");
+    let there = &here.another_machine();
+    connect(here, there);
+    let instance = here.start("mover", "the tent is blue");
+    here.model.request_with("the tent is blue");
+    here.wait(&instance, "idle");
+    let moved = here.camp.biv(["move", "--json", &instance.id, "far"]);
+    let moved = moved.run().ok().json();
+    let notes = moved["notes"].to_string();
+    assert!(notes.contains("begins a new one"), "{moved:#}");
+    assert_eq!(moved["resumed"], true, "{moved:#}");
+    let first = here.camp.show(&instance)["session_ref"].clone();
+    let arrived = there.camp.list().pop().expect("it has arrived");
+    there.wait(&arrived, "idle");
+    there.turn(&arrived, "and the stove is red");
+    assert_ne!(there.camp.show(&arrived)["session_ref"], first);
+
+    let back = here.camp.biv(["move", &instance.id, "--take-back"]);
+    drop(back.run().ok());
+    here.wait(&instance, "idle");
+    assert_eq!(here.camp.show(&instance)["session_ref"], first);
+    here.turn(&instance, "and the rope is long");
+    let asked = here.model.request_with("and the rope is long");
+    asked.remembers("user", "the tent is blue");
+    let log = here.camp.biv(["log", &instance.id]).run().ok().stdout;
+    for said in ["the tent is blue", "and the stove is red"] {
+        assert!(log.contains(&format!("I have read: {said}")), "{log}");
+    }
+}

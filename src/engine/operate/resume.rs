@@ -7,6 +7,7 @@ use crate::config::ResumePrompt;
 use crate::conversation::resume_prompt;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
+use crate::engine::operate::carry::parts::has_session_stayed;
 use crate::engine::operate::options::{Launch, PromptOnResume, ResumeOptions, StateChange};
 use crate::engine::operate::recover::LockedInstance;
 use crate::engine::operate::steps::fact;
@@ -91,7 +92,7 @@ impl Core {
     }
 
     /// Looks for the reference of an agent that ended without being observed. Returns whether it is
-    /// certain that there never was a conversation.
+    /// certain that there never was a conversation here.
     fn recall_reference(
         &self,
         dir: &InstanceDir,
@@ -109,7 +110,7 @@ impl Core {
                 Ok(false)
             }
             Discovered::Nothing => Ok(true),
-            Discovered::Unclear => Ok(false),
+            Discovered::Unclear => Ok(has_session_stayed(dir)),
         }
     }
 

@@ -128,14 +128,19 @@ impl Core {
         let repository = Repo::discover(&options.repository)?;
         let mut incoming = vault::read_export(&repository, input, options.nested)?;
         let parts = incoming.parts()?;
-        let luggage = Luggage::sorted(&parts)?;
-        let brought = record_in(&parts)?;
+        let mut luggage = Luggage::sorted(&parts)?;
+        let mut brought = record_in(&parts)?;
         if options.id.as_ref().is_some_and(|id| *id != brought.id) {
             let problem = "it is of another instance than its name says".to_owned();
             return Err(GitError::ExportRefused { problem }.into());
         }
         let provider = self.catalog.require(&brought.agent)?;
-        let mut notes = notes(&incoming, &brought, provider)?;
+        let mut notes = notes(&incoming, &brought, provider, None)?;
+        if provider.session_travel() == SessionTravel::Stays {
+            // Here nobody knows it.
+            brought.session_ref = None;
+            luggage.without_session();
+        }
 
         let names = self.store.lock("names", NAMES_WAIT, "import")?;
         let title = match &options.title {
@@ -396,11 +401,16 @@ pub(super) fn notes(
     incoming: &Incoming,
     brought: &InstanceRecord,
     provider: &Provider,
+    session_here: Option<&str>,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
     if provider.session_travel() == SessionTravel::Stays && brought.session_ref.is_some() {
+        let goes_on = match session_here {
+            Some(_) => "goes on with the one that it had",
+            None => "begins a new one",
+        };
         notes.push(format!(
-            "the session of {} stays where it was: here it begins a new one; `biv log` has the old one",
+            "the session of {} stays where it was: here it {goes_on}; `biv log` has all of it",
             provider.display()
         ));
     }

@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use crate::agents::SessionTravel;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::carry::arrival::Arrival;
@@ -103,9 +104,15 @@ impl Core {
         let repository = self.require_repository(dir, &mut old, progress)?;
         let mut incoming = vault::read_export(&repository, input, offer.nested)?;
         let parts = incoming.parts()?;
-        let luggage = Luggage::sorted(&parts)?;
-        let brought = record_in(&parts)?;
-        let notes = notes(&incoming, &brought, self.catalog.require(&brought.agent)?)?;
+        let mut luggage = Luggage::sorted(&parts)?;
+        let mut brought = record_in(&parts)?;
+        let provider = self.catalog.require(&brought.agent)?;
+        let notes = notes(&incoming, &brought, provider, old.session_ref.as_deref())?;
+        if provider.session_travel() == SessionTravel::Stays {
+            // It goes on with the session that it had here.
+            brought.session_ref = old.session_ref.clone();
+            luggage.without_session();
+        }
         incoming.give_objects(&repository)?;
 
         let names = self.store.lock("names", NAMES_WAIT, "move")?;

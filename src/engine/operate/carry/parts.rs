@@ -136,6 +136,14 @@ pub(super) fn session_parts(files: Vec<SessionFile>, worktree: &Path) -> Vec<Par
     std::iter::once(from).chain(files).collect()
 }
 
+/// Says that the agent's session stayed where the instance comes from.
+const SESSION_STAYED: &str = "session-stayed";
+
+/// Whether the session of the agent stayed on another machine, so that it begins a new one here.
+pub(in crate::engine) fn has_session_stayed(dir: &InstanceDir) -> bool {
+    dir.path.join(SESSION_STAYED).exists()
+}
+
 /// What has arrived of the agent's session and is not placed yet.
 pub(in crate::engine) fn arrived_session(
     dir: &InstanceDir,
@@ -219,6 +227,15 @@ impl Luggage {
             }
         }
         Ok(luggage)
+    }
+
+    /// Notes that the agent's session did not come along.
+    pub(super) fn without_session(&mut self) {
+        self.files.push(Part {
+            name: SESSION_STAYED.to_owned(),
+            // No file of the store is ever empty.
+            bytes: b"stayed\n".to_vec(),
+        });
     }
 
     /// Writes it, for an instance of this id in this repository.
