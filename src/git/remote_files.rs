@@ -246,7 +246,7 @@ impl RemoteFiles {
 
     /// Stores the content and returns its commit.
     fn store(&self, content: &mut dyn Read) -> Result<String, GitError> {
-        let mut tree = String::new();
+        let mut tree = Vec::new();
         for number in 0.. {
             let mut piece = Vec::new();
             content
@@ -261,9 +261,9 @@ impl RemoteFiles {
                 .args(["hash-object", "-w", "--stdin"])
                 .stdin(piece)
                 .text()?;
-            tree.push_str(&format!("100644 blob {id}\t{}\n", piece_name(number)));
+            tree.push(format!("100644 blob {id}\t{}\n", piece_name(number)));
         }
-        let tree = self.local().arg("mktree").stdin(tree).text()?;
+        let tree = self.local().arg("mktree").stdin(tree.concat()).text()?;
         let message = "An instance of Bivouac, encrypted by age\n";
         let commit = self.local().args(["commit-tree", &tree, "-m", message]);
         Ok(commit.text()?)

@@ -72,7 +72,7 @@ fn an_export_travels_by_a_git_remote_and_nothing_else_is_pushed() {
     drop(export(&["--to", "origin", "--plain"]).fails(2));
     drop(export(&["--to", "origin"]).ok());
     let name = format!("refs/bivouac-exports/{id}-api");
-    assert_eq!(refs(&remote), [name.clone()]);
+    assert_eq!(refs(&remote), std::slice::from_ref(&name));
     // One commit with encrypted pieces, and no object of the user's repository.
     let objects = remote.git(&["cat-file", "--batch-all-objects", "--batch-check"]);
     assert_eq!(objects.lines().count(), 3, "{objects}");
