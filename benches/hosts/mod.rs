@@ -1,4 +1,6 @@
-//! The list over ten hosts, each a home of its own that a command reaches, with 20 instances.
+//! Moves to a host; and the list over ten hosts, each a home of its own that a command reaches, with 20 instances.
+
+mod moving;
 
 use crate::support::{BIV, Bench, Camp, Row, median_ms, timed};
 
@@ -6,6 +8,11 @@ const HOSTS: usize = 10;
 const INSTANCES: &str = "20";
 
 pub(crate) fn rows(bench: &mut Bench) {
+    listing(bench);
+    moving::rows(bench);
+}
+
+fn listing(bench: &mut Bench) {
     let here = Camp::new();
     let repository = here.repository(50);
     let others: Vec<Camp> = (0..HOSTS).map(|_| Camp::new()).collect();
