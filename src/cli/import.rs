@@ -14,7 +14,7 @@ use super::words;
 use crate::engine::{Arrived, Engine, ImportOptions, ImportReport};
 use crate::model::printable_line;
 
-/// Import an instance from a file or a remote, or the sessions of another tool
+/// Import an instance, or the sessions of another tool
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
     /// A file that `biv export` wrote (`-`: standard input), or `claude-squad`; with --from the instance
