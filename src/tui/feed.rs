@@ -205,6 +205,7 @@ impl FeedContext {
         let mut noticed = self.noticed.swap(false, Ordering::SeqCst);
         let killed = self.killed.load(Ordering::SeqCst);
         let wanted = killed.then_some(State::Killed);
+        let mut begun_at = self.mailbox.results();
         let mut listing = self.engine.list(wanted, None);
         // What was noticed meanwhile is newer than the list.
         for _ in 0..RETRIES {
@@ -212,6 +213,7 @@ impl FeedContext {
                 break;
             }
             noticed = true;
+            begun_at = self.mailbox.results();
             listing = self.engine.list(wanted, None);
         }
         match listing {
@@ -223,10 +225,16 @@ impl FeedContext {
                 *known = Some(seen);
                 let words = self.last_words(&listing);
                 let listing = Box::new(Ok(listing));
-                self.mailbox.send(match killed {
+                let message = match killed {
                     true => Message::KilledListed(listing),
                     false => Message::Listed(listing),
-                });
+                };
+                if !self.mailbox.send_list(begun_at, message) {
+                    // A job has ended meanwhile: the UI would show what was before.
+                    *known = None;
+                    self.request_list(ListRequest::Soon);
+                    return true;
+                }
                 self.mailbox.send(Message::Words(words));
                 drop(self.screens.send(ScreenRequest::Again));
                 true

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::message::Message;
 
@@ -12,6 +12,8 @@ use super::message::Message;
 pub(super) struct Mailbox {
     messages: Sender<Message>,
     bell: Arc<UnixStream>,
+    /// How many results of jobs were sent.
+    results: Arc<Mutex<u64>>,
 }
 
 /// The receiving end.
@@ -30,6 +32,7 @@ pub(super) fn mailbox() -> std::io::Result<(Mailbox, Inbox)> {
         Mailbox {
             messages: sender,
             bell: Arc::new(theirs),
+            results: Arc::default(),
         },
         Inbox {
             messages,
@@ -44,6 +47,29 @@ impl Mailbox {
         if self.messages.send(message).is_ok() {
             drop((&*self.bell).write(&[1]));
         }
+    }
+
+    /// Sends the result of a job. A list that was read before it is older than what the UI then knows.
+    pub(super) fn send_result(&self, message: Message) {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        *results += 1;
+        self.send(message);
+    }
+
+    /// How many results were sent until now.
+    pub(super) fn results(&self) -> u64 {
+        *self.results.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sends a list that was begun when so many results were sent; false, and nothing is sent, if there are more
+    /// by now.
+    pub(super) fn send_list(&self, begun_at: u64, message: Message) -> bool {
+        let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_newest = *results == begun_at;
+        if is_newest {
+            self.send(message);
+        }
+        is_newest
     }
 }
 
@@ -64,5 +90,28 @@ impl Inbox {
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return taken,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tui::message::TaskFailure;
+
+    #[test]
+    fn a_list_that_was_read_before_a_result_does_not_come_after_it() {
+        let (mailbox, inbox) = mailbox().unwrap();
+        let list = || Message::Words(std::collections::BTreeMap::new());
+        let begun_at = mailbox.results();
+        mailbox.send_result(Message::Done {
+            job: 1,
+            outcome: Box::new(Err(TaskFailure::TakenBack)),
+        });
+        assert!(!mailbox.send_list(begun_at, list()));
+        assert!(mailbox.send_list(mailbox.results(), list()));
+        assert!(matches!(
+            inbox.take()[..],
+            [Message::Done { .. }, Message::Words(_)]
+        ));
     }
 }

@@ -84,7 +84,7 @@ impl Workers {
             };
             super::crash::panic_at("work");
             let outcome = carry_out(&engine, task, &mut telling);
-            mailbox.send(Message::Done {
+            mailbox.send_result(Message::Done {
                 job,
                 outcome: Box::new(outcome),
             });
