@@ -10,7 +10,7 @@ use super::report::Report;
 use crate::engine::{Engine, ExportOptions, Exported, Secrecy};
 use crate::model::printable_line;
 
-/// Write a paused instance into a file or to a remote, to go on with it elsewhere
+/// Write a paused instance to a file or remote, to go on elsewhere
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// Title, id, or the beginning of either
