@@ -191,14 +191,25 @@ pub(crate) fn survive_a_kill(stage: &Stage) {
 /// Paused before anything was said: there is nothing to resume, and it comes back all the same.
 #[track_caller]
 pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {
+    let instance = paused_before_the_first_turn(stage);
+    resume_before_the_first_turn(stage, &instance);
+    instance
+}
+
+#[track_caller]
+pub(crate) fn paused_before_the_first_turn(stage: &Stage) -> Instance {
     let instance = stage.start_trusted("untouched");
     stage.wait(&instance, "idle");
     stage.pause(&instance, &[]);
-    stage.resume(&instance);
-    stage.wait(&instance, "idle");
-    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
-    remember_across_a_pause(stage, &instance);
     instance
+}
+
+#[track_caller]
+pub(crate) fn resume_before_the_first_turn(stage: &Stage, instance: &Instance) {
+    stage.resume(instance);
+    stage.wait(instance, "idle");
+    assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    remember_across_a_pause(stage, instance);
 }
 
 /// The conversation that begins now is the one that a pause takes along.

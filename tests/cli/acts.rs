@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What each act of `tests/agents/acts.rs` shows, as columns of the table.
-const ACTS: [(&str, &[&str]); 14] = [
+const ACTS: [(&str, &[&str]); 15] = [
     ("pause_at_the_prompt", &["turn", "pause idle"]),
     ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
     ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
@@ -20,6 +20,7 @@ const ACTS: [(&str, &[&str]); 14] = [
         ],
     ),
     ("pause_before_the_first_turn", &["before a turn"]),
+    ("resume_before_the_first_turn", &["before a turn"]),
     (
         "refuse_what_the_agent_does_not_know",
         &["lost conversation"],
