@@ -1,8 +1,9 @@
 //! The terminal: set up for the UI, lent to tmux while the user is attached, and restored in any case.
 
 use std::io::{BufWriter, Stdout, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::{Duration, Instant};
 
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -22,6 +23,10 @@ const GIVE: &str = "\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l
 const ROOM_BELOW: &str = "\r\n\n\x1b[2A\x1b7";
 /// … and that is cleared away.
 const CLEAR_BELOW: &str = "\x1b8\x1b[J";
+
+/// How long a frame that another thread is writing is waited for before the terminal is restored: it would be
+/// drawn over what follows.
+const FRAME: Duration = Duration::from_millis(500);
 
 /// The exit status of a Rust program after a panic.
 const PANICKED: i32 = 101;
@@ -92,14 +97,28 @@ impl Drop for Screen {
 
 /// Restores the terminal, once.
 pub(super) fn restore() {
-    // A panic while writing holds the lock already.
-    let _writing = WRITING.try_lock();
+    let _writing = await_frame();
     if TAKEN.swap(false, Ordering::SeqCst) {
         // An error means that the terminal is gone: then there is nothing to restore.
         drop(write(GIVE, false));
     }
     // The same.
     drop(crossterm::terminal::disable_raw_mode());
+}
+
+/// None where the frame does not end: a panic while writing holds the lock itself.
+fn await_frame() -> Option<MutexGuard<'static, ()>> {
+    let deadline = Instant::now() + FRAME;
+    loop {
+        match WRITING.try_lock() {
+            Ok(writing) => return Some(writing),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            Err(TryLockError::WouldBlock) => return None,
+        }
+    }
 }
 
 fn write(sequence: &str, mouse: bool) -> std::io::Result<()> {
