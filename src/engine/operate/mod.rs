@@ -9,6 +9,7 @@ pub(in crate::engine) mod carry;
 pub(in crate::engine) mod crash;
 pub(in crate::engine) mod create;
 pub(in crate::engine) mod environment;
+mod failed_start;
 pub(in crate::engine) mod first_sign;
 pub(in crate::engine) mod gc;
 pub(in crate::engine) mod hook_relay;
