@@ -9,25 +9,19 @@ use super::answer::Marks;
 use super::connect::{Attended, Connector};
 use super::error::HostError;
 use super::request::{Request, Screen};
+use crate::model::printable_line;
 use crate::process::Input;
 
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How it ended.
-#[derive(Debug)]
-pub(crate) struct Fetched {
-    pub status: u8,
-    /// What the command said beside its output.
-    pub said: Vec<u8>,
-}
-
 impl Connector {
-    /// Writes the output of a command into a file. An error unless it began and ended.
+    /// Writes the output of a command into a file, and gives back the lines that it said beside that. An
+    /// error unless it succeeded.
     pub(crate) fn fetch(
         &self,
         words: impl IntoIterator<Item = OsString>,
         mut file: &File,
-    ) -> Result<Fetched, HostError> {
+    ) -> Result<Vec<String>, HostError> {
         let request = Request {
             host: self.host().name.clone(),
             screen: Screen::default(),
@@ -52,7 +46,16 @@ impl Connector {
             },
         )?;
         written.map_err(HostError::NotKept)?;
-        let status = self.status_of(&marks, status.code())?;
-        Ok(Fetched { status, said })
+        let said = String::from_utf8_lossy(&said);
+        let mut lines = said.lines().map(printable_line);
+        if self.status_of(&marks, status.code())? == 0 {
+            return Ok(lines.collect());
+        }
+        let first = lines.next().unwrap_or_default();
+        Err(HostError::Refused {
+            host: self.host().name.clone(),
+            message: first.trim_start_matches("error: ").to_owned(),
+            causes: lines.collect(),
+        })
     }
 }

@@ -15,8 +15,8 @@ use crate::engine::operate::carry::export::{Exported, PreparedExport};
 use crate::engine::operate::carry::import::{Arrived, ImportOptions};
 use crate::engine::operate::carry::kept::{hash_of, keep, kept_in, open_kept};
 use crate::git::{Direction, RemoteFile, RemoteFiles, Repo, is_repository};
-use crate::hosts::{HostError, HostName, Question};
-use crate::model::{ExportName, Unfound, printable_line};
+use crate::hosts::{HostName, Question};
+use crate::model::{ExportName, Unfound};
 use crate::store::ensure_private;
 
 /// Where exports lie.
@@ -220,18 +220,7 @@ impl Core {
         mut file: &File,
     ) -> Result<(), Error> {
         let words = ["__exports", "get", &name.to_string()].map(Into::into);
-        let fetched = self.connector(host)?.fetch(words, file)?;
-        if fetched.status != 0 {
-            let said = String::from_utf8_lossy(&fetched.said).into_owned();
-            let mut lines = said.lines().map(printable_line);
-            let first = lines.next().unwrap_or_default();
-            return Err(HostError::Refused {
-                host: host.clone(),
-                message: first.trim_start_matches("error: ").to_owned(),
-                causes: lines.collect(),
-            }
-            .into());
-        }
+        self.connector(host)?.fetch(words, file)?;
         file.rewind()
             .map_err(Error::files("read in", &self.home.run))
     }

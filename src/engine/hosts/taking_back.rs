@@ -16,7 +16,7 @@ use crate::engine::operate::carry::lease::{LeaseView, Release};
 use crate::engine::operate::carry::offered::Offer;
 use crate::engine::operate::options::ResumeOptions;
 use crate::hosts::{HostError, HostName, Question};
-use crate::model::{Holder, HostInstance, InstanceId, Lease, RestingState, State, printable_line};
+use crate::model::{Holder, HostInstance, InstanceId, Lease, RestingState, State};
 use crate::process::crash;
 use crate::store::ensure_private;
 
@@ -204,20 +204,8 @@ impl Core {
         ensure_private(&self.home.run)?;
         let unreadable = || Error::files("read in", &self.home.run);
         let mut file = tempfile::tempfile_in(&self.home.run).map_err(unreadable())?;
-        let fetched = self.connector(host)?.fetch(words, &file)?;
-        if fetched.status != 0 {
-            let said = String::from_utf8_lossy(&fetched.said).into_owned();
-            let mut lines = said.lines().map(printable_line);
-            let first = lines.next().unwrap_or_default();
-            return Err(HostError::Refused {
-                host: host.clone(),
-                message: first.trim_start_matches("error: ").to_owned(),
-                causes: lines.collect(),
-            }
-            .into());
-        }
-        for line in String::from_utf8_lossy(&fetched.said).lines() {
-            progress.note(&printable_line(line));
+        for line in self.connector(host)?.fetch(words, &file)? {
+            progress.note(&line);
         }
         crash::at("move:fetch:after");
         file.seek(SeekFrom::Start(0)).map_err(unreadable())?;
