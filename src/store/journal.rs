@@ -111,19 +111,22 @@ mod tests {
     use crate::model::{OperationId, Timestamp};
     use crate::process::Identity;
 
-    #[test]
-    fn a_journal_cut_at_any_byte_is_an_earlier_journal_never_a_wrong_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = JournalFile::new(dir.path().join("journal.jsonl"));
-        file.begin(&JournalEntry::Begin {
+    fn beginning() -> JournalEntry {
+        JournalEntry::Begin {
             format: JournalEntry::FORMAT,
             id: OperationId::random(),
             at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
             by: Identity::of_this_process(),
             plan: Plan::pause(),
             facts: Facts::none(),
-        })
-        .unwrap();
+        }
+    }
+
+    #[test]
+    fn a_journal_cut_at_any_byte_is_an_earlier_journal_never_a_wrong_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = JournalFile::new(dir.path().join("journal.jsonl"));
+        file.begin(&beginning()).unwrap();
         let first = std::fs::read(&file.path).unwrap().len();
         for step in [Step::Quiesce, Step::SaveConversation] {
             let facts = Facts::none().with(Fact::new("a"), &"b}");
@@ -161,15 +164,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let file = JournalFile::new(dir.path().join("journal.jsonl"));
         assert!(file.read_open().unwrap().is_none(), "no journal at all");
-        file.begin(&JournalEntry::Begin {
-            format: JournalEntry::FORMAT,
-            id: OperationId::random(),
-            at: Timestamp::parse("2026-11-14T18:02:00Z").unwrap(),
-            by: Identity::of_this_process(),
-            plan: Plan::pause(),
-            facts: Facts::none(),
-        })
-        .unwrap();
+        file.begin(&beginning()).unwrap();
         for end in [JournalEntry::Committed, JournalEntry::TakenBack] {
             let open = std::fs::read(&file.path).unwrap();
             assert!(file.read_open().unwrap().is_some());
