@@ -172,10 +172,7 @@ pub(crate) fn survive_a_kill(stage: &Stage) {
     stage.wait(&instance, "idle");
     stage.send(&instance, "model:slow 100");
     stage.see(&instance, "slowly5");
-    for process in instance.processes() {
-        process.kill();
-    }
-    stage.wait_state(&instance, "failed");
+    stage.kill(&instance);
     let shown = stage.camp.show(&instance);
     assert_eq!(shown["activity"], "exited");
     assert!(shown["session_ref"].is_string(), "{shown:#}");
@@ -467,10 +464,7 @@ pub(crate) fn journey(stage: &Stage) -> Instance {
 
     stage.send(&instance, "model:slow 90");
     stage.see(&instance, "slowly5");
-    for process in instance.processes() {
-        process.kill();
-    }
-    stage.wait_state(&instance, "failed");
+    stage.kill(&instance);
     stage.resume(&instance);
     stage.send(&instance, "still there?");
     let asked = stage.model.request_with("still there?");

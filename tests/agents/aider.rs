@@ -76,10 +76,7 @@ fn a_kill_in_the_middle_of_an_answer() {
     stage.turn(&instance, "the map is old");
     stage.send(&instance, "model:slow 100");
     stage.see(&instance, "slowly5");
-    for process in instance.processes() {
-        process.kill();
-    }
-    stage.wait_state(&instance, "failed");
+    stage.kill(&instance);
     let before = stage.model.requests().len();
     stage.resume(&instance);
     let told = told_again(&stage, before);

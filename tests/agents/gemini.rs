@@ -82,12 +82,11 @@ fn a_kill_before_the_first_turn() {
     let stage = Stage::of("gemini");
     let instance = stage.start_trusted("untouched");
     stage.wait(&instance, "idle");
-    for process in instance.processes() {
-        process.kill();
-    }
-    stage.wait_state(&instance, "failed");
     let first = instance.session_ref.clone().unwrap();
-    assert!(stage.keeps_a_file_of(".gemini/tmp", &first));
+    let has_a_file = || stage.keeps_a_file_of(".gemini/tmp", &first);
+    until("it has a file of its session", has_a_file);
+    stage.kill(&instance);
+    assert!(has_a_file());
     stage.resume(&instance);
     acts::remember_across_a_pause(&stage, &instance);
 }

@@ -147,8 +147,11 @@ impl Stage {
         let sent = self
             .camp
             .biv(["send", "--now", &instance.id, "-"])
-            .stdin(prompt);
-        drop(sent.run().ok());
+            .stdin(prompt)
+            .run();
+        if sent.status != Some(0) {
+            panic!("{}\n{}", sent.stderr, self.screen(instance));
+        }
     }
 
     #[track_caller]
@@ -159,6 +162,19 @@ impl Stage {
         assert_eq!(shown["state"], "paused", "{shown:#}");
         assert_eq!(instance.processes().len(), 0, "{:?}", instance.processes());
         shown
+    }
+
+    /// All of the agent ends at one moment: none of its processes sees another end, and tidies up.
+    #[track_caller]
+    pub(crate) fn kill(&self, instance: &Instance) {
+        let processes = instance.processes();
+        for process in &processes {
+            process.signal(rustix::process::Signal::STOP);
+        }
+        for process in &processes {
+            process.kill();
+        }
+        self.wait_state(instance, "failed");
     }
 
     #[track_caller]
