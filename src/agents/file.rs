@@ -76,6 +76,9 @@ pub(crate) struct Session {
     pub unknown_ids: UnknownIds,
     /// For an agent that starts anew then: the files of a session. One that has none is not resumed.
     pub kept: Vec<FilePattern>,
+    /// Files in which a running process has written its pid, so that the session counts as in use. An agent that
+    /// was killed leaves them, and their pid may belong to another process later.
+    pub in_use: Vec<FilePattern>,
     /// What it prints when it ends, with the session reference as group.
     pub farewell: Vec<Pattern>,
     /// The exit status by which it asks to be started again.

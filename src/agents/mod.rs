@@ -13,6 +13,7 @@ mod file;
 mod gemini_project;
 mod guard;
 mod hooks;
+mod in_use;
 mod input;
 mod install;
 mod launch;

@@ -81,6 +81,11 @@ impl Provider {
         &self.file.session.kept
     }
 
+    /// The files that mark a session as in use.
+    pub(super) fn in_use(&self) -> &[FilePattern] {
+        &self.file.session.in_use
+    }
+
     pub(crate) fn strategy(&self) -> Strategy {
         self.file.session.strategy
     }

@@ -29,6 +29,6 @@ pub(crate) use parent_bound::run_bound_to_parent;
 pub(crate) use relayed::Input;
 pub(crate) use status::{CANNOT_START, shell_status};
 pub(crate) use supervised::Supervised;
-pub(crate) use table::variable_of;
+pub(crate) use table::{command_line_of, variable_of};
 pub(crate) use terminal::is_in_foreground;
 pub(crate) use tree::{Survivors, Tree, memory_of, processes_in, stop_tree, tree_of};

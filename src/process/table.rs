@@ -202,6 +202,11 @@ pub(crate) fn variable_of(pid: i32, name: &str) -> Option<String> {
     system::variable(pid, name)
 }
 
+/// The program and the arguments of a running process.
+pub(crate) fn command_line_of(pid: i32) -> Option<Vec<String>> {
+    command_line(pid)
+}
+
 pub(super) fn row_of(pid: i32) -> Option<Row> {
     system::row(pid)
 }

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::stage::Stage;
+use crate::support::Instance;
 use crate::talking;
 
 #[test]
@@ -30,6 +31,55 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
         &Stage::for_a_stranger("copilot"),
         "Do you trust the files in this folder?",
     );
+}
+
+/// A killed one leaves its session marked as in use by its pid, and the next one asks if that pid is alive.
+#[test]
+fn a_kill_whose_pid_is_given_to_another_process() {
+    let stage = Stage::of("copilot");
+    let instance = killed_after_a_turn(&stage);
+    mark_as_in_use(&stage, &instance, std::process::id());
+    stage.resume(&instance);
+    stage.turn(&instance, "and the stove is red");
+    let asked = stage.model.request_with("and the stove is red");
+    asked.remembers("user", "the tent is blue");
+}
+
+#[test]
+fn a_conversation_that_another_process_uses_is_a_persons_matter() {
+    let stage = Stage::of("copilot");
+    let instance = killed_after_a_turn(&stage);
+    // Any process whose program has this name.
+    let other = stage.home("copilot");
+    std::fs::copy("/bin/sleep", &other).unwrap();
+    let mut other = std::process::Command::new(other)
+        .arg("600")
+        .spawn()
+        .unwrap();
+    mark_as_in_use(&stage, &instance, other.id());
+    stage.resume(&instance);
+    stage.wait(&instance, "blocked");
+    let shown = stage.camp.show(&instance);
+    let screen = stage.screen(&instance);
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(screen.contains("Session in use"), "{screen}");
+    let says = shown["says"].as_str().unwrap_or_default();
+    assert!(says.contains("another process"), "{shown:#}");
+}
+
+fn killed_after_a_turn(stage: &Stage) -> Instance {
+    let instance = stage.start("killed", "the tent is blue");
+    stage.model.request_with("the tent is blue");
+    stage.wait(&instance, "idle");
+    stage.kill(&instance);
+    instance
+}
+
+fn mark_as_in_use(stage: &Stage, instance: &Instance, pid: u32) {
+    let session = instance.session_ref.as_deref().unwrap();
+    let directory = stage.home(&format!(".copilot/session-state/{session}"));
+    std::fs::write(directory.join(format!("inuse.{pid}.lock")), pid.to_string()).unwrap();
 }
 
 #[test]

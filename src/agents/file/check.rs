@@ -57,6 +57,7 @@ impl ProviderFile {
     fn check_described(&self) -> Result<(), Fault> {
         let files = [
             ("session.kept", &self.session.kept),
+            ("session.in_use", &self.session.in_use),
             ("transcript.files", &self.transcript.files),
         ];
         for (key, patterns) in files {

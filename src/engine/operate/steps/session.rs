@@ -72,6 +72,9 @@ impl Work<'_> {
         for (path, text) in &plan.files {
             provide(path, text)?;
         }
+        if let LaunchKind::Resume { session } = kind {
+            self.release_session(session)?;
+        }
         let stage = self.stage()?;
         self.dir.forget_hook_report();
         self.dir.forget_limit();
@@ -113,6 +116,16 @@ impl Work<'_> {
         Ok(Facts::none()
             .with_option(fact::PLACE, &place)
             .with(fact::COMMAND, &plan.shown))
+    }
+
+    /// An agent that was killed has left its session marked as in use, and would ask about that.
+    fn release_session(&self, session: &str) -> Result<(), Error> {
+        for mark in self.provider()?.stale_marks(session) {
+            if let Err(error) = std::fs::remove_file(&mark) {
+                tracing::warn!(%error, mark = %mark.display(), "a stale mark stays");
+            }
+        }
+        Ok(())
     }
 
     /// The directory below the worktree in which the agent is started. A conversation goes on where it was:
