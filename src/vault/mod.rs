@@ -55,6 +55,7 @@ mod return_objects;
 mod saves;
 mod settle;
 mod snapshot;
+mod stale_locks;
 mod stamp;
 mod survey;
 mod thin;

@@ -13,6 +13,11 @@ pub(super) fn reference(id: &InstanceId, n: u64) -> String {
     format!("{HELD}{id}/{n}")
 }
 
+/// The instance that a ref of the vault belongs to.
+pub(super) fn instance_of(reference: &str) -> Option<&str> {
+    reference.split('/').nth(2)
+}
+
 /// Where the content of a thinned worktree is kept, beside its snapshot.
 pub(super) fn thinned_name(name: &str) -> String {
     format!("{name}{THINNED}")

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use super::fact::SnapshotFact;
 use super::keep::{keep_exactly, kept_commits, wanted};
 use super::owner::owner;
-use super::refs::{HELD, TRASH, thinned_name};
+use super::refs::{HELD, TRASH, instance_of, thinned_name};
 use super::repository::Vault;
+use super::stale_locks::remove_stale_locks;
 use crate::git::{GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
 
@@ -114,6 +115,7 @@ pub(crate) fn release_snapshot(
     let vault = Vault::find(repo)?;
     // A collection that lists the refs meanwhile could find the snapshot under neither name.
     let _lock = vault.share()?;
+    remove_stale_locks(&vault, instance_of(reference));
     let names = [name.to_owned(), thinned_name(name)];
     let references = names
         .iter()
@@ -238,6 +240,7 @@ pub(crate) fn delete_expired(
         .collect();
     let vault = Vault::find(repo)?;
     let _lock = vault.exclude()?;
+    remove_stale_locks(&vault, None);
     vault
         .git()
         .args(["update-ref", "--stdin"])

@@ -12,6 +12,7 @@ use super::refs::{HELD, TRASH};
 use super::repository::Vault;
 use super::retention::release_snapshot;
 use super::snapshot::take_snapshot;
+use super::stale_locks::remove_stale_locks;
 use crate::git::call::{SLOW, fetching};
 use crate::git::{Checkout, GitError, Repo};
 use crate::model::{InstanceId, Timestamp};
@@ -76,6 +77,7 @@ fn drop_all_but(
     }
     let vault = Vault::find(repo)?;
     let _lock = vault.exclude()?;
+    remove_stale_locks(&vault, Some(instance.as_str()));
     let update = vault.git().args(["update-ref", "--stdin"]);
     update.stdin(old).run()?;
     keep_exactly(&vault, instance, at)

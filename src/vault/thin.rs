@@ -13,9 +13,10 @@ use super::fact::SnapshotFact;
 use super::import::{Commit, Content, Edit, Import, Object};
 use super::inventory::{ThinPolicy, forget_differing, inventory};
 use super::manifest::{Kind, Manifest, Source, raw_path, stamp_of};
-use super::refs::thinned_name;
+use super::refs::{instance_of, thinned_name};
 use super::repository::Vault;
 use super::settle::settle_refill;
+use super::stale_locks::remove_stale_locks;
 use super::survey::Found;
 use super::thinned::{Marker, Phase};
 use crate::git::call::bytes_to_path;
@@ -133,6 +134,7 @@ fn store(
     let checkout = place.checkout();
     let vault = Vault::find(repo)?;
     let _lock = vault.share()?;
+    remove_stale_locks(&vault, instance_of(&fact.reference));
     let mut items = inventory(repo, &checkout, policy)?;
     forget_differing(&vault, &checkout.dir, &mut items)?;
 

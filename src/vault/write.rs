@@ -8,6 +8,7 @@ use super::keep::keep_more;
 use super::owner::record_owner;
 use super::refs::{keep_of, reference};
 use super::repository::Vault;
+use super::stale_locks::remove_stale_locks;
 use super::stamp::join;
 use super::survey::Seen;
 use crate::git::disk::sync_filesystems;
@@ -36,6 +37,7 @@ pub(super) fn write(
 ) -> Result<Written, GitError> {
     let vault = Vault::open(repo)?;
     let _lock = vault.share()?;
+    remove_stale_locks(&vault, Some(label.instance.as_str()));
     record_owner(&vault, label.instance, label.home)?;
     let base_commits = draft.base_commits.public.clone();
     let is_new = !vault.may_have(&reference(label.instance, label.number));

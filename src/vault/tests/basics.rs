@@ -428,3 +428,50 @@ fn a_file_that_never_rests_does_not_stop_a_pause() {
     );
     assert_eq!(stored, size.to_string());
 }
+
+/// As a power cut leaves them in the middle of a change of refs.
+#[test]
+fn a_lock_that_nobody_holds_any_more_stops_nothing() {
+    let (_home, repo, worktree) = repository();
+    repo.add_worktree(&plan(&repo, &worktree)).unwrap();
+    let id = InstanceId::random();
+    let checkout = Checkout::live(&repo, &worktree).unwrap();
+    let first = saved(&repo, &checkout, &id, 1).unwrap();
+    let vault = repo.common_dir().join("bivouac/vault");
+    let locks = [
+        vault.join(format!("refs/bivouac/{id}/1.lock")),
+        vault.join(format!("refs/bivouac/{id}/2.lock")),
+        vault.join(format!("refs/bivouac-trash/{id}/1.lock")),
+        vault.join(format!("refs/bivouac-keep/{id}/2.lock")),
+        vault.join("packed-refs.lock"),
+        repo.common_dir()
+            .join(format!("refs/bivouac-keep/{id}.lock")),
+    ];
+    let lock = |age: u64| {
+        for path in &locks {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let file = std::fs::File::create(path).unwrap();
+            let then = std::time::SystemTime::now() - std::time::Duration::from_secs(age);
+            file.set_modified(then).unwrap();
+        }
+    };
+    git(
+        &worktree,
+        &["commit", "-q", "--allow-empty", "-m", "another base"],
+    );
+    // Those of a process that runs are respected.
+    lock(1);
+    saved(&repo, &checkout, &id, 2).unwrap_err();
+    release_known(&repo, &first, now()).unwrap_err();
+    assert!(locks.iter().all(|lock| lock.exists()));
+
+    lock(600);
+    saved(&repo, &checkout, &id, 2).unwrap();
+    lock(600);
+    release_known(&repo, &first, now()).unwrap();
+    lock(600);
+    let later = Timestamp::parse("2030-01-01T00:00:00Z").unwrap();
+    let expired = delete_expired(&repo, later, later, |_| true).unwrap();
+    assert_eq!(expired.len(), 1);
+    assert!(!locks.iter().any(|lock| lock.exists()));
+}
