@@ -180,7 +180,7 @@ impl Agent {
         self.provider
             .get_or_init(|| {
                 // The tests parse every built-in file, so this cannot fail.
-                let file: ProviderFile = toml::from_str(self.text).ok()?;
+                let file = mistake::from_table(self.text.parse().ok()?).ok()?;
                 Some(Provider::new(&self.name, file))
             })
             .as_ref()
@@ -214,7 +214,7 @@ fn merged(below: &str, above: &str) -> Result<ProviderFile, crate::detect::Fault
     };
     let mut table: toml::Table = below.parse().map_err(fault)?;
     lay(&mut table, above.parse().map_err(fault)?);
-    table.try_into().map_err(fault)
+    mistake::from_table(table).map_err(|error| fault(error.into_inner()))
 }
 
 fn lay(below: &mut toml::Table, above: toml::Table) {

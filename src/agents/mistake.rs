@@ -32,12 +32,18 @@ fn key_prefix(key: &str) -> String {
 
 /// Parses and checks the file by itself.
 pub(super) fn read(file: &Path, text: &str) -> Result<ProviderFile, ProviderFileError> {
-    let deserializer =
-        toml::Deserializer::parse(text).map_err(|error| syntax(file, text, &error))?;
-    let read: ProviderFile = serde_path_to_error::deserialize(deserializer)
-        .map_err(|error| wrong_value(file, text, &error))?;
+    let table = text.parse().map_err(|error| syntax(file, text, &error))?;
+    let read = from_table(table).map_err(|error| wrong_value(file, text, &error))?;
     read.check().map_err(|fault| at(file, text, fault))?;
     Ok(read)
+}
+
+/// The only way in which provider files become data: the code for each other way would make the program larger
+/// by half a megabyte.
+pub(super) fn from_table(
+    table: toml::Table,
+) -> Result<ProviderFile, serde_path_to_error::Error<toml::de::Error>> {
+    serde_path_to_error::deserialize(toml::Value::Table(table))
 }
 
 /// Adds the line of its key to a fault.
@@ -73,8 +79,7 @@ fn wrong_value(
     };
     ProviderFileError {
         file: file.to_owned(),
-        line: line_of_key(text, &key)
-            .or_else(|| inner.span().map(|span| line_at(text, span.start))),
+        line: line_of_key(text, &key),
         key,
         message,
     }
