@@ -16,6 +16,7 @@ mod error;
 mod forge;
 mod identity;
 mod ignored;
+pub(crate) mod index;
 pub(crate) mod landing;
 mod listing;
 pub(crate) mod patch;

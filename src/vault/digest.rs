@@ -56,7 +56,7 @@ pub(super) fn blob_id(mut content: impl Read, size: u64, length: usize) -> std::
         let mut hash = H::new();
         hash.update(format!("blob {size}\0"));
         std::io::copy(content, &mut hash)?;
-        Ok(super::index::hex(&hash.finalize()))
+        Ok(crate::git::index::hex(&hash.finalize()))
     }
     if length == 32 {
         hashed::<sha2::Sha256>(&mut content, size)
@@ -68,7 +68,7 @@ pub(super) fn blob_id(mut content: impl Read, size: u64, length: usize) -> std::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vault::index::hex;
+    use crate::git::index::hex;
 
     #[test]
     fn blobs_have_the_ids_that_git_gives_them() {

@@ -4,8 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::index::{GITLINK, Index};
 use crate::git::call::bytes_to_path;
+use crate::git::index::{GITLINK, Index};
 use crate::git::{Checkout, GitError, Repo};
 
 /// Larger files in an admin directory are not git's.

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::index::hex;
 use super::pack::{Pack, pack_files};
 use super::repository::Vault;
 use super::stamp::Stamp;
@@ -18,6 +17,7 @@ use super::tree::{Leaf, tree_of, unhex};
 use crate::git::GitError;
 use crate::git::call::{EMAIL, NAME, bytes_to_path, quoted};
 use crate::git::disk::open_file;
+use crate::git::index::hex;
 use crate::model::Timestamp;
 
 /// The slowest disk for which the deadline is enough.

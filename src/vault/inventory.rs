@@ -5,7 +5,6 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::index::{Entry, GITLINK, Index};
 use super::manifest::{Item, Kind, Source};
 use super::objects::{Share, Wanted, read_blobs, sizes};
 use super::repository::Vault;
@@ -13,6 +12,7 @@ use super::stamp::Stamp;
 use super::survey::unchanged;
 use super::walk::{Descend, has_attributes, is_open, walk, weigh};
 use crate::git::call::{SLOW, bytes_to_path, fields};
+use crate::git::index::{Entry, GITLINK, Index};
 use crate::git::{Checkout, GitError, Repo, untracked};
 
 /// What thinning may delete without a copy.

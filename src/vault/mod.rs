@@ -31,7 +31,6 @@ mod draft;
 mod fact;
 mod guard;
 mod import;
-mod index;
 mod inventory;
 mod keep;
 mod manifest;

@@ -10,12 +10,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::digest::checksum;
-use super::index::hex;
 use super::repository::Vault;
 use super::stamp::Stamp;
 use super::survey::Found;
 use crate::git::call::bytes_to_path;
 use crate::git::disk::open_file;
+use crate::git::index::hex;
 use crate::git::{GitError, Repo};
 
 /// Fewer are not worth a pack of their own.

@@ -1,10 +1,10 @@
 //! Fresh stat data for the index of a refilled worktree, so that git need not read every file again.
 
 use super::digest::checksum;
-use super::index::Index;
 use super::manifest::{Kind, Manifest};
 use super::stamp::Stamp;
 use crate::git::disk::{device_of, replace_durably};
+use crate::git::index::Index;
 use crate::git::{Checkout, GitError, Repo};
 
 /// Writes the stat data of the new files over that of the old ones, for entries that git knew to be

@@ -7,8 +7,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat, open, openat, statat};
 use rustix::io::Errno;
 
 use super::digest::FastHash;
-use super::index::SYMLINK;
 use crate::git::GitError;
+use crate::git::index::SYMLINK;
 use crate::process::Failure;
 
 /// Seconds and nanoseconds since 1970, as files have them.

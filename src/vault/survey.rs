@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::io::Errno;
 
 use super::digest::FastHash;
-use super::index::{CachedStat, Entry, GITLINK, Index};
 use super::stamp::{Stamp, Time, join, look_at_all};
 use crate::git::call::{SLOW, fields};
+use crate::git::index::{CachedStat, Entry, GITLINK, Index};
 use crate::git::{Checkout, GitError, Repo, untracked};
 
 /// A path with what is there.
@@ -263,22 +263,15 @@ fn in_worktree(index: &Index) -> impl Iterator<Item = &Entry> {
 
 /// Whether git would take the file for unchanged without reading it. Errs towards "changed".
 pub(super) fn unchanged(entry: &Entry, stamp: &Stamp, written: (u32, u32)) -> bool {
-    let cached = &entry.stat;
-    let same_time = |cached: (u32, u32), found: (i64, u32)| {
-        cached.0 == found.0 as u32 && (cached.1 == 0 || cached.1 == found.1)
+    let found = CachedStat {
+        ctime: (stamp.ctime.0 as u32, stamp.ctime.1),
+        mtime: (stamp.mtime.0 as u32, stamp.mtime.1),
+        inode: stamp.inode as u32,
+        uid: stamp.uid,
+        gid: stamp.gid,
+        size: stamp.size as u32,
     };
-    entry.stage == 0
-        && !entry.intent_to_add
-        && *cached != CachedStat::default()
-        && entry.mode == stamp.tree_mode()
-        && same_time(cached.mtime, stamp.mtime)
-        && same_time(cached.ctime, stamp.ctime)
-        && cached.inode == stamp.inode as u32
-        && cached.uid == stamp.uid
-        && cached.gid == stamp.gid
-        && cached.size == stamp.size as u32
-        // As young as the index itself: it may have been written to after git looked.
-        && cached.mtime < written
+    entry.is_unchanged(stamp.tree_mode(), &found, written)
 }
 
 type StagedAnswer = (Option<String>, Option<String>, Option<Vec<Staged>>);

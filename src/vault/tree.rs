@@ -113,7 +113,7 @@ mod tests {
         };
         leaves.reverse();
         let root = tree_of(leaves, &mut store);
-        assert_eq!(crate::vault::index::hex(&root), wanted);
+        assert_eq!(crate::git::index::hex(&root), wanted);
         assert_eq!(made.len(), 7);
     }
 }

@@ -5,12 +5,12 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use super::fact::SnapshotFact;
-use super::index::{Index, same_entries};
 use super::manifest::{Item, Kind, Manifest, Source, raw_path, stamp_of};
 use super::objects::{Blob, Wanted, read_blobs, read_named};
 use super::repository::Vault;
 use super::survey::{Depth, Found, Seen, Survey, survey};
 use crate::git::call::{SLOW, bytes_to_path, quoted};
+use crate::git::index::{Index, same_entries};
 use crate::git::{Checkout, GitError, Repo};
 
 #[derive(Debug, Clone, PartialEq, Eq)]

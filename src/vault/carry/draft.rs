@@ -7,10 +7,10 @@ use super::listing::{Listed, Listing, StagedEntry, StagedTree, Unchanged, What, 
 use super::names::{is_admin, is_own_ref};
 use super::order::Order;
 use crate::git::call::{SLOW, bytes_to_path, fields};
+use crate::git::index::Index;
 use crate::git::{Checkout, GitError, Repo};
 use crate::vault::guard::admin_files;
 use crate::vault::import::{Commit, Content, Edit, Import, Object};
-use crate::vault::index::Index;
 use crate::vault::manifest::{Kind, raw_number, raw_path};
 use crate::vault::objects::{Wanted, sizes};
 use crate::vault::repository::Vault;

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::git::call::bytes_to_path;
+use crate::git::index::{GITLINK, Index};
 use crate::git::{Checkout, GitError, untracked};
 use crate::vault::fact::SnapshotFact;
-use crate::vault::index::{GITLINK, Index};
 use crate::vault::inventory::{ThinPolicy, forget_differing, inventory};
 use crate::vault::manifest::{Item, Kind, Manifest, Source};
 use crate::vault::repository::Vault;

@@ -9,7 +9,7 @@ use std::fmt::Write;
 use sha2::Digest;
 
 use super::names::{is_admin, is_own_ref, is_part};
-use crate::vault::index::Entry;
+use crate::git::index::Entry;
 
 const HEADER: &[u8] = b"bivouac export 1";
 
@@ -302,7 +302,7 @@ impl Listing {
 
 /// The hash by which both sides know that they mean the same.
 pub(super) fn hash_of(manifest: &[u8]) -> String {
-    crate::vault::index::hex(&sha2::Sha256::digest(manifest))
+    crate::git::index::hex(&sha2::Sha256::digest(manifest))
 }
 
 /// The mode and the time of an unchanged file, or None for an entry that is listed, or not on disk.

@@ -9,10 +9,10 @@ use super::listing::hash_of;
 use super::order::{Known, Order};
 use super::scratch::Scratch;
 use crate::git::call::SLOW;
+use crate::git::index::Index;
 use crate::git::{GitError, Repo};
 use crate::vault::closure::without;
 use crate::vault::import::Content;
-use crate::vault::index::Index;
 use crate::vault::repository::Vault;
 
 /// An export that is made and not yet written. It goes away with this.

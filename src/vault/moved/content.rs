@@ -8,9 +8,9 @@ use rustix::fs::{Mode, OFlags};
 
 use super::plan::Side;
 use crate::git::call::{SLOW, bytes_to_path, quoted};
+use crate::git::index::SYMLINK;
 use crate::git::{Checkout, GitError, Repo};
 use crate::vault::digest::blob_id;
-use crate::vault::index::SYMLINK;
 use crate::vault::repository::Vault;
 
 /// The id of a file's own bytes, or of a link's target; None for anything else.

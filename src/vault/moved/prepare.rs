@@ -12,10 +12,10 @@ use super::obstacles::{Act, ancestors, is_submodule, way};
 use super::plan::{Aside, MergeFact, Step, steps};
 use crate::git::call::{SLOW, bytes_to_path};
 use crate::git::disk::{ensure_private_dir, sync_dir, sync_filesystem};
+use crate::git::index::Index;
 use crate::git::{Checkout, GitError, Repo};
 use crate::process::crash;
 use crate::vault::fact::SnapshotFact;
-use crate::vault::index::Index;
 use crate::vault::repository::Vault;
 
 impl Store {

@@ -7,19 +7,19 @@
 
 use std::path::Path;
 
-use crate::git::{Checkout, GitError, Repo};
+use super::{Checkout, GitError, Repo};
 
 /// Bits of the extended flags (version 3 and later).
 const SKIP_WORKTREE: u16 = 1 << 14;
 const INTENT_TO_ADD: u16 = 1 << 13;
 
-pub(super) const GITLINK: u32 = 0o160_000;
-pub(super) const SYMLINK: u32 = 0o120_000;
+pub(crate) const GITLINK: u32 = 0o160_000;
+pub(crate) const SYMLINK: u32 = 0o120_000;
 const SPARSE_DIRECTORY: u32 = 0o040_000;
 
 /// What git remembers of a file to know it unchanged without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct CachedStat {
+pub(crate) struct CachedStat {
     pub ctime: (u32, u32),
     pub mtime: (u32, u32),
     pub inode: u32,
@@ -29,7 +29,7 @@ pub(super) struct CachedStat {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub path: Vec<u8>,
     pub mode: u32,
     id: [u8; 32],
@@ -44,13 +44,34 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         hex(&self.id[..usize::from(self.id_length)])
+    }
+
+    /// Whether git would take a file for unchanged without reading it: `mode` is the one that git would record
+    /// for it, `written` the time of the index. Errs towards "changed".
+    pub(crate) fn is_unchanged(&self, mode: u32, found: &CachedStat, written: (u32, u32)) -> bool {
+        let cached = &self.stat;
+        let same_time = |cached: (u32, u32), found: (u32, u32)| {
+            cached.0 == found.0 && (cached.1 == 0 || cached.1 == found.1)
+        };
+        self.stage == 0
+            && !self.intent_to_add
+            && *cached != CachedStat::default()
+            && self.mode == mode
+            && same_time(cached.mtime, found.mtime)
+            && same_time(cached.ctime, found.ctime)
+            && cached.inode == found.inode
+            && cached.uid == found.uid
+            && cached.gid == found.gid
+            && cached.size == found.size
+            // As young as the index itself: it may have been written to after git looked.
+            && cached.mtime < written
     }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(crate) struct Index {
     pub entries: Vec<Entry>,
     /// Blobs that a resolved conflict can still be brought back from.
     pub resolve_undo: Vec<String>,
@@ -62,7 +83,7 @@ pub(super) struct Index {
 
 impl Index {
     /// The index of a checkout; empty where there is none yet.
-    pub(super) fn read(repo: &Repo, checkout: &Checkout) -> Result<Self, GitError> {
+    pub(crate) fn read(repo: &Repo, checkout: &Checkout) -> Result<Self, GitError> {
         let path = checkout.index_path();
         let mut bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -92,7 +113,7 @@ impl Index {
 
     /// As [`Self::read`], but None where the file on disk is only a part of the index: entries then
     /// lie where their offsets say.
-    pub(super) fn read_plain(repo: &Repo, checkout: &Checkout) -> Result<Option<Self>, GitError> {
+    pub(crate) fn read_plain(repo: &Repo, checkout: &Checkout) -> Result<Option<Self>, GitError> {
         let path = checkout.index_path();
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -114,7 +135,7 @@ impl Index {
     }
 
     /// The entry of a path that has no conflict.
-    pub(super) fn find(&self, path: &[u8]) -> Option<&Entry> {
+    pub(crate) fn find(&self, path: &[u8]) -> Option<&Entry> {
         self.entries
             .binary_search_by(|entry| entry.path.as_slice().cmp(path).then(entry.stage.cmp(&0)))
             .ok()
@@ -323,7 +344,7 @@ fn undo_ids(content: &[u8], hash: usize) -> Result<Vec<String>, String> {
 }
 
 /// Whether two index files say the same, apart from what git remembers of the files on disk.
-pub(super) fn same_entries(one: &[u8], other: &[u8], repo: &Repo) -> bool {
+pub(crate) fn same_entries(one: &[u8], other: &[u8], repo: &Repo) -> bool {
     if one == other {
         return true;
     }
@@ -341,7 +362,7 @@ pub(super) fn same_entries(one: &[u8], other: &[u8], repo: &Repo) -> bool {
         && one.resolve_undo == other.resolve_undo
 }
 
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     bytes
         .iter()
