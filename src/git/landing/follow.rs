@@ -6,54 +6,35 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::changes::Change;
+use super::unchanged::is_untouched;
 use crate::git::call::{SLOW, bytes_to_path, fetching, fields};
 use crate::git::{Checkout, GitError, Repo};
 use crate::process::Command;
 
 /// With more paths than this a call is not limited to them, because arguments have a limit.
 const MOST_ARGUMENTS: usize = 500;
-const SUBMODULE: &[u8] = b"160000";
-
-/// One path that differs between two commits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub path: PathBuf,
-    pub added: bool,
-    pub deleted: bool,
-    pub submodule: bool,
-}
-
-impl Repo {
-    /// Every path that differs between two commits.
-    pub(crate) fn changes(&self, old: &str, new: &str) -> Result<Vec<Change>, GitError> {
-        let listing = self
-            .git()
-            .args(["diff-tree", "-r", "-z", "--raw", "--no-renames", old, new])
-            .arg("--")
-            .deadline(SLOW)
-            .run()?;
-        let mut fields = fields(&listing);
-        let mut changes = Vec::new();
-        // `:MODE MODE ID ID LETTER NUL path NUL`
-        while let (Some(header), Some(path)) = (fields.next(), fields.next()) {
-            let words: Vec<&[u8]> = header.split(|byte| *byte == b' ').collect();
-            let old_mode = words.first().map_or(&b""[..], |word| &word[1..]);
-            let new_mode = words.get(1).copied().unwrap_or_default();
-            changes.push(Change {
-                path: bytes_to_path(path),
-                added: words.last() == Some(&&b"A"[..]),
-                deleted: words.last() == Some(&&b"D"[..]),
-                submodule: old_mode == SUBMODULE || new_mode == SUBMODULE,
-            });
-        }
-        Ok(changes)
-    }
-}
 
 impl Checkout {
     /// What keeps this checkout from following: files among these paths that are changed, staged or
     /// hidden from git, and files that are in no commit where the new commit has one.
-    pub(crate) fn obstacles(&self, changes: &[Change]) -> Result<Vec<PathBuf>, GitError> {
+    pub(crate) fn obstacles(
+        &self,
+        repo: &Repo,
+        changes: &[Change],
+    ) -> Result<Vec<PathBuf>, GitError> {
+        let mut found = match is_untouched(repo, self, changes) {
+            true => Vec::new(),
+            false => self.touched(changes)?,
+        };
+        found.extend(self.in_the_way(changes));
+        found.sort();
+        found.dedup();
+        Ok(found)
+    }
+
+    /// Files among these paths that are changed, staged or hidden from git, as git says.
+    fn touched(&self, changes: &[Change]) -> Result<Vec<PathBuf>, GitError> {
         let touched: HashSet<&Path> = changes.iter().map(|change| change.path.as_path()).collect();
         let mut found: Vec<PathBuf> = Vec::new();
         let status = limited(
@@ -86,9 +67,6 @@ impl Checkout {
                 found.push(path);
             }
         }
-        found.extend(self.in_the_way(changes));
-        found.sort();
-        found.dedup();
         Ok(found)
     }
 

@@ -75,7 +75,7 @@ impl Core {
                 }
                 .into());
             }
-            let obstacles = checkout.obstacles(changes)?;
+            let obstacles = checkout.obstacles(repository, changes)?;
             if !obstacles.is_empty() {
                 return Err(LandError::CheckoutDirty {
                     target: target.to_owned(),
