@@ -87,6 +87,77 @@ pub(crate) fn is_checked_out_nowhere(common_dir: &Path, name: &str) -> bool {
     linked && other(&common_dir.join("HEAD"))
 }
 
+/// What HEAD of a checkout is on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Head {
+    Branch(String),
+    Detached,
+}
+
+/// What a HEAD file says; None if git has to say.
+fn head_of(git_dir: &Path) -> Option<Head> {
+    let file = git_dir.join("HEAD");
+    // A link is an old way to name a branch.
+    if !file.symlink_metadata().ok()?.is_file() {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    let said = text.strip_suffix('\n')?;
+    if let Some(name) = said.strip_prefix("ref: refs/heads/") {
+        let plain = !name.ends_with(".invalid") && !name.contains(char::is_control);
+        return plain.then(|| Head::Branch(name.to_owned()));
+    }
+    let id = matches!(said.len(), 40 | 64) && said.bytes().all(|byte| byte.is_ascii_hexdigit());
+    id.then_some(Head::Detached)
+}
+
+/// Every checkout with its administrative directory, its place and what its HEAD is on: the main one first, whose
+/// place the caller knows. None if git has to say.
+pub(crate) fn heads(
+    common_dir: &Path,
+    length: usize,
+) -> Option<Vec<(PathBuf, Option<PathBuf>, Head)>> {
+    if common_dir.join("reftable").exists() {
+        return None;
+    }
+    let mut found = vec![(common_dir.to_owned(), None, head_of(common_dir)?)];
+    let admins = match std::fs::read_dir(common_dir.join("worktrees")) {
+        Ok(entries) => entries.collect::<Result<Vec<_>, _>>().ok()?,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        Err(_) => return None,
+    };
+    for admin in admins {
+        let admin = admin.path();
+        let link = match std::fs::read(admin.join("gitdir")) {
+            Ok(link) => link,
+            // As for git, a directory that names no place is no checkout.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(_) => return None,
+        };
+        let link = bytes_to_path(link.strip_suffix(b"\n")?);
+        let place = link
+            .parent()
+            .filter(|_| link.is_absolute() && link.ends_with(".git"))?;
+        let head = head_of(&admin)?;
+        found.push((admin, Some(place.to_owned()), head));
+    }
+    // A branch may be another name for one: its file then holds no commit.
+    let whole = |head: &Head| match head {
+        Head::Detached => true,
+        Head::Branch(name) => {
+            let file = common_dir.join("refs/heads").join(name);
+            loose_branch(common_dir, name, length).is_some()
+                || file.symlink_metadata().is_err_and(|error| {
+                    matches!(
+                        error.kind(),
+                        std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+                    )
+                })
+        }
+    };
+    found.iter().all(|(.., head)| whole(head)).then_some(found)
+}
+
 pub(crate) fn canonical(path: &Path) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok()
 }

@@ -22,10 +22,15 @@ pub(crate) struct Checkout {
 impl Checkout {
     /// The checkout at its usual place.
     pub(crate) fn live(repo: &Repo, dir: &Path) -> Result<Self, GitError> {
-        match Self::linked(repo, dir).or_else(|| Self::main(repo, dir)) {
+        match Self::live_on_disk(repo, dir) {
             Some(checkout) => Ok(checkout),
             None => Self::asked(repo, dir),
         }
+    }
+
+    /// The same without a call of git; None if git has to say.
+    pub(crate) fn live_on_disk(repo: &Repo, dir: &Path) -> Option<Self> {
+        Self::linked(repo, dir).or_else(|| Self::main(repo, dir))
     }
 
     /// The main checkout, which has the repository in it.
