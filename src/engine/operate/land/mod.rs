@@ -204,7 +204,14 @@ impl Core {
             how: options.how,
             message,
         };
-        let computed = compute(repository, &request, &hooks)?;
+        // Independent calls run side by side. Most landings are fast-forwards.
+        let (computed, straight) = std::thread::scope(|scope| {
+            let likely = (options.how != LandHow::Squash)
+                .then(|| scope.spawn(|| repository.changes(&before, &source.commit)));
+            let computed = compute(repository, &request, &hooks);
+            (computed, likely.and_then(|likely| likely.join().ok()))
+        });
+        let computed = computed?;
         if in_earnest || !consent {
             hooks.tell(progress);
         }
@@ -213,7 +220,10 @@ impl Core {
             let title = record.title.clone();
             return Err(LandError::Nothing { title, target }.into());
         }
-        let changes = repository.changes(&before, &computed.commit)?;
+        let changes = match straight {
+            Some(changes) if computed.commit == source.commit => changes?,
+            _ => repository.changes(&before, &computed.commit)?,
+        };
         if computed.dropped > 0 {
             progress.note(&format!(
                 "{} commits became empty and were left out",

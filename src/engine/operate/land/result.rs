@@ -37,7 +37,14 @@ pub(super) fn compute(
     hooks: &LandHooks<'_>,
 ) -> Result<Computed, Error> {
     let (source, onto) = (request.source.commit.as_str(), request.onto);
-    let (commits, behind) = repository.count_apart(source, onto)?;
+    // Two independent calls run side by side.
+    let (apart, setting) = std::thread::scope(|scope| {
+        let setting = (request.how == LandHow::Merge)
+            .then(|| scope.spawn(|| repository.fast_forward_setting()));
+        let apart = repository.count_apart(source, onto);
+        (apart, setting.and_then(|setting| setting.join().ok()))
+    });
+    let (commits, behind) = apart?;
     if commits == 0 {
         return Ok(Computed {
             commit: onto.to_owned(),
@@ -55,7 +62,13 @@ pub(super) fn compute(
     }
     let straight = behind == 0;
     let (commit, by, dropped) = match request.how {
-        LandHow::Merge => merge(repository, request, straight, hooks)?,
+        LandHow::Merge => {
+            let setting = match setting {
+                Some(setting) => setting?,
+                None => repository.fast_forward_setting()?,
+            };
+            merge(repository, request, (setting, straight), hooks)?
+        }
         LandHow::Squash => squash(repository, request, hooks)?,
         LandHow::Rebase if straight && !repository.has_merges(onto, source)? => {
             (source.to_owned(), LandedBy::FastForward, 0)
@@ -75,11 +88,11 @@ type Made = (String, LandedBy, usize);
 fn merge(
     repository: &Repo,
     request: &Request<'_>,
-    straight: bool,
+    (setting, straight): (FastForward, bool),
     hooks: &LandHooks<'_>,
 ) -> Result<Made, Error> {
     let source = &request.source.commit;
-    match (repository.fast_forward_setting()?, straight) {
+    match (setting, straight) {
         (FastForward::WherePossible | FastForward::Only, true) => {
             return Ok((source.clone(), LandedBy::FastForward, 0));
         }
