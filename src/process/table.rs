@@ -12,7 +12,33 @@ pub(super) struct Row {
 
 #[cfg(target_os = "linux")]
 mod system {
+    use std::io::Read;
+
     use super::Row;
+
+    /// What nearly every environment fits into.
+    const USUAL: usize = 16 * 1024;
+
+    /// A file of `/proc`, by as few calls as possible: these files have no size that could be asked for, and all
+    /// processes of the machine are looked at.
+    fn read(path: String) -> Option<Vec<u8>> {
+        let mut file = std::fs::File::open(path).ok()?;
+        let mut bytes = vec![0; USUAL];
+        let mut filled = 0;
+        loop {
+            if filled == bytes.len() {
+                bytes.resize(2 * filled, 0);
+            }
+            match file.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(_) => return None,
+            }
+        }
+        bytes.truncate(filled);
+        Some(bytes)
+    }
 
     pub(crate) fn boot_id() -> String {
         std::fs::read_to_string("/proc/sys/kernel/random/boot_id")
@@ -21,7 +47,9 @@ mod system {
     }
 
     pub(crate) fn row(pid: i32) -> Option<Row> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        let stat = read(format!("/proc/{pid}/stat"))?;
+        // A name is cut off after 15 bytes, in the middle of a letter if need be.
+        let stat = String::from_utf8_lossy(&stat);
         // The command's name is in parentheses and may itself contain parentheses.
         let fields: Vec<&str> = stat.get(stat.rfind(')')? + 2..)?.split(' ').collect();
         Some(Row {
@@ -44,7 +72,7 @@ mod system {
     }
 
     pub(crate) fn variable(pid: i32, name: &str) -> Option<String> {
-        let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+        let environment = read(format!("/proc/{pid}/environ"))?;
         environment.split(|byte| *byte == 0).find_map(|entry| {
             let value = entry.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?;
             Some(String::from_utf8_lossy(value).into_owned())
@@ -87,7 +115,7 @@ mod system {
 
     /// Whether the process was started with this variable in its environment.
     pub(crate) fn has_variable(pid: i32, assignment: &str) -> bool {
-        std::fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
+        read(format!("/proc/{pid}/environ")).is_some_and(|environment| {
             environment
                 .split(|byte| *byte == 0)
                 .any(|entry| entry == assignment.as_bytes())
