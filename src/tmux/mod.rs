@@ -13,6 +13,7 @@ mod hub;
 mod leaving;
 mod pane;
 mod pane_pipe;
+mod reach;
 mod screen;
 mod server;
 mod sessions_lock;

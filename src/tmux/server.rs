@@ -224,6 +224,14 @@ impl Server {
         }
     }
 
+    /// Whether any of these panes is in the session of an instance, whatever that is called by now.
+    pub(crate) fn has_session(panes: &[Pane], instance: &InstanceId) -> bool {
+        let name = SessionName::of(instance);
+        panes
+            .iter()
+            .any(|pane| pane.instance.as_ref() == Some(instance) || pane.session == name.as_str())
+    }
+
     /// The pane of an instance.
     pub(crate) fn pane_of(&self, instance: &InstanceId) -> Result<Option<Pane>, TmuxError> {
         Ok(self
@@ -372,28 +380,6 @@ impl Server {
             Ok(target) if !target.exists() => running,
             _ => installed,
         }
-    }
-
-    /// Whether a server can be reached. Checked before a process is started for a call.
-    fn has_socket(&self) -> bool {
-        self.socket_path().exists() || self.recreate_socket()
-    }
-
-    /// Lets a running server whose socket was deleted, as by a cleaner of temporary files, create it again.
-    /// A second server would not know the agents of the first.
-    fn recreate_socket(&self) -> bool {
-        let Some(server) = self.identity() else {
-            return false;
-        };
-        server.signal(Signal::USR1);
-        let deadline = Instant::now() + Duration::from_secs(1);
-        while Instant::now() < deadline {
-            if self.socket_path().exists() {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        false
     }
 
     fn remember(&self, server: &Identity) {

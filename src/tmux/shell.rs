@@ -26,7 +26,7 @@ pub(crate) struct ShellPane {
 impl Server {
     /// The shell of an instance, if it has one.
     pub(crate) fn shell_of(&self, instance: &InstanceId) -> Result<Option<ShellPane>, TmuxError> {
-        if !self.socket_path().exists() {
+        if !self.has_socket() {
             return Ok(None);
         }
         let target = window(instance);
@@ -49,7 +49,7 @@ impl Server {
         instance: &InstanceId,
         above: usize,
     ) -> Result<Option<String>, TmuxError> {
-        if !self.socket_path().exists() {
+        if !self.has_socket() {
             return Ok(None);
         }
         let target = window(instance);

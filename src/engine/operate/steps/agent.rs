@@ -228,6 +228,9 @@ impl Work<'_> {
 
     /// Ends the user's shell as a closed terminal does: shells ignore SIGTERM. What it runs is named.
     fn close_shell(&mut self) -> Result<(), Error> {
+        if self.without_session {
+            return Ok(());
+        }
         let server = self.core.server_of(&self.record);
         let Some(shell) = server.shell_of(&self.record.id)? else {
             return Ok(());

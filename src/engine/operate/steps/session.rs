@@ -78,6 +78,7 @@ impl Work<'_> {
         let stage = self.stage()?;
         self.dir.forget_hook_report();
         self.dir.forget_limit();
+        self.without_session = false;
         let gate = LaunchSocket::open(&self.core.home.run, &self.record.id)?;
         let branch = self.record.branch.as_ref();
         let session = server.open_session(&SessionOptions {
@@ -219,8 +220,10 @@ impl Work<'_> {
     }
 
     pub(super) fn close_session(&mut self) -> Result<Facts, Error> {
-        let server = self.core.server_of(&self.record);
-        server.close_session(&self.record.id)?;
+        if !self.without_session {
+            let server = self.core.server_of(&self.record);
+            server.close_session(&self.record.id)?;
+        }
         seal::release(&self.dir, &self.record);
         Ok(Facts::none())
     }

@@ -12,6 +12,7 @@ use crate::engine::watch::archive::{
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{InstanceRecord, RestingState};
 use crate::store::replace_file;
+use crate::tmux::{Pane, Server};
 
 /// What a new session is opened with.
 pub(super) struct Stage {
@@ -37,7 +38,10 @@ impl Work<'_> {
     /// Saves scrollback and screen with their colours. An agent that ended with its server has none left.
     pub(super) fn save_terminal(&mut self) -> Result<Facts, Error> {
         let server = self.core.server_of(&self.record);
-        let Some(pane) = server.pane_of(&self.record.id)? else {
+        let panes = server.panes()?;
+        self.without_session = !Server::has_session(&panes, &self.record.id);
+        let of_agent = |pane: &Pane| pane.instance.as_ref() == Some(&self.record.id);
+        let Some(pane) = panes.into_iter().find(of_agent) else {
             return Ok(Facts::none());
         };
         let most = self.core.scrollback_lines(&pane);

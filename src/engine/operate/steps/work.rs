@@ -33,6 +33,8 @@ pub(in crate::engine) struct Work<'a> {
     pub(super) changes: Option<Vec<Change>>,
     /// The worktree as it was when the snapshot was taken.
     pub(super) seen: Option<Seen>,
+    /// It was looked for, and there is none: nothing of it has to be closed. Nobody opens one meanwhile.
+    pub(super) without_session: bool,
     /// The agent's processes, as they were before anything was done to it.
     pub(super) tree: Option<Tree>,
     /// Why the operation did not have the wanted effect, although it completed.
@@ -70,6 +72,7 @@ impl<'a> Work<'a> {
             arrival: None,
             changes: None,
             seen: None,
+            without_session: false,
             tree: None,
             recovering: false,
         }
