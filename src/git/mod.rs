@@ -20,6 +20,7 @@ pub(crate) mod index;
 pub(crate) mod landing;
 mod listing;
 pub(crate) mod patch;
+mod plain;
 mod push;
 mod remote_files;
 mod repository;

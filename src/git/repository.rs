@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::GitError;
 use super::admin::{is_no_branch, loose_branch};
 use super::call::{bytes_to_path, git, path_line, require_version};
+use super::plain::is_plain_repository;
 use crate::process::Command;
 
 /// A repository on disk. It may be bare or have a separate git directory.
@@ -25,7 +26,21 @@ impl Repo {
         Self::discover_from(dir).map(|(repo, _)| repo)
     }
 
-    /// The same, with the path of `dir` below the top of its checkout; None at the top, and outside of a
+    /// The repository of an instance by the root that was recorded: one of the plainest kind is known without a
+    /// call of git.
+    pub(crate) fn recorded(root: &Path) -> Result<Self, GitError> {
+        if !is_plain_repository(root) {
+            return Self::discover(root);
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            common_dir: root.join(".git"),
+            bare: false,
+            object_format: "sha1".to_owned(),
+        })
+    }
+
+    /// As [`Self::discover`], with the path of `dir` below the top of its checkout; None at the top, and outside of a
     /// checkout.
     pub(crate) fn discover_from(dir: &Path) -> Result<(Self, Option<PathBuf>), GitError> {
         if !dir.is_dir() {

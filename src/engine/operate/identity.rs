@@ -48,7 +48,7 @@ impl Core {
         progress: &mut dyn Progress,
     ) -> Result<Repo, Error> {
         let recorded = record.repository.clone();
-        let at_place = Repo::discover(&recorded.root).ok();
+        let at_place = Repo::recorded(&recorded.root).ok();
         if let Some(found) = &at_place
             && is_recorded(&recorded, found)
         {

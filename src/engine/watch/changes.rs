@@ -67,7 +67,7 @@ pub(in crate::engine) fn count_saved(
     {
         return Some((known.stat, dirty));
     }
-    let repository = Repo::discover(&record.repository.root).ok()?;
+    let repository = Repo::recorded(&record.repository.root).ok()?;
     let base = record.base.commit.as_deref();
     let stat = vault::snapshot_diff_stat(&repository, snapshot, base).ok()?;
     let dirty = vault::snapshot_is_dirty(&repository, snapshot).ok()?;
@@ -124,7 +124,7 @@ pub(in crate::engine) fn count(
     {
         return Some((known.stat, dirty));
     }
-    let repository = Repo::discover(&record.repository.root).ok()?;
+    let repository = Repo::recorded(&record.repository.root).ok()?;
     let base = record.base.commit.as_deref();
     let (stat, dirty) = git::diff_stat_and_dirt(&repository, worktree, base).ok()?;
     let settled = now().seconds_since_epoch() - evidence.active_at > SETTLE_TIME;

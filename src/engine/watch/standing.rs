@@ -28,7 +28,7 @@ pub(in crate::engine) fn standing(dir: &InstanceDir, record: &InstanceRecord) ->
     if let Some(known) = known.filter(|known| known.evidence == evidence) {
         return known.standing;
     }
-    let repository = Repo::discover(&record.repository.root).ok()?;
+    let repository = Repo::recorded(&record.repository.root).ok()?;
     let base = &record.base.name;
     let standing = match repository.ahead_and_behind(branch, base).ok()? {
         Some((ahead, behind)) => Some(Standing {

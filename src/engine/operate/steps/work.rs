@@ -108,7 +108,7 @@ impl Work<'_> {
         if let Some(known) = self.repository.get() {
             return Ok(known.clone());
         }
-        let found = Repo::discover(&self.record.repository.root)?;
+        let found = Repo::recorded(&self.record.repository.root)?;
         Ok(self.repository.get_or_init(|| found).clone())
     }
 
