@@ -117,21 +117,25 @@ pub(crate) fn release_snapshot(
     let _lock = vault.share()?;
     remove_stale_locks(&vault, instance_of(reference));
     let names = [name.to_owned(), thinned_name(name)];
-    let references = names
-        .iter()
-        .flat_map(|name| [HELD, TRASH].map(|namespace| format!("{namespace}{name}")));
-    let stored = stored_under(&vault, references)?;
-    if stored.is_empty() {
-        return Err(GitError::SnapshotMissing {
-            reference: reference.to_owned(),
-        });
-    }
+    let held = match held_on_disk(&vault, &names) {
+        Some(held) => held,
+        None => {
+            let references = names
+                .iter()
+                .flat_map(|name| [HELD, TRASH].map(|namespace| format!("{namespace}{name}")));
+            let stored = stored_under(&vault, references)?;
+            if stored.is_empty() {
+                return Err(GitError::SnapshotMissing {
+                    reference: reference.to_owned(),
+                });
+            }
+            let named = stored.into_iter().map(|it| (it.reference, it.commit));
+            named.collect()
+        }
+    };
     let mut changes: Vec<String> = Vec::new();
     let mut released: Vec<String> = Vec::new();
-    for StoredSnapshot {
-        reference, commit, ..
-    } in &stored
-    {
+    for (reference, commit) in &held {
         if let Some(name) = reference.strip_prefix(HELD) {
             let tag = released_tag(&vault, commit, at)?;
             changes.push(format!(
@@ -148,6 +152,29 @@ pub(crate) fn release_snapshot(
     released
         .iter()
         .try_for_each(|reference| vault.sync_ref(reference))
+}
+
+/// Which of these snapshots are in use, with their commits, read without git: in a vault where no ref is packed,
+/// each has a file. None if there is none of them, or git has to say.
+fn held_on_disk(vault: &Vault, names: &[String]) -> Option<Vec<(String, String)>> {
+    if vault.dir().join("packed-refs").exists() || vault.dir().join("reftable").exists() {
+        return None;
+    }
+    let mut held = Vec::new();
+    for name in names {
+        let reference = format!("{HELD}{name}");
+        match std::fs::read_to_string(vault.dir().join(&reference)) {
+            Ok(text) => {
+                let id = text.strip_suffix('\n')?;
+                let whole = id.len() == vault.repo().id_length()
+                    && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+                held.push((reference, whole.then(|| id.to_owned())?));
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(_) => return None,
+        }
+    }
+    (!held.is_empty()).then_some(held)
 }
 
 /// The same for a snapshot whose commit is known. A power cut can leave it without any name: it is named
