@@ -11,6 +11,7 @@ pub(crate) fn rows(bench: &mut Bench) {
     let camp = Camp::new();
     let repository = camp.repository(crate::TRACKED);
     let mut raw = Vec::new();
+    let mut whole = Vec::new();
     let mut ours = Vec::new();
     for n in 0..TIMES {
         let branch = format!("hand{n}");
@@ -21,10 +22,13 @@ pub(crate) fn rows(bench: &mut Bench) {
             &["worktree", "add", "-q", "-b", &branch, place],
         );
         change(&by_hand, 2 * n);
-        raw.push(timed(|| {
-            git(&repository, &["merge", "-q", "--ff", &branch])
-        }));
-        git(&repository, &["worktree", "remove", "--force", place]);
+        let merged = timed(|| git(&repository, &["merge", "-q", "--ff", &branch]));
+        let removed = timed(|| {
+            git(&repository, &["worktree", "remove", place]);
+            git(&repository, &["branch", "-q", "-d", &branch]);
+        });
+        raw.push(merged);
+        whole.push(merged + removed);
 
         let title = format!("land{n}");
         camp.biv_in(&repository, &["new", &title, "-a", "shell", "--", "cat"]);
@@ -37,6 +41,13 @@ pub(crate) fn rows(bench: &mut Bench) {
         "`biv land` of 10 files to `git merge --ff`, 20,000 files",
         &ours,
         &raw,
+        1.5,
+    ));
+    bench.row(Row::ratio_at_most(
+        "land-whole",
+        "the same to `git merge --ff` + `git worktree remove` + `git branch -d`",
+        &ours,
+        &whole,
         1.5,
     ));
 }
