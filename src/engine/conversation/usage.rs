@@ -19,7 +19,11 @@ impl Core {
         dir: &InstanceDir,
         record: &InstanceRecord,
     ) -> KeptUsage {
-        let before = KeptUsage::of(dir);
+        self.count_on(dir, record, KeptUsage::of(dir))
+    }
+
+    /// The same from what was kept last.
+    fn count_on(&self, dir: &InstanceDir, record: &InstanceRecord, before: KeptUsage) -> KeptUsage {
         let mut kept = before.clone();
         for reference in self.references(dir, record) {
             if let Err(error) = self.count_source(record, &reference, &mut kept) {
@@ -36,13 +40,14 @@ impl Core {
     }
 
     /// Counts again what an agent that runs has written since; a look at each file is enough to know.
-    pub(in crate::engine) fn follow_usage(&self, found: &Found) {
-        if found.record.state != RestingState::Running {
-            return;
-        }
+    pub(in crate::engine) fn follow_usage(&self, found: &Found) -> KeptUsage {
         let kept = KeptUsage::of(&found.dir);
-        if kept.sources.is_empty() || kept.sources.values().any(UsageOfSource::is_stale) {
-            self.count_usage(&found.dir, &found.record);
+        let running = found.record.state == RestingState::Running;
+        let stale =
+            || kept.sources.is_empty() || kept.sources.values().any(UsageOfSource::is_stale);
+        match running && stale() {
+            true => self.count_on(&found.dir, &found.record, kept),
+            false => kept,
         }
     }
 

@@ -29,7 +29,8 @@ impl Core {
         self.list_by(state, repository, Counting::Changes)
     }
 
-    /// The same without counting changes, which takes most of the time.
+    /// The same for who only wants to know what each is doing: changes are not counted, and of what lies beside
+    /// the records only the usage is read.
     pub(crate) fn list_briefly(&self) -> Result<Listing, Error> {
         self.list_by(None, None, Counting::Nothing)
     }
@@ -128,9 +129,14 @@ impl Core {
 
     /// What a view needs of the files of an instance.
     fn read(&self, found: &Found, counting: Counting) -> Read {
-        self.follow_usage(found);
-        let signs = (counting == Counting::Changes).then(|| ChangeSigns::read(found));
-        (self.on_disk(found), signs)
+        let usage = self.follow_usage(found);
+        match counting {
+            Counting::Changes => {
+                let signs = ChangeSigns::read(found);
+                (self.on_disk(found, &usage), Some(signs))
+            }
+            Counting::Nothing => (OnDisk::brief(&usage), None),
+        }
     }
 
     /// One instance, killed ones too.

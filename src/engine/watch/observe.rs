@@ -8,6 +8,7 @@ use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_ou
 use crate::engine::base::core::Learned;
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
+use crate::engine::base::usage::KeptUsage;
 use crate::engine::base::via::via;
 use crate::engine::base::view::{
     AgentView, AskedView, AwayView, InstanceView, PauseView, SealView, WorkKept,
@@ -158,7 +159,8 @@ impl Core {
         pane: Option<&Pane>,
         shot: Option<&Screenshot>,
     ) -> InstanceView {
-        self.view_from(found, self.on_disk(found), pane, shot)
+        let usage = KeptUsage::of(&found.dir);
+        self.view_from(found, self.on_disk(found, &usage), pane, shot)
     }
 
     /// The same from what was read before.

@@ -39,8 +39,23 @@ impl ChangeSigns {
     }
 }
 
+impl OnDisk {
+    /// For views of which only states, activities and usage are wanted: no other file is read.
+    pub(in crate::engine) fn brief(usage: &KeptUsage) -> Self {
+        Self {
+            run: None,
+            pull_request: None,
+            queue: None,
+            usage: UsageView::of(usage, now()),
+            denied: 0,
+            autoyes: false,
+            kept: WorkKept::default(),
+        }
+    }
+}
+
 impl Core {
-    pub(in crate::engine) fn on_disk(&self, found: &Found) -> OnDisk {
+    pub(in crate::engine) fn on_disk(&self, found: &Found, usage: &KeptUsage) -> OnDisk {
         let Found { dir, record, .. } = found;
         OnDisk {
             run: dir.run(&record.run).ok(),
@@ -50,7 +65,7 @@ impl Core {
                 .ok()
                 .map(|queue| queue.counts())
                 .filter(|counts| *counts != QueueCounts::default()),
-            usage: UsageView::of(&KeptUsage::of(dir), now()),
+            usage: UsageView::of(usage, now()),
             denied: dir.denied(),
             autoyes: self.is_autoyes(record),
             kept: kept(record),
