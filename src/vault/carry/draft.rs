@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::gather::{Bytes, Gathered, LeftBehind};
-use super::listing::{Listed, Listing, StagedEntry, StagedTree, Unchanged, What, clean_block};
+use super::listing::{Listed, Listing, StagedEntry, StagedTree, What};
 use super::names::{is_admin, is_own_ref};
 use super::order::Order;
+use super::unchanged::{Unchanged, clean_block};
 use crate::git::call::{SLOW, bytes_to_path, fields};
 use crate::git::index::Index;
 use crate::git::{Checkout, GitError, Repo};
@@ -110,7 +111,7 @@ impl<'a> Draft<'a> {
         })
     }
 
-    /// Unchanged files go into the block, everything else is listed.
+    /// Files with the bytes that are staged go into the block, everything else is listed.
     pub(super) fn work(&mut self, items: Vec<Gathered>, index: &Index) {
         let linked: HashSet<Vec<u8>> = items
             .iter()
@@ -119,20 +120,26 @@ impl<'a> Draft<'a> {
                 _ => None,
             })
             .collect();
-        let mut block: Vec<Unchanged> = Vec::new();
+        let mut block: Vec<Option<Unchanged>> = Vec::new();
         let mut places: HashMap<&[u8], (usize, String)> = HashMap::new();
         for entry in index.entries.iter().filter(|entry| entry.stage == 0) {
-            places.insert(&entry.path, (block.len(), entry.id()));
+            if matches!(entry.mode, 0o100_644 | 0o100_755) {
+                places.insert(&entry.path, (block.len(), entry.id()));
+            }
             block.push(None);
         }
         for item in items {
             let place = places.get(item.path.as_slice());
-            if let (Kind::Clean, Bytes::Object(id), Some((number, staged))) =
+            if let (Kind::Clean | Kind::File, Bytes::Object(id), Some((number, staged))) =
                 (item.kind, &item.bytes, place)
                 && id == staged
                 && !linked.contains(&item.path)
             {
-                block[*number] = Some((item.mode, item.mtime));
+                block[*number] = Some(Unchanged {
+                    mode: item.mode,
+                    mtime: item.mtime,
+                    known_to_git: item.kind == Kind::Clean,
+                });
                 continue;
             }
             match &item.bytes {

@@ -9,9 +9,10 @@ use super::blobs::{blob, wanted};
 use super::bundle::Head;
 use super::checks::{RESERVE, check_paths, check_sizes};
 use super::draft::tree_entries;
-use super::listing::{Listed, Listing, StagedEntry, What, hash_of, parse_clean};
+use super::listing::{Listed, Listing, StagedEntry, What, hash_of};
 use super::refusal::{refused, refused_path};
 use super::scratch::Scratch;
+use super::unchanged::{Unchanged, parse_clean};
 use crate::git::call::SLOW;
 use crate::git::disk::free_bytes;
 use crate::git::{GitError, Repo};
@@ -311,26 +312,26 @@ fn files(vault: &Vault, listing: &Listing, entries: &[StagedEntry]) -> Result<Ma
             "its list of unchanged files does not fit its index",
         ));
     };
-    let unchanged: Vec<(&StagedEntry, u32, (i64, u32))> = staged
+    let unchanged: Vec<(&StagedEntry, Unchanged)> = staged
         .into_iter()
         .zip(block)
-        .filter_map(|(entry, file)| file.map(|(mode, mtime)| (entry, mode, mtime)))
+        .filter_map(|(entry, file)| Some((entry, file?)))
         .collect();
-    let sizes = sizes(
-        vault,
-        &wanted(unchanged.iter().map(|(entry, ..)| &entry.id)),
-    )?;
+    let sizes = sizes(vault, &wanted(unchanged.iter().map(|(entry, _)| &entry.id)))?;
     let mut items: Vec<Item> = listing.work.iter().map(item_of).collect();
-    for ((entry, mode, mtime), size) in unchanged.into_iter().zip(sizes) {
+    for ((entry, file), size) in unchanged.into_iter().zip(sizes) {
         let size = size.ok_or_else(|| refused_path(&entry.path, "has no bytes in it"))?;
         if !matches!(entry.mode, 0o100_644 | 0o100_755) {
             return Err(refused_path(&entry.path, "is no plain file"));
         }
         items.push(Item {
-            kind: Kind::Clean,
-            mode: 0o100_000 | mode,
+            kind: match file.known_to_git {
+                true => Kind::Clean,
+                false => Kind::File,
+            },
+            mode: 0o100_000 | file.mode,
             size,
-            mtime,
+            mtime: file.mtime,
             inode: 0,
             source: Source::Object(entry.id.clone()),
             path: entry.path.clone(),

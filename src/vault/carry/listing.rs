@@ -4,7 +4,6 @@
 //! record: the index has their names and hashes, and one blob (`clean`) their modes and times.
 
 use std::collections::HashSet;
-use std::fmt::Write;
 
 use sha2::Digest;
 
@@ -305,46 +304,6 @@ pub(super) fn hash_of(manifest: &[u8]) -> String {
     crate::git::index::hex(&sha2::Sha256::digest(manifest))
 }
 
-/// The mode and the time of an unchanged file, or None for an entry that is listed, or not on disk.
-pub(super) type Unchanged = Option<(u32, (i64, u32))>;
-
-/// One line for each entry of the index; the seconds are those since the line before.
-pub(super) fn clean_block(files: &[Unchanged]) -> Vec<u8> {
-    let mut text = String::new();
-    let mut last = 0_i64;
-    for file in files {
-        match file {
-            None => text.push_str("-\n"),
-            Some((mode, (seconds, nanoseconds))) => {
-                let since = seconds.wrapping_sub(last);
-                last = *seconds;
-                // Writing into a string cannot fail.
-                writeln!(text, "{mode:o} {since} {nanoseconds}").ok();
-            }
-        }
-    }
-    text.into_bytes()
-}
-
-pub(super) fn parse_clean(block: &[u8]) -> Option<Vec<Unchanged>> {
-    let mut last = 0_i64;
-    std::str::from_utf8(block)
-        .ok()?
-        .lines()
-        .map(|line| {
-            if line == "-" {
-                return Some(None);
-            }
-            let mut words = line.split(' ');
-            let mode = u32::from_str_radix(words.next()?, 8).ok()?;
-            last = last.wrapping_add(words.next()?.parse().ok()?);
-            let nanoseconds = words.next()?.parse().ok()?;
-            let fine = mode & !0o1777 == 0 && nanoseconds < 1_000_000_000;
-            fine.then_some(Some((mode, (last, nanoseconds))))
-        })
-        .collect()
-}
-
 struct Records(Vec<u8>);
 
 impl Records {
@@ -483,17 +442,5 @@ mod tests {
             changed.extend_from_slice(&text[at + from.len()..]);
             assert!(Listing::parse(&changed).is_err(), "{to}");
         }
-    }
-
-    #[test]
-    fn times_of_unchanged_files_read_back() {
-        let files = vec![
-            Some((0o644, (1_700_000_000, 5))),
-            None,
-            Some((0o755, (-3, 999_999_999))),
-        ];
-        assert_eq!(parse_clean(&clean_block(&files)), Some(files));
-        assert_eq!(parse_clean(b"644 x 1\n"), None);
-        assert_eq!(parse_clean(b"4755 1 1\n"), None);
     }
 }

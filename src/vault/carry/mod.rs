@@ -31,6 +31,7 @@ mod refusal;
 mod scratch;
 #[cfg(test)]
 mod tests;
+mod unchanged;
 
 use crate::git::{GitError, Repo};
 use crate::model::InstanceId;

@@ -37,6 +37,8 @@ impl Outgoing {
             .vault
             .git()
             .args(["-c", "pack.compression=-1", "-c", "core.compression=-1"])
+            // All objects of the receiver's commits count, not only those at the same path.
+            .args(["-c", "pack.useSparse=false"])
             .args(["pack-objects", "-q", "--revs", "--thin", "--stdout"])
             // What the vault has is stored, not compressed.
             .args(["--delta-base-offset", "--no-reuse-object"])

@@ -442,3 +442,53 @@ fn an_export_costs_what_changed() {
     assert!(length < 2 * changed, "{length} for {changed}");
     println!("{length} bytes for {changed} bytes of changes");
 }
+
+/// After a checkout every file is as young as the index, and git would read each of them.
+#[test]
+fn files_that_git_has_not_read_yet_are_not_sent() {
+    let two = Two::new();
+    let dir = &two.checkout.dir;
+    for number in 0..300 {
+        std::fs::write(dir.join(format!("file-{number}")), format!("{number}\n")).unwrap();
+    }
+    // It cannot be compressed.
+    let large: Vec<u8> = (0_u32..1 << 14)
+        .flat_map(|number| {
+            number
+                .wrapping_mul(2_654_435_761)
+                .rotate_left(number % 31)
+                .to_le_bytes()
+        })
+        .collect();
+    std::fs::write(dir.join("large"), &large).unwrap();
+    git(dir, &["add", "-A"]);
+    git(dir, &["commit", "-qm", "many"]);
+    git(two.here.root(), &["update-ref", "refs/heads/main", "work"]);
+    git(two.there.root(), &["fetch", "-q", "origin"]);
+    let settled = two.bytes().len();
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(3600);
+    for number in 0..300 {
+        let file = std::fs::File::options()
+            .write(true)
+            .open(dir.join(format!("file-{number}")))
+            .unwrap();
+        file.set_modified(later).unwrap();
+    }
+    git(dir, &["update-index", "-q", "--refresh"]);
+    // The base commit has these bytes, at another path.
+    std::fs::write(dir.join("copy"), &large).unwrap();
+    let bytes = two.bytes();
+    assert!(
+        bytes.len() < settled + 2000,
+        "{} bytes, {settled} when git knew them",
+        bytes.len()
+    );
+    let incoming = two.read(&bytes).unwrap();
+    let unread = incoming
+        .manifest
+        .items
+        .iter()
+        .filter(|item| item.path.starts_with(b"file-"))
+        .filter(|item| item.kind == crate::vault::manifest::Kind::File && item.size > 0);
+    assert_eq!(unread.count(), 300);
+}
