@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::call::{SLOW, bytes_to_path, fetching, fields};
 use super::disk::open_file;
 use super::untracked::untracked;
-use super::{Checkout, GitError, Repo};
+use super::{Checkout, GitError, Repo, ScratchDir};
 use crate::model::DiffStat;
 use crate::process::Command;
 
@@ -108,16 +108,12 @@ pub(crate) fn diff_text(
 /// A copy of the index that knows the untracked files, so that git shows them as new.
 struct PrivateIndex {
     path: PathBuf,
-    _scratch: tempfile::TempDir,
+    _scratch: ScratchDir,
 }
 
 impl PrivateIndex {
     fn with(repo: &Repo, checkout: &Checkout, files: Vec<Vec<u8>>) -> Result<Self, GitError> {
-        let dir = repo.own_dir("tmp")?;
-        let scratch = tempfile::Builder::new()
-            .prefix("diff-")
-            .tempdir_in(&dir)
-            .map_err(GitError::writing(&dir))?;
+        let scratch = ScratchDir::new(repo, "diff-")?;
         let path = scratch.path().join("index");
         match std::fs::copy(checkout.index_path(), &path) {
             Ok(_) => {}

@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use super::{Checkout, GitError, Repo};
+use super::{Checkout, GitError, Repo, ScratchDir};
 
 /// Bits of the extended flags (version 3 and later).
 const SKIP_WORKTREE: u16 = 1 << 14;
@@ -151,11 +151,7 @@ fn modified(path: &Path) -> Result<(u32, u32), GitError> {
 
 /// The same index with neither a shared part nor collapsed directories, from a private copy.
 fn expanded(repo: &Repo, checkout: &Checkout) -> Result<Vec<u8>, GitError> {
-    let dir = repo.own_dir("tmp")?;
-    let scratch = tempfile::Builder::new()
-        .prefix("index-")
-        .tempdir_in(&dir)
-        .map_err(GitError::writing(&dir))?;
+    let scratch = ScratchDir::new(repo, "index-")?;
     let copy = scratch.path().join("index");
     std::fs::copy(checkout.index_path(), &copy).map_err(GitError::writing(&copy))?;
     checkout

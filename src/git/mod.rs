@@ -24,6 +24,7 @@ mod plain;
 mod push;
 mod remote_files;
 mod repository;
+mod scratch;
 mod untracked;
 mod worktree;
 
@@ -40,6 +41,7 @@ pub(crate) use identity::Relocation;
 pub(crate) use ignored::{ignored_in, is_tracked};
 pub(crate) use remote_files::{Direction, RemoteFile, RemoteFiles, is_repository};
 pub(crate) use repository::Repo;
+pub(crate) use scratch::ScratchDir;
 pub(crate) use untracked::untracked;
 pub(crate) use worktree::{
     AddWorktree, BranchPlan, MadeWorktree, Undone, WorktreeKind, worktree_of,

@@ -7,11 +7,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use tempfile::TempDir;
-
 use super::call::{fields, git};
 use super::disk::free_bytes;
-use super::{GitError, Repo};
+use super::{GitError, Repo, ScratchDir};
 use crate::process::{Command, crash};
 
 /// A clone does not fetch them.
@@ -67,7 +65,7 @@ pub(crate) struct RemoteFiles {
     repo: Repo,
     url: String,
     settings: Vec<(String, String)>,
-    scratch: TempDir,
+    scratch: ScratchDir,
 }
 
 /// A file on a remote.
@@ -108,11 +106,8 @@ impl Repo {
 
     /// The files that are kept at this address, which is reached as this repository reaches its remotes.
     pub(crate) fn remote_files(&self, url: &str) -> Result<RemoteFiles, GitError> {
-        let above = self.own_dir("tmp")?;
-        let scratch = tempfile::Builder::new()
-            .prefix("remote-")
-            .tempdir_in(&above)
-            .map_err(GitError::writing(&above))?;
+        self.sweep_scratch();
+        let scratch = ScratchDir::new(self, "remote-")?;
         git()
             .args(["init", "--quiet", "--bare", "--template="])
             .arg(format!("--object-format={}", self.object_format()))

@@ -9,7 +9,7 @@ use super::fact::SnapshotFact;
 use super::keep::kept_commits;
 use super::repository::Vault;
 use crate::git::call::fields;
-use crate::git::{GitError, Repo};
+use crate::git::{GitError, Repo, ScratchDir};
 
 /// Puts back what a worktree that was brought back needs and the user's repository has lost: staged
 /// content, objects of an operation in progress.
@@ -59,11 +59,7 @@ pub(super) fn copy_objects(
         .text()?;
     let missing = missing(vault.repo(), &all)?;
     // Through a file: what was staged may be larger than memory.
-    let dir = vault.repo().own_dir("tmp")?;
-    let scratch = tempfile::Builder::new()
-        .prefix("give-")
-        .tempdir_in(&dir)
-        .map_err(GitError::writing(&dir))?;
+    let scratch = ScratchDir::new(vault.repo(), "give-")?;
     let name = vault
         .git()
         .args(["pack-objects", "-q", "--delta-base-offset"])

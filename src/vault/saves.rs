@@ -14,7 +14,7 @@ use super::retention::release_snapshot;
 use super::snapshot::take_snapshot;
 use super::stale_locks::remove_stale_locks;
 use crate::git::call::{SLOW, fetching};
-use crate::git::{Checkout, GitError, Repo};
+use crate::git::{Checkout, GitError, Repo, ScratchDir};
 use crate::model::{InstanceId, Timestamp};
 
 /// The lowest number of a snapshot that was taken while the agent went on.
@@ -125,11 +125,7 @@ fn read(line: &str) -> Option<SavedState> {
 pub(crate) fn write_saved(repo: &Repo, commit: &str, directory: &Path) -> Result<(), GitError> {
     let vault = Vault::find(repo)?;
     let _lock = vault.share()?;
-    let own = repo.own_dir("tmp")?;
-    let scratch = tempfile::Builder::new()
-        .prefix("saved-")
-        .tempdir_in(&own)
-        .map_err(GitError::writing(&own))?;
+    let scratch = ScratchDir::new(repo, "saved-")?;
     for (at, tree) in [commit.to_owned(), format!("{commit}^3")]
         .iter()
         .enumerate()

@@ -10,6 +10,7 @@ mod lease;
 mod moving;
 mod pair;
 mod passing;
+mod scratch;
 mod ssh;
 mod trouble;
 mod ui;

@@ -109,6 +109,11 @@ impl Pair {
         drop(self.script_with("to-far", Words::Exact, "", &[]));
     }
 
+    /// The link to `far` with these lines of a shell before it.
+    pub(crate) fn change_link(&self, first: &str) {
+        drop(self.script_with("to-far", Words::Exact, first, &[]));
+    }
+
     /// From now on nothing gets through.
     pub(crate) fn cut(&self) {
         drop(self.script_with("to-far", Words::Exact, "exit 255", &[]));

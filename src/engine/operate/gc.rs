@@ -114,6 +114,9 @@ impl Core {
             let Ok(repository) = Repo::discover(&root) else {
                 continue;
             };
+            if !dry_run {
+                repository.sweep_scratch();
+            }
             match self.drop_old_snapshots(&repository, dry_run) {
                 Ok(dropped) => collection.collected.extend(dropped),
                 Err(error) => collection.fail(&root.display().to_string(), &error),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::git::call::{SLOW, bytes_to_path, fields};
-use crate::git::{Checkout, GitError, Repo};
+use crate::git::{Checkout, GitError, Repo, ScratchDir};
 
 /// What is in no commit, by what can be done about it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -48,11 +48,7 @@ pub(crate) fn uncommitted(checkout: &Checkout) -> Result<Uncommitted, GitError> 
 
 /// The tree that `git add -A` and a commit would make. The index of the checkout is not touched.
 pub(crate) fn tree_of_everything(repo: &Repo, checkout: &Checkout) -> Result<String, GitError> {
-    let dir = repo.own_dir("tmp")?;
-    let scratch = tempfile::Builder::new()
-        .prefix("commit-")
-        .tempdir_in(&dir)
-        .map_err(GitError::writing(&dir))?;
+    let scratch = ScratchDir::new(repo, "commit-")?;
     let private = scratch.path().join("index");
     std::fs::copy(checkout.index_path(), &private).map_err(GitError::writing(&private))?;
     let git = || checkout.git().env("GIT_INDEX_FILE", &private);

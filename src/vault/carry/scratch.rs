@@ -3,25 +3,20 @@
 
 use std::os::unix::ffi::OsStrExt;
 
-use tempfile::TempDir;
-
-use crate::git::{GitError, Repo};
+use crate::git::{GitError, Repo, ScratchDir};
 use crate::vault::repository::Vault;
 
 /// What goes away with it.
 #[derive(Debug)]
 pub(super) struct Scratch {
     pub vault: Vault,
-    _dir: TempDir,
+    _dir: ScratchDir,
 }
 
 impl Scratch {
     pub(super) fn new(repo: &Repo, prefix: &str) -> Result<Self, GitError> {
-        let above = repo.own_dir("tmp")?;
-        let dir = tempfile::Builder::new()
-            .prefix(prefix)
-            .tempdir_in(&above)
-            .map_err(GitError::writing(&above))?;
+        repo.sweep_scratch();
+        let dir = ScratchDir::new(repo, prefix)?;
         let mut alternates = Vec::new();
         for objects in [repo.common_dir().join("objects"), Vault::at(repo).objects()] {
             if objects.is_dir() {
