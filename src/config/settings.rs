@@ -162,6 +162,9 @@ pub(crate) struct Seal {
 pub(crate) struct Hosts {
     #[serde(deserialize_with = "duration")]
     pub deadline: Duration,
+    /// 0: as much as the disk allows.
+    #[serde(deserialize_with = "bytes")]
+    pub fetch_limit: u64,
 }
 
 /// The range of an idle timeout. A shorter one would pause agents that the user has just left.

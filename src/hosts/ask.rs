@@ -82,6 +82,9 @@ impl Connector {
                 let seconds = deadline.as_secs().max(1);
                 return Err(self.trouble(Trouble::Slow { seconds }, Vec::new()));
             }
+            Err(Failure::TooMuch { limit, .. }) => {
+                return Err(self.trouble(Trouble::TooMuch { limit }, Vec::new()));
+            }
             Err(failure) => {
                 let said = vec![failure.to_string()];
                 return Err(self.trouble(Trouble::Unreachable, said));

@@ -71,6 +71,8 @@ pub(crate) enum HostError {
     },
     #[error("`{instance}` on the host `{host}` did not come from here")]
     NotFromHere { host: HostName, instance: String },
+    #[error("the host `{host}` sent more than the {limit} bytes that may be fetched")]
+    TooLarge { host: HostName, limit: u64 },
     #[error("what a host sent cannot be kept")]
     NotKept(#[source] std::io::Error),
     #[error("a request of another machine was not understood")]
@@ -79,6 +81,16 @@ pub(crate) enum HostError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Process(#[from] Failure),
+}
+
+impl HostError {
+    /// What a command on the host named as its causes.
+    pub(crate) fn causes(&self) -> &[String] {
+        match self {
+            Self::Refused { causes, .. } => causes,
+            _ => &[],
+        }
+    }
 }
 
 /// How a request to a host ended without an answer.
@@ -96,6 +108,8 @@ pub(crate) enum Trouble {
     Cut,
     /// It answered what nobody understands.
     Nonsense,
+    /// Its answer is longer than any answer is.
+    TooMuch { limit: u64 },
 }
 
 impl Trouble {
@@ -121,6 +135,10 @@ impl Trouble {
                 "the connection to the host `{host}` was lost; it is not known whether the command was carried out"
             ),
             Self::Nonsense => format!("the host `{host}` gave an answer that is not understood"),
+            Self::TooMuch { limit } => format!(
+                "the host `{host}` gave an answer of more than {} MiB, which was not read",
+                limit >> 20
+            ),
         }
     }
 }

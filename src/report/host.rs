@@ -21,6 +21,7 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
         HostError::NoAgent { .. } => ("agent_missing", 1),
         HostError::Elsewhere { .. } | HostError::ChangedThere { .. } => ("away", 4),
         HostError::NotFromHere { .. } => ("not_from_here", 1),
+        HostError::TooLarge { .. } => ("host_too_large", 1),
         HostError::NotKept(_) => ("failed", 1),
         HostError::Malformed => ("usage", 2),
         HostError::Store(_) => ("state", 1),
@@ -31,7 +32,7 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
             Trouble::NoProgram => ("host_without_biv", 1),
             Trouble::Version { .. } => ("host_version", 1),
             Trouble::Cut => ("host_cut", 1),
-            Trouble::Nonsense => ("host_answer", 1),
+            Trouble::Nonsense | Trouble::TooMuch { .. } => ("host_answer", 1),
         },
     }
 }
@@ -82,6 +83,9 @@ pub(super) fn hint(error: &HostError) -> String {
         HostError::NotFromHere { .. } => {
             "move it from there, or `biv export` it there and `biv import` it here".to_owned()
         }
+        HostError::TooLarge { .. } => {
+            "nothing of it was kept; free some space, or raise `hosts.fetch_limit`".to_owned()
+        }
         HostError::NotKept(_) => "free some space; it stays where it is".to_owned(),
         HostError::Malformed => "bring both machines to the same version".to_owned(),
         HostError::Store(_) | HostError::Process(_) => "`biv doctor` says more".to_owned(),
@@ -97,8 +101,20 @@ pub(super) fn hint(error: &HostError) -> String {
                 format!("bring both to the same version, or `biv host install {host}`")
             }
             Trouble::Cut => format!("look first: `biv list --host {host}`"),
-            Trouble::Nonsense => format!("`biv host check {host}` says more"),
+            Trouble::Nonsense | Trouble::TooMuch { .. } => {
+                format!("`biv host check {host}` says more")
+            }
         },
+    }
+}
+
+/// The same for scripts.
+pub(super) fn details(error: &HostError) -> Option<serde_json::Value> {
+    match error {
+        HostError::Trouble { said, .. } if !said.is_empty() => {
+            Some(serde_json::json!({ "said": said }))
+        }
+        _ => None,
     }
 }
 
@@ -106,7 +122,6 @@ pub(super) fn hint(error: &HostError) -> String {
 pub(super) fn appendix(error: &HostError) -> Option<String> {
     match error {
         HostError::Trouble { said, .. } if !said.is_empty() => Some(said.join("\n")),
-        HostError::Refused { causes, .. } if !causes.is_empty() => Some(causes.join("\n")),
         _ => None,
     }
 }

@@ -149,6 +149,9 @@ impl From<Error> for Report {
             source = cause.source();
         }
         let root = error.innermost();
+        if let Error::Host(error) = root {
+            causes.extend_from_slice(error.causes());
+        }
         let (code, exit) = kind(root);
         Self {
             code,
@@ -291,6 +294,7 @@ fn details(error: &Error) -> Option<serde_json::Value> {
         })),
         Error::Conflict { files } => Some(json!({ "files": files })),
         Error::Land(error) => land::details(error),
+        Error::Host(error) => host::details(error),
         _ => None,
     }
 }

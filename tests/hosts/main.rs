@@ -7,6 +7,7 @@ mod exports;
 mod fleet;
 mod full;
 mod lease;
+mod limits;
 mod moving;
 mod pair;
 mod passing;

@@ -391,6 +391,11 @@ impl Error {
             text = format!("{text}: {error}");
             cause = error.source();
         }
+        if let Self::Host(error) = self.innermost() {
+            for cause in error.causes() {
+                text = format!("{text}: {cause}");
+            }
+        }
         text
     }
 

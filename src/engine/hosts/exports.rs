@@ -220,7 +220,8 @@ impl Core {
         mut file: &File,
     ) -> Result<(), Error> {
         let words = ["__exports", "get", &name.to_string()].map(Into::into);
-        self.connector(host)?.fetch(words, file)?;
+        let limit = self.fetch_limit()?;
+        self.connector(host)?.fetch(words, file, limit)?;
         file.rewind()
             .map_err(Error::files("read in", &self.home.run))
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::engine::base::{Core, Error, Scope};
+use crate::git::disk::free_bytes;
 use crate::hosts::{
     Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question, Registry,
     Reply, Trouble,
@@ -15,6 +16,9 @@ use crate::store::ensure_private;
 
 /// How long `host check` and `host install` wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
+
+/// Space that stays free whatever a host sends.
+const KEPT_FREE: u64 = 64 << 20;
 
 /// One host, as `host list` shows it.
 #[derive(Debug, Clone, Serialize)]
@@ -159,6 +163,15 @@ impl Core {
     /// Carries out a command line on a host and returns what it printed, with nobody there to be asked.
     pub(crate) fn ask_host(&self, name: &HostName, question: Question) -> Result<Reply, Error> {
         Ok(self.connector(name)?.ask(question)?)
+    }
+
+    /// How much may be fetched from a host at once. It is stored a second time when it is unpacked.
+    pub(super) fn fetch_limit(&self) -> Result<u64, Error> {
+        let half = free_bytes(&self.home.run)?.saturating_sub(KEPT_FREE) / 2;
+        Ok(match self.settings().hosts.fetch_limit {
+            0 => half,
+            limit => limit.min(half),
+        })
     }
 
     pub(crate) fn check_host(&self, name: &HostName) -> Result<HostCheck, Error> {

@@ -204,7 +204,8 @@ impl Core {
         ensure_private(&self.home.run)?;
         let unreadable = || Error::files("read in", &self.home.run);
         let mut file = tempfile::tempfile_in(&self.home.run).map_err(unreadable())?;
-        for line in self.connector(host)?.fetch(words, &file)? {
+        let limit = self.fetch_limit()?;
+        for line in self.connector(host)?.fetch(words, &file, limit)? {
             progress.note(&line);
         }
         crash::at("move:fetch:after");
