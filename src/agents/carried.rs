@@ -33,6 +33,8 @@ pub(crate) struct SessionFile {
 pub(crate) enum SessionTravel {
     /// Its files are known and can be written.
     Files,
+    /// The agent prints and reads it itself.
+    Commands,
     /// Its files lie in the worktree and travel with it.
     Worktree,
     /// It begins a new one there.
@@ -41,6 +43,9 @@ pub(crate) enum SessionTravel {
 
 impl Provider {
     pub(crate) fn session_travel(&self) -> SessionTravel {
+        if self.session_commands().is_some() {
+            return SessionTravel::Commands;
+        }
         match self.transcript().format {
             TranscriptFormat::Claude
             | TranscriptFormat::Codex

@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::described::{FilePattern, Find, JsonPath, LineRules};
+use super::session_commands::SessionCommands;
 use crate::detect::{DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, VersionRange};
 
 /// The placeholders; other text in braces is left alone.
@@ -83,6 +84,8 @@ pub(crate) struct Session {
     pub farewell: Vec<Pattern>,
     /// The exit status by which it asks to be started again.
     pub relaunch_status: Option<u8>,
+    /// How it prints and reads a session that goes to another machine.
+    pub travel: Option<SessionCommands>,
 }
 
 /// How the agent's session reference is obtained.

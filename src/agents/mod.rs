@@ -24,6 +24,7 @@ mod provider;
 mod recorded;
 #[cfg(test)]
 mod screens;
+mod session_commands;
 mod transcripts;
 
 pub(crate) use carried::{SessionFile, SessionTravel};

@@ -109,36 +109,45 @@ fn gemini_goes_on_there_and_back_here() {
     move_there_and_back("gemini", &[]);
 }
 
-/// Its sessions lie in a database and stay where they are. There it begins a new one and is told where it stood; back
-/// here it goes on with the one that it had.
+/// Its sessions lie in a database: it prints and reads them itself.
 #[test]
-fn opencode_begins_anew_there_and_goes_on_back_here() {
+fn opencode_goes_on_there_and_back_here() {
+    move_there_and_back("opencode", &[]);
+}
+
+/// Another session has its id there. It is left alone, and the agent begins a new one.
+#[test]
+fn opencode_does_not_write_into_a_session_that_is_there() {
     let here = &Stage::of("opencode");
     let there = &here.another_machine();
     connect(here, there);
     let instance = here.start("mover", "the tent is blue");
     here.model.request_with("the tent is blue");
     here.wait(&instance, "idle");
-    let moved = here.camp.biv(["move", "--json", &instance.id, "far"]);
-    let moved = moved.run().ok().json();
-    let notes = moved["notes"].to_string();
-    assert!(notes.contains("begins a new one"), "{moved:#}");
-    assert_eq!(moved["resumed"], true, "{moved:#}");
-    let first = here.camp.show(&instance)["session_ref"].clone();
-    let arrived = there.camp.list().pop().expect("it has arrived");
-    there.wait(&arrived, "idle");
-    there.turn(&arrived, "and the stove is red");
-    assert_ne!(there.camp.show(&arrived)["session_ref"], first);
-
-    let back = here.camp.biv(["move", &instance.id, "--take-back"]);
-    drop(back.run().ok());
-    here.wait(&instance, "idle");
-    assert_eq!(here.camp.show(&instance)["session_ref"], first);
-    here.turn(&instance, "and the rope is long");
-    let asked = here.model.request_with("and the rope is long");
-    asked.remembers("user", "the tent is blue");
-    let log = here.camp.biv(["log", &instance.id]).run().ok().stdout;
-    for said in ["the tent is blue", "and the stove is red"] {
-        assert!(log.contains(&format!("I have read: {said}")), "{log}");
-    }
+    drop(here.camp.biv(["pause", &instance.id]).run().ok());
+    let file = here.camp.root().join("mover.biv");
+    let export = here
+        .camp
+        .biv(["export", &instance.id, "--plain", "--with-history", "-o"]);
+    drop(export.arg(&file).run().ok());
+    let import = || {
+        let import = there.camp.biv(["import", "--branch"]);
+        let branch = format!("copy-{}", there.camp.list().len());
+        let import = import.arg(branch).arg("--repo").arg(&there.repository.path);
+        import.arg("--with-nested").arg(&file).run().ok()
+    };
+    drop(import());
+    let second = import();
+    assert!(
+        second.stderr.contains("another one with the same id"),
+        "{second:?}"
+    );
+    let references: Vec<String> = there
+        .camp
+        .list()
+        .iter()
+        .map(|instance| there.camp.show(instance)["session_ref"].to_string())
+        .collect();
+    let known = references.iter().filter(|one| one.contains("ses_"));
+    assert_eq!(known.count(), 1, "{references:?}");
 }

@@ -74,6 +74,17 @@ impl ProviderFile {
                 );
             }
         }
+        if let Some(travel) = &self.session.travel {
+            let named = |words: &[String], placeholder: &str| {
+                words.iter().any(|word| word.contains(placeholder))
+            };
+            if !named(&travel.print, "{session}") {
+                return fault("session.travel.print", "it needs `{session}`");
+            }
+            if !named(&travel.read, "{file}") {
+                return fault("session.travel.read", "it needs `{file}`");
+            }
+        }
         self.transcript.lines.check()
     }
 

@@ -5,15 +5,17 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::agents::TranscriptQuery;
+use crate::agents::{SessionTravel, TranscriptQuery};
 use crate::engine::base::progress::Silent;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::operate::carry::encryption::{Secrecy, encrypt};
-use crate::engine::operate::carry::parts::{parts_of, session_parts};
+use crate::engine::operate::carry::parts::{
+    keep_printed, parts_of, printed_session, session_parts,
+};
 use crate::engine::operate::recover::LockedInstance;
-use crate::git::Checkout;
-use crate::model::{InstanceId, InstanceRecord, RestingState, Title};
+use crate::git::{Checkout, Repo};
+use crate::model::{InstanceId, InstanceRecord, RestingState, Title, printable_line};
 use crate::store::{InstanceDir, Lock};
 use crate::vault::{self, Known, LeftBehind, Order, Outgoing, ParkState, Part};
 
@@ -108,11 +110,15 @@ impl PreparedExport {
 
 impl Core {
     /// The files of the agent's own session, where they can travel.
-    fn session_of(&self, record: &InstanceRecord) -> Result<Vec<Part>, Error> {
+    fn session_of(&self, dir: &InstanceDir, record: &InstanceRecord) -> Result<Vec<Part>, Error> {
         let provider = self.provider_of(record)?;
         let Some(reference) = &record.session_ref else {
             return Ok(Vec::new());
         };
+        if provider.session_travel() == SessionTravel::Commands {
+            let files = printed_session(dir)?.into_iter().collect();
+            return Ok(session_parts(files, &record.worktree.path));
+        }
         let query = TranscriptQuery {
             reference,
             worktree: &record.worktree.path,
@@ -121,6 +127,37 @@ impl Core {
         };
         let files = provider.session_files(query, &self.host);
         Ok(session_parts(files, &record.worktree.path))
+    }
+
+    /// Lets an agent that prints its session do so, once for each export: what is handed over later is compared
+    /// with that.
+    fn print_session(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        repository: &Repo,
+    ) -> Result<Option<LeftBehind>, Error> {
+        let provider = self.provider_of(record)?;
+        let printed = record.session_ref.as_ref().and_then(|reference| {
+            provider.printed_session(reference, repository.root(), &self.host)
+        });
+        let (file, left) = match printed {
+            None => (None, None),
+            Some(Ok(file)) => (Some(file), None),
+            Some(Err(why)) => {
+                let left = LeftBehind {
+                    path: "session".into(),
+                    why: format!(
+                        "the session of {} could not be exported: {}",
+                        provider.display(),
+                        printable_line(&why)
+                    ),
+                };
+                (None, Some(left))
+            }
+        };
+        keep_printed(dir, file.as_ref())?;
+        Ok(left)
     }
 
     /// Gathers a paused instance; nothing is written outside of the repository's own place.
@@ -140,7 +177,7 @@ impl Core {
         record: &InstanceRecord,
     ) -> Result<Vec<Part>, Error> {
         let mut parts = parts_of(dir, record)?;
-        parts.extend(self.session_of(record)?);
+        parts.extend(self.session_of(dir, record)?);
         Ok(parts)
     }
 
@@ -193,9 +230,10 @@ impl Core {
             ) => Known::Nothing,
             (base, _) => Known::Usual { base: base.clone() },
         };
+        let session_left = self.print_session(&dir, &record, &repository)?;
         let parts = self.all_parts(&dir, &record)?;
         let hash = vault::hash_of_parts(&parts);
-        let outgoing = vault::prepare_export(
+        let mut outgoing = vault::prepare_export(
             &repository,
             Order {
                 checkout: &checkout,
@@ -207,6 +245,7 @@ impl Core {
                 at: now(),
             },
         )?;
+        outgoing.left.extend(session_left);
         Ok(PreparedExport {
             id: record.id.clone(),
             title: record.title.clone(),

@@ -135,8 +135,9 @@ impl Core {
             return Err(GitError::ExportRefused { problem }.into());
         }
         let provider = self.catalog.require(&brought.agent)?;
-        let mut notes = notes(&incoming, &brought, provider, None)?;
-        if provider.session_travel() == SessionTravel::Stays {
+        let stays = session_stays(provider, &luggage);
+        let mut notes = notes(&incoming, &brought, provider, stays.then_some(None))?;
+        if stays {
             // Here nobody knows it.
             brought.session_ref = None;
             luggage.without_session();
@@ -396,15 +397,25 @@ impl Core {
     }
 }
 
-/// What the user should know before the instance is resumed.
+/// Whether the session of the agent did not come along.
+pub(super) fn session_stays(provider: &Provider, luggage: &Luggage) -> bool {
+    match provider.session_travel() {
+        SessionTravel::Stays => true,
+        SessionTravel::Commands => !luggage.has_session(),
+        SessionTravel::Files | SessionTravel::Worktree => false,
+    }
+}
+
+/// What the user should know before the instance is resumed. If its session stays where it was, the one that it
+/// had here is given.
 pub(super) fn notes(
     incoming: &Incoming,
     brought: &InstanceRecord,
     provider: &Provider,
-    session_here: Option<&str>,
+    stays: Option<Option<&str>>,
 ) -> Result<Vec<String>, Error> {
     let mut notes = Vec::new();
-    if provider.session_travel() == SessionTravel::Stays && brought.session_ref.is_some() {
+    if let (Some(session_here), Some(_)) = (stays, &brought.session_ref) {
         let goes_on = match session_here {
             Some(_) => "goes on with the one that it had",
             None => "begins a new one",

@@ -3,13 +3,12 @@
 use std::io::Read;
 use std::path::PathBuf;
 
-use crate::agents::SessionTravel;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::carry::departure::has_left_something;
 use crate::engine::operate::carry::import::{
-    Arrived, Arriving, ImportOptions, Locks, Wanted, notes,
+    Arrived, Arriving, ImportOptions, Locks, Wanted, notes, session_stays,
 };
 use crate::engine::operate::carry::parts::{Luggage, record_in};
 use crate::engine::operate::names::NAMES_WAIT;
@@ -107,11 +106,15 @@ impl Core {
         let mut luggage = Luggage::sorted(&parts)?;
         let mut brought = record_in(&parts)?;
         let provider = self.catalog.require(&brought.agent)?;
-        let notes = notes(&incoming, &brought, provider, old.session_ref.as_deref())?;
-        if provider.session_travel() == SessionTravel::Stays {
+        let stays = session_stays(provider, &luggage);
+        let here = stays.then_some(old.session_ref.as_deref());
+        let notes = notes(&incoming, &brought, provider, here)?;
+        if stays {
             // It goes on with the session that it had here.
             brought.session_ref = old.session_ref.clone();
             luggage.without_session();
+        } else if luggage.has_session() && brought.session_ref == old.session_ref {
+            luggage.with_own_session();
         }
         incoming.give_objects(&repository)?;
 

@@ -136,18 +136,67 @@ pub(super) fn session_parts(files: Vec<SessionFile>, worktree: &Path) -> Vec<Par
     std::iter::once(from).chain(files).collect()
 }
 
+/// The session as the agent has printed it for the last export.
+const PRINTED: &str = "session-printed.json";
+
+/// Keeps what was printed, in place of what was printed before.
+pub(super) fn keep_printed(dir: &InstanceDir, file: Option<&SessionFile>) -> Result<(), Error> {
+    let path = dir.path.join(PRINTED);
+    match file {
+        Some(file) => Ok(replace_file(&path, &file.bytes)?),
+        None => match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::files("remove", &path)(error))
+            }
+            _ => Ok(()),
+        },
+    }
+}
+
+pub(super) fn printed_session(dir: &InstanceDir) -> Result<Option<SessionFile>, Error> {
+    let bytes = read(&dir.path.join(PRINTED))?;
+    Ok(bytes.map(|bytes| SessionFile {
+        name: PRINTED.to_owned(),
+        bytes,
+    }))
+}
+
 /// Says that the agent's session stayed where the instance comes from.
 const SESSION_STAYED: &str = "session-stayed";
+/// No file of the store is ever empty.
+const STAYED: &[u8] = b"stayed\n";
 
 /// Whether the session of the agent stayed on another machine, so that it begins a new one here.
 pub(in crate::engine) fn has_session_stayed(dir: &InstanceDir) -> bool {
     dir.path.join(SESSION_STAYED).exists()
 }
 
-/// What has arrived of the agent's session and is not placed yet.
+/// Says that the session that has arrived is one of this instance, which the agent may have here.
+const SESSION_OWN: &str = "session-own";
+
+/// What has arrived of an agent's session and is not placed yet.
+pub(in crate::engine) struct ArrivedSession {
+    /// The path of the worktree that it names.
+    pub from: PathBuf,
+    pub files: Vec<SessionFile>,
+    /// It is one that the agent may have here, from before.
+    pub own: bool,
+}
+
+/// From now on the session that has arrived is one that the agent may have.
+pub(in crate::engine) fn own_arrived(dir: &InstanceDir) -> Result<(), Error> {
+    let path = dir.path.join(ARRIVED).join(SESSION_OWN);
+    Ok(replace_file(&path, b"own\n")?)
+}
+
+/// Notes that the session of the agent did not come along.
+pub(in crate::engine) fn note_stayed(dir: &InstanceDir) -> Result<(), Error> {
+    Ok(replace_file(&dir.path.join(SESSION_STAYED), STAYED)?)
+}
+
 pub(in crate::engine) fn arrived_session(
     dir: &InstanceDir,
-) -> Result<Option<(PathBuf, Vec<SessionFile>)>, Error> {
+) -> Result<Option<ArrivedSession>, Error> {
     let arrived = dir.path.join(ARRIVED);
     let Some(from) = read(&arrived.join(SESSION_FROM))? else {
         return Ok(None);
@@ -169,7 +218,11 @@ pub(in crate::engine) fn arrived_session(
             }
         }
     }
-    Ok(Some((PathBuf::from(OsString::from_vec(from)), files)))
+    Ok(Some(ArrivedSession {
+        from: PathBuf::from(OsString::from_vec(from)),
+        files,
+        own: arrived.join(SESSION_OWN).exists(),
+    }))
 }
 
 /// The session is placed: its copy goes.
@@ -233,8 +286,21 @@ impl Luggage {
     pub(super) fn without_session(&mut self) {
         self.files.push(Part {
             name: SESSION_STAYED.to_owned(),
-            // No file of the store is ever empty.
-            bytes: b"stayed\n".to_vec(),
+            bytes: STAYED.to_vec(),
+        });
+    }
+
+    /// Whether it brings the agent's session.
+    pub(super) fn has_session(&self) -> bool {
+        let prefix = format!("{ARRIVED}/{SESSION}");
+        self.files.iter().any(|part| part.name.starts_with(&prefix))
+    }
+
+    /// Notes that the session is one that the agent may have here, from before.
+    pub(super) fn with_own_session(&mut self) {
+        self.files.push(Part {
+            name: format!("{ARRIVED}/{SESSION_OWN}"),
+            bytes: b"own\n".to_vec(),
         });
     }
 

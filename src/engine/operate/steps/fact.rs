@@ -91,6 +91,8 @@ pub(in crate::engine) const MERGE: Fact<MergeFact> = Fact::new("merge");
 pub(in crate::engine) const KEPT: Fact<Kept> = Fact::new("kept");
 /// bring-worktree: the parking place that work for a moved branch came from.
 pub(in crate::engine) const BROUGHT_FROM: Fact<ParkingPlace> = Fact::new("brought-from");
+/// deliver: the agent does not have the session that the instance had elsewhere.
+pub(in crate::engine) const SESSION_LOST: Fact<bool> = Fact::new("session-lost");
 /// await-ready: why a relaunched agent did not come up.
 pub(in crate::engine) const NOT_RESUMED: Fact<String> = Fact::new("not-resumed");
 

@@ -69,6 +69,9 @@ impl Work<'_> {
             true => RestingState::Away,
             false => RestingState::Paused,
         };
+        if facts.read(fact::SESSION_LOST)? == Some(true) {
+            self.record.session_ref = None;
+        }
         // An export brings what is known of its pause.
         let brought = self.record.pause.take();
         self.record.pause = Some(Pause {
