@@ -232,6 +232,21 @@ impl Plan {
         }
     }
 
+    /// The same for one whose agent has ended.
+    pub(crate) fn put_away_ended() -> Self {
+        Self {
+            operation: Operation::Pause,
+            reversible: vec![
+                Step::SaveConversation,
+                Step::SaveTerminal,
+                Step::StopAgent,
+                Step::Snapshot,
+                Step::VerifySnapshot,
+            ],
+            forward: vec![Step::CloseSession, Step::FreeWorktree, Step::Record],
+        }
+    }
+
     pub(crate) fn pause() -> Self {
         Self {
             operation: Operation::Pause,

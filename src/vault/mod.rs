@@ -91,7 +91,9 @@ pub(crate) use retention::{
     release_snapshot, restore_keep,
 };
 pub(crate) use return_objects::bring_objects_back;
-pub(crate) use saves::{list_saved, save_in_passing, write_saved};
+pub(crate) use saves::{
+    list_saved, release_passing, save_in_passing, snapshot_in_passing, write_saved,
+};
 pub(crate) use settle::settle_refill;
 pub(crate) use snapshot::take_snapshot;
 pub(crate) use survey::Seen;

@@ -6,7 +6,7 @@
 
 use std::path::Path;
 
-use super::fact::Label;
+use super::fact::{Label, SnapshotFact};
 use super::keep::keep_exactly;
 use super::refs::{HELD, TRASH};
 use super::repository::Vault;
@@ -42,6 +42,19 @@ pub(crate) fn save_in_passing(
     home: &Path,
     keep: usize,
 ) -> Result<(), GitError> {
+    snapshot_in_passing(repo, worktree, instance, at, home)?;
+    release_passing(repo, instance, at)?;
+    drop_all_but(repo, instance, keep, at)
+}
+
+/// Saves the work of a live checkout. It is to be released as soon as it is not needed any more.
+pub(crate) fn snapshot_in_passing(
+    repo: &Repo,
+    worktree: &Path,
+    instance: &InstanceId,
+    at: Timestamp,
+    home: &Path,
+) -> Result<SnapshotFact, GitError> {
     let checkout = Checkout::live(repo, worktree)?;
     let number = u64::try_from(at.seconds_since_epoch()).unwrap_or(FIRST);
     let label = Label {
@@ -50,14 +63,22 @@ pub(crate) fn save_in_passing(
         at,
         home,
     };
-    take_snapshot(repo, &checkout, label, None)?;
+    Ok(take_snapshot(repo, &checkout, label, None)?.fact)
+}
+
+/// Releases all that was saved so.
+pub(crate) fn release_passing(
+    repo: &Repo,
+    instance: &InstanceId,
+    at: Timestamp,
+) -> Result<(), GitError> {
     // Those too that a process has left behind which died in between.
     for saved in list_saved(repo, instance)? {
         if saved.in_passing && saved.in_use {
             release_snapshot(repo, &saved.reference, at)?;
         }
     }
-    drop_all_but(repo, instance, keep, at)
+    Ok(())
 }
 
 fn drop_all_but(

@@ -3,6 +3,7 @@
 
 mod commits;
 mod drain;
+mod ended;
 mod exports;
 mod fleet;
 mod full;

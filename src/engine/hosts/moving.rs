@@ -123,8 +123,12 @@ impl Core {
         match self.carry_over(&seen.id, host, options, was_there, progress) {
             Ok((held, sent)) => self.end_move(held, host, options, sent),
             Err(error) => {
-                if seen.state == State::Running {
-                    self.go_on_here(&seen.id, progress);
+                match seen.state {
+                    State::Running => self.go_on_here(&seen.id, progress),
+                    State::Completed | State::Failed | State::Interrupted => {
+                        self.say_where_it_rests(&seen.id, progress);
+                    }
+                    _ => {}
                 }
                 Err(error)
             }
@@ -191,6 +195,16 @@ impl Core {
         match self.resume(id.as_str(), &ResumeOptions::quiet(), progress) {
             Ok(_) => progress.note("it stays here, and goes on"),
             Err(error) => progress.note(&format!("it stays here, paused: {}", error.told())),
+        }
+    }
+
+    /// One whose agent had ended may have been put away before the move failed.
+    fn say_where_it_rests(&self, id: &InstanceId, progress: &mut dyn Progress) {
+        if self
+            .lease_of(id.as_str())
+            .is_ok_and(|seen| seen.state == State::Paused)
+        {
+            progress.note("it stays here, paused");
         }
     }
 

@@ -66,6 +66,9 @@ impl Saving {
     }
 }
 
+/// The name of the archive.
+pub(in crate::engine) const SCROLLBACK: &str = "scrollback";
+
 /// Saves the history of a pane. What a resumed session shows above its line is the archive itself;
 /// where the agent has cleared that away, the archive is kept and the new part goes below it: `most`
 /// lines together, but never less than the terminal held, which may be older than the setting.
@@ -75,17 +78,30 @@ pub(in crate::engine) fn archive(
     dir: &InstanceDir,
     most: usize,
 ) -> Result<Option<u64>, Error> {
-    let captured = match server.history(pane) {
-        Ok(history) => history,
-        Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
-        Err(error) => return Err(error.into()),
+    let Some(text) = history(server, pane, dir, most)? else {
+        return Ok(None);
     };
-    let text = combined(dir, without_control_sequences(captured.trim_end()), most);
     if !text.is_empty() {
         replace_file(&scrollback(dir), text.as_bytes())?;
     }
     forget_live(dir);
     Ok(Some(text.lines().count() as u64))
+}
+
+/// What the archive would be now. None if the pane is gone.
+pub(in crate::engine) fn history(
+    server: &Server,
+    pane: &Pane,
+    dir: &InstanceDir,
+    most: usize,
+) -> Result<Option<String>, Error> {
+    let captured = match server.history(pane) {
+        Ok(history) => history,
+        Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let text = without_control_sequences(captured.trim_end());
+    Ok(Some(combined(dir, text, most)))
 }
 
 /// What was captured, below what was saved before where it is not a part of it any more.
@@ -109,7 +125,7 @@ pub(in crate::engine) fn remember(dir: &InstanceDir, saved: &SavedTerminal) -> R
 }
 
 pub(in crate::engine) fn scrollback(dir: &InstanceDir) -> PathBuf {
-    dir.terminal().join("scrollback")
+    dir.terminal().join(SCROLLBACK)
 }
 
 /// The exact line that the session shows below its archive. An agent may print a similar one.

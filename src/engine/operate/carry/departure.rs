@@ -3,6 +3,7 @@
 use crate::config::WorktreeOnPause;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
+use crate::engine::operate::carry::ended::has_ended;
 use crate::engine::operate::carry::export::{ExportOptions, PreparedExport};
 use crate::engine::operate::options::PauseOptions;
 use crate::engine::operate::recover::LockedInstance;
@@ -15,7 +16,7 @@ use crate::vault::LeftBehind;
 const LEFT_BEHIND: &str = "left-behind.json";
 
 impl Core {
-    /// Pauses it if it runs, and gathers it. It stays locked until the result is dropped.
+    /// Pauses it if it runs, puts it away if its agent has ended, and gathers it. It stays locked until the result is dropped.
     pub(crate) fn prepare_departure(
         &self,
         given: &str,
@@ -29,11 +30,15 @@ impl Core {
         if runs {
             self.pause(id.as_str(), &pause, progress)?;
         }
+        let mut locked = self.lock_instance(id.as_str(), Scope::Living, "move")?;
+        if has_ended(locked.record.state) {
+            locked = self.put_away_ended(locked, &pause, progress)?;
+        }
         let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.lock_instance(id.as_str(), Scope::Living, "move")?;
+        } = locked;
         if record.state != RestingState::Paused {
             return Err(Error::WrongState {
                 verb: "move",

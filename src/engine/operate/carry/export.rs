@@ -1,4 +1,4 @@
-//! `biv export`: a paused instance as a stream of bytes.
+//! `biv export`: an instance whose agent does not run as a stream of bytes.
 
 use std::io::{Seek, Write};
 use std::path::Path;
@@ -10,6 +10,7 @@ use crate::engine::base::progress::Silent;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Scope, now};
 use crate::engine::operate::carry::encryption::{Secrecy, encrypt};
+use crate::engine::operate::carry::ended::has_ended;
 use crate::engine::operate::carry::parts::{
     keep_printed, parts_of, printed_session, session_parts,
 };
@@ -160,7 +161,7 @@ impl Core {
         Ok(left)
     }
 
-    /// Gathers a paused instance; nothing is written outside of the repository's own place.
+    /// Gathers an instance whose agent does not run; nothing is written outside of the repository's own place.
     pub(crate) fn prepare_export(
         &self,
         given: &str,
@@ -191,14 +192,21 @@ impl Core {
             mut record,
             lock,
         } = locked;
-        if record.state != RestingState::Paused {
+        let ended = has_ended(record.state);
+        if record.state != RestingState::Paused && !ended {
             return Err(Error::NotExportable {
                 title: record.title,
                 state: record.state.into(),
             });
         }
         let repository = self.require_repository(&dir, &mut record, &mut Silent)?;
-        let saved = SavedWork::of(&record)?;
+        let mut saved = SavedWork::of(&record)?;
+        if ended {
+            if let Err(error) = self.import_conversation(&dir, &record) {
+                tracing::warn!(%error, "import the conversation of an agent that has ended");
+            }
+            saved.snapshot = Some(self.snapshot_ended(&repository, &record)?);
+        }
         let Some(snapshot) = saved.snapshot else {
             return Err(Error::NotExportable {
                 title: record.title,
@@ -231,7 +239,10 @@ impl Core {
             (base, _) => Known::Usual { base: base.clone() },
         };
         let session_left = self.print_session(&dir, &record, &repository)?;
-        let parts = self.all_parts(&dir, &record)?;
+        let mut parts = self.all_parts(&dir, &record)?;
+        if ended {
+            self.with_live_scrollback(&dir, &record, &mut parts)?;
+        }
         let hash = vault::hash_of_parts(&parts);
         let mut outgoing = vault::prepare_export(
             &repository,
@@ -246,6 +257,9 @@ impl Core {
             },
         )?;
         outgoing.left.extend(session_left);
+        if ended {
+            vault::release_passing(&repository, &record.id, now())?;
+        }
         Ok(PreparedExport {
             id: record.id.clone(),
             title: record.title.clone(),

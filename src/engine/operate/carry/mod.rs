@@ -6,6 +6,7 @@
 pub(in crate::engine) mod arrival;
 pub(in crate::engine) mod departure;
 pub(in crate::engine) mod encryption;
+pub(in crate::engine) mod ended;
 pub(in crate::engine) mod export;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod kept;
