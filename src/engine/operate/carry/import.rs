@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::agents::{Provider, SessionTravel};
 use crate::engine::base::view::InstanceView;
 use crate::engine::base::{Core, Error, Progress, now};
 use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::carry::encryption::opened;
-use crate::engine::operate::carry::parts::{Luggage, record_in};
+use crate::engine::operate::carry::reading::ReadExport;
 use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Prepared;
@@ -53,18 +52,19 @@ pub(crate) struct Arrived {
 #[derive(Debug)]
 pub(super) struct Arriving {
     pub repository: Repo,
-    pub arrival: Arrival,
+    pub read: ReadExport,
     /// As it will be here.
     pub record: InstanceRecord,
     pub branch: BranchPlan,
-    pub notes: Vec<String>,
 }
 
-/// What is held while it is unpacked; the names until its journal has them.
+/// What it is called here, and where it will be.
 #[derive(Debug)]
-pub(super) struct Locks {
-    pub names: Lock,
-    pub instance: Lock,
+pub(super) struct NamesHere {
+    pub id: InstanceId,
+    pub title: Title,
+    pub branch: Option<Branch>,
+    pub worktree: Worktree,
 }
 
 /// Which branch is wanted.
@@ -126,23 +126,12 @@ impl Core {
     ) -> Result<Arrived, Error> {
         self.prepare()?;
         let repository = Repo::discover(&options.repository)?;
-        let mut incoming = vault::read_export(&repository, input, options.nested)?;
-        let parts = incoming.parts()?;
-        let mut luggage = Luggage::sorted(&parts)?;
-        let mut brought = record_in(&parts)?;
+        let mut read = self.read_arriving(&repository, input, options.nested, None)?;
+        let brought = &read.brought;
         if options.id.as_ref().is_some_and(|id| *id != brought.id) {
             let problem = "it is of another instance than its name says".to_owned();
             return Err(GitError::ExportRefused { problem }.into());
         }
-        let provider = self.catalog.require(&brought.agent)?;
-        let stays = session_stays(provider, &luggage);
-        let mut notes = notes(&incoming, &brought, provider, stays.then_some(None))?;
-        if stays {
-            // Here nobody knows it.
-            brought.session_ref = None;
-            luggage.without_session();
-        }
-
         let names = self.store.lock("names", NAMES_WAIT, "import")?;
         let title = match &options.title {
             Some(title) => self.choose_title(Some(title), repository.common_dir())?,
@@ -153,58 +142,53 @@ impl Core {
             branch: options.branch.as_deref(),
             own: None,
         };
-        let planned = self.plan_branch(&repository, &mut incoming, wanted, &brought)?;
+        let planned = self.plan_branch(&repository, &mut read.incoming, wanted, brought)?;
         let path = self.choose_place(&repository, options, &title, &id)?;
         let worktree = Worktree {
             path,
             adopted: false,
         };
         if title != brought.title {
-            notes.push(format!("its title `{}` is taken here", brought.title));
+            let note = format!("its title `{}` is taken here", brought.title);
+            read.notes.push(note);
         }
-        let branch = planned.branch;
-        let mut record = self.arriving(&repository, brought, id, title, branch, worktree)?;
-        record.lease = lease.map(|lease| lease(vault::hash_of_parts(&parts), planned.commit));
-        incoming.give_objects(&repository)?;
+        let names_here = NamesHere {
+            id,
+            title,
+            branch: planned.branch,
+            worktree,
+        };
+        let mut record = self.arriving(&repository, read.brought.clone(), names_here)?;
+        record.lease = lease.map(|lease| lease(read.parts.clone(), planned.commit));
+        read.incoming.give_objects(&repository)?;
         let dir = self.store.claim(&record.id)?;
         let lock = dir.lock_operation("import")?;
         let arriving = Arriving {
             repository,
-            arrival: Arrival { incoming, luggage },
+            read,
             record,
             branch: planned.plan,
-            notes,
         };
-        let locks = Locks {
-            names,
-            instance: lock,
-        };
-        self.unpack(
-            arriving,
-            &dir,
-            locks,
-            (Plan::arrive(), Facts::none()),
-            progress,
-        )
+        let begun = (Plan::arrive(), Facts::none());
+        self.unpack(arriving, &dir, (names, lock), begun, progress)
     }
 
-    /// Unpacks what was read and planned, under the journal.
+    /// Unpacks what was read and planned, under the journal. The names are locked until that has them.
     pub(super) fn unpack(
         &self,
         arriving: Arriving,
         dir: &InstanceDir,
-        locks: Locks,
+        (names, lock): (Lock, Lock),
         (plan, facts): (Plan, Facts),
         progress: &mut dyn Progress,
     ) -> Result<Arrived, Error> {
         let Arriving {
             repository,
-            arrival,
+            read,
             record,
             branch,
-            notes,
         } = arriving;
-        let (manifest, bytes) = (arrival.incoming.hash.clone(), arrival.incoming.bytes);
+        let (manifest, bytes) = (read.incoming.hash.clone(), read.incoming.bytes);
         let worktree = AddWorktree {
             path: record.worktree.path.clone(),
             branch,
@@ -216,21 +200,23 @@ impl Core {
             .with(fact::REPOSITORY, &repository)
             .with(fact::RECORD, &record);
         let journal = self.begin_journal(dir, plan, facts)?;
-        drop(locks.names);
+        drop(names);
         let prepared = Prepared {
             repository,
             ahead: None,
-            arrival: Some(arrival),
+            arrival: Some(Arrival {
+                incoming: read.incoming,
+                luggage: read.luggage,
+            }),
             changes: None,
         };
-        let record =
-            self.carry_out_prepared(&locks.instance, dir, journal, record, prepared, progress)?;
-        drop(locks.instance);
+        let record = self.carry_out_prepared(&lock, dir, journal, record, prepared, progress)?;
+        drop(lock);
         Ok(Arrived {
             instance: self.show(record.id.as_str())?,
             manifest,
             bytes,
-            notes,
+            notes: read.notes,
         })
     }
 
@@ -364,19 +350,16 @@ impl Core {
         &self,
         repository: &Repo,
         brought: InstanceRecord,
-        id: InstanceId,
-        title: Title,
-        branch: Option<Branch>,
-        worktree: Worktree,
+        names: NamesHere,
     ) -> Result<InstanceRecord, Error> {
         Ok(InstanceRecord {
             format: InstanceRecord::FORMAT,
             rev: 0,
-            id,
-            title,
+            id: names.id,
+            title: names.title,
             repository: self.remember(repository)?,
-            branch,
-            worktree,
+            branch: names.branch,
+            worktree: names.worktree,
             // Its conversation goes on where it was.
             subdirectory: brought.below().map(Path::to_owned),
             state: RestingState::Running,
@@ -395,53 +378,6 @@ impl Core {
             ..brought
         })
     }
-}
-
-/// Whether the session of the agent did not come along.
-pub(super) fn session_stays(provider: &Provider, luggage: &Luggage) -> bool {
-    match provider.session_travel() {
-        SessionTravel::Stays => true,
-        SessionTravel::Commands => !luggage.has_session(),
-        SessionTravel::Files | SessionTravel::Worktree => false,
-    }
-}
-
-/// What the user should know before the instance is resumed. If its session stays where it was, the one that it
-/// had here is given.
-pub(super) fn notes(
-    incoming: &Incoming,
-    brought: &InstanceRecord,
-    provider: &Provider,
-    stays: Option<Option<&str>>,
-) -> Result<Vec<String>, Error> {
-    let mut notes = Vec::new();
-    if let (Some(session_here), Some(_)) = (stays, &brought.session_ref) {
-        let goes_on = match session_here {
-            Some(_) => "goes on with the one that it had",
-            None => "begins a new one",
-        };
-        notes.push(format!(
-            "the session of {} stays where it was: here it {goes_on}; `biv log` has all of it",
-            provider.display()
-        ));
-    }
-    if brought.autoyes {
-        notes.push("autoyes was on there; it is off here".to_owned());
-    }
-    if !brought.agent_args.is_empty() {
-        let words = brought.agent_args.iter().map(String::as_str);
-        let words = shlex::try_join(words).unwrap_or_else(|_| brought.agent_args.join(" "));
-        notes.push(format!(
-            "its agent {} is started with: {words}",
-            brought.agent
-        ));
-    }
-    for command in incoming.commands()? {
-        notes.push(format!(
-            "its rebase runs this command when it goes on: {command}"
-        ));
-    }
-    Ok(notes)
 }
 
 /// Whether a branch may go to another commit: nothing was added to it here meanwhile.

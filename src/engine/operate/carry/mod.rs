@@ -13,3 +13,4 @@ pub(in crate::engine) mod kept;
 pub(in crate::engine) mod lease;
 pub(in crate::engine) mod offered;
 pub(in crate::engine) mod parts;
+mod reading;

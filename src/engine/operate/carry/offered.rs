@@ -5,12 +5,8 @@ use std::path::PathBuf;
 
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::{Core, Error, Progress, Scope};
-use crate::engine::operate::carry::arrival::Arrival;
 use crate::engine::operate::carry::departure::has_left_something;
-use crate::engine::operate::carry::import::{
-    Arrived, Arriving, ImportOptions, Locks, Wanted, notes, session_stays,
-};
-use crate::engine::operate::carry::parts::{Luggage, record_in};
+use crate::engine::operate::carry::import::{Arrived, Arriving, ImportOptions, NamesHere, Wanted};
 use crate::engine::operate::names::NAMES_WAIT;
 use crate::engine::operate::steps::fact;
 use crate::git::GitError;
@@ -19,7 +15,6 @@ use crate::model::{
     Holder, HostInstance, InstanceId, InstanceRecord, Lease, RestingState, Worktree,
 };
 use crate::store::InstanceDir;
-use crate::vault;
 
 /// What is offered, and under which conditions.
 #[derive(Debug, Clone)]
@@ -101,50 +96,35 @@ impl Core {
             });
         }
         let repository = self.require_repository(dir, &mut old, progress)?;
-        let mut incoming = vault::read_export(&repository, input, offer.nested)?;
-        let parts = incoming.parts()?;
-        let mut luggage = Luggage::sorted(&parts)?;
-        let mut brought = record_in(&parts)?;
-        let provider = self.catalog.require(&brought.agent)?;
-        let stays = session_stays(provider, &luggage);
-        let here = stays.then_some(old.session_ref.as_deref());
-        let notes = notes(&incoming, &brought, provider, here)?;
-        if stays {
-            // It goes on with the session that it had here.
-            brought.session_ref = old.session_ref.clone();
-            luggage.without_session();
-        } else if luggage.has_session() && brought.session_ref == old.session_ref {
-            luggage.with_own_session();
-        }
-        incoming.give_objects(&repository)?;
+        let mut read = self.read_arriving(&repository, input, offer.nested, Some(&old))?;
+        read.incoming.give_objects(&repository)?;
 
         let names = self.store.lock("names", NAMES_WAIT, "move")?;
         let wanted = Wanted {
             branch: None,
             own: Some(&old),
         };
-        let planned = self.plan_branch(&repository, &mut incoming, wanted, &brought)?;
+        let planned = self.plan_branch(&repository, &mut read.incoming, wanted, &read.brought)?;
         let path = free_place(&old)?;
-        let title = match brought.title == old.title {
+        let title = match read.brought.title == old.title {
             true => old.title.clone(),
-            false => self.free_title(&brought.title, repository.common_dir())?,
+            false => self.free_title(&read.brought.title, repository.common_dir())?,
         };
         let worktree = Worktree {
             path,
             adopted: old.worktree.adopted,
         };
-        let arriving = self.arriving(
-            &repository,
-            brought,
-            old.id.clone(),
+        let names_here = NamesHere {
+            id: old.id.clone(),
             title,
-            planned.branch,
+            branch: planned.branch,
             worktree,
-        )?;
+        };
+        let arriving = self.arriving(&repository, read.brought.clone(), names_here)?;
         let record = InstanceRecord {
             rev: old.rev,
             snapshots: old.snapshots,
-            lease: Some(offer.lease(vault::hash_of_parts(&parts), planned.commit)),
+            lease: Some(offer.lease(read.parts.clone(), planned.commit)),
             ..arriving
         };
         let facts = Facts::none()
@@ -153,16 +133,12 @@ impl Core {
             .with(fact::LEFT_SOMETHING, &has_left_something(dir));
         let arriving = Arriving {
             repository,
-            arrival: Arrival { incoming, luggage },
+            read,
             record,
             branch: planned.plan,
-            notes,
         };
-        let locks = Locks {
-            names,
-            instance: lock,
-        };
-        self.unpack(arriving, dir, locks, (Plan::come_back(), facts), progress)
+        let begun = (Plan::come_back(), facts);
+        self.unpack(arriving, dir, (names, lock), begun, progress)
     }
 }
 
