@@ -124,3 +124,37 @@ fn an_export_copies_it_and_changes_nothing() {
     let now = format!("{:?}", portable(&target.path, &arrived.worktree));
     assert_eq!(now, before);
 }
+
+#[test]
+fn a_crash_while_it_is_put_away_loses_nothing() {
+    let pair = Pair::new(Words::Exact);
+    let repository = pair.here.repository("app");
+    for (number, place) in [
+        "pause:snapshot:after",
+        "pause:close-session:after",
+        "pause:free-worktree:after",
+        "move:send:before",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let title = format!("one-{number}");
+        let one = ended(&pair, &repository, &title, 0);
+        let before = format!("{:?}", portable(&repository.path, &one.worktree));
+        let crashed = pair.biv(&["move", &title, "far"]).crash_at(place).run();
+        assert_eq!(crashed.status, None, "{place}: {crashed:?}");
+        let state = pair.here.show(&one)["state"].clone();
+        assert!(
+            state == "completed" || state == "paused",
+            "{place}: {state}"
+        );
+        drop(pair.biv(&["move", &title, "far"]).run().ok());
+        drop(pair.biv(&["move", &title, "--take-back"]).run().ok());
+        drop(pair.biv(&["resume", &title]).run().ok());
+        let now = format!("{:?}", portable(&repository.path, &one.worktree));
+        assert_eq!(now, before, "{place}");
+        let (log, _) = told(&pair.here, &one.id);
+        assert!(log.contains(&format!("{title}-word")), "{place}: {log}");
+        pair.here.kill(&one);
+    }
+}

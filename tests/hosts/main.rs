@@ -1,4 +1,5 @@
-//! Other machines: a second camp plays the other one, reached by a script or by a real ssh server.
+//! Other machines: a second camp plays the other one, reached by a script or by a real ssh server;
+//! and ten of them, each in a network of its own.
 #![cfg(test)]
 
 mod commits;
@@ -10,9 +11,11 @@ mod full;
 mod lease;
 mod limits;
 mod moving;
+mod namespaces;
 mod pair;
 mod passing;
 mod scratch;
+mod server;
 mod ssh;
 mod trouble;
 mod ui;

@@ -1,135 +1,19 @@
 //! A real ssh server on a loopback port.
 
-use std::net::{TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::net::TcpListener;
 
 use crate::pair::Pair;
 use crate::portable::portable;
+use crate::server::Server;
 use crate::support::{Instance, processes_with, until};
 
-/// An ssh server with keys of its own. It lets in nobody but the tester.
-struct Server {
-    directory: PathBuf,
-    port: u16,
-    process: Child,
-}
-
-impl Server {
-    fn start(pair: &Pair) -> Self {
-        let directory = pair.there.root().join("sshd");
-        std::fs::create_dir_all(&directory).unwrap();
-        for name in ["host", "user"] {
-            let made = Command::new("ssh-keygen")
-                .args(["-q", "-t", "ed25519", "-N", "", "-f"])
-                .arg(directory.join(name))
-                .status();
-            assert!(
-                made.is_ok_and(|status| status.success()),
-                "run scripts/setup"
-            );
-        }
-        std::fs::copy(directory.join("user.pub"), directory.join("authorized")).unwrap();
-        // As root it insists on this directory.
-        if rustix::process::geteuid().is_root() {
-            std::fs::create_dir_all("/run/sshd").unwrap();
-        }
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let process = Self::launch(&directory, port);
-        let server = Self {
-            directory,
-            port,
-            process,
-        };
-        server.wait();
-        server
-    }
-
-    fn launch(directory: &std::path::Path, port: u16) -> Child {
-        let place = directory.display();
-        let settings = format!(
-            "ListenAddress 127.0.0.1:{port}\nHostKey {place}/host\nPidFile none\n\
-             AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
-             PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
-        );
-        std::fs::write(directory.join("config"), settings).unwrap();
-        let path = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"];
-        let program = path
-            .into_iter()
-            .find(|path| std::path::Path::new(path).exists());
-        Command::new(program.expect("sshd is needed for the tests: run scripts/setup"))
-            .args(["-D", "-e", "-f"])
-            .arg(directory.join("config"))
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(std::fs::File::create(directory.join("log")).unwrap())
-            .spawn()
-            .expect("sshd runs")
-    }
-
-    fn wait(&self) {
-        until("the ssh server listens", || {
-            TcpStream::connect(("127.0.0.1", self.port)).is_ok()
-        });
-    }
-
-    /// Ends it with all its connections, which are children of the one that listens.
-    fn stop(&mut self) {
-        let mut family = vec![i32::try_from(self.process.id()).unwrap()];
-        let mut at = 0;
-        while let Some(parent) = family.get(at).copied() {
-            family.extend(servers_below(parent));
-            at += 1;
-        }
-        for pid in family {
-            let pid = rustix::process::Pid::from_raw(pid).unwrap();
-            rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
-        }
-        drop(self.process.wait());
-    }
-
-    fn start_again(&mut self) {
-        self.process = Self::launch(&self.directory, self.port);
-        self.wait();
-    }
-
-    /// What connects to it and goes on on the other machine.
-    fn connect(&self, pair: &Pair) -> String {
-        let place = self.directory.display();
-        let environment = pair.environment_there().join(" ");
-        format!(
-            "ssh -F /dev/null -p {} -i {place}/user -o IdentitiesOnly=yes -o IdentityAgent=none \
-             -o UserKnownHostsFile={place}/known -o StrictHostKeyChecking=accept-new 127.0.0.1 \
-             env -i {environment}",
-            self.port
-        )
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        self.stop();
-    }
-}
-
-/// The sshd processes that this one has started; it writes over its environment.
-fn servers_below(parent: i32) -> Vec<i32> {
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    pids.filter(|pid| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let parent_of = stat
-            .rsplit(')')
-            .next()
-            .and_then(|rest| rest.split(' ').nth(2));
-        stat.contains("(sshd") && parent_of == Some(parent.to_string().as_str())
-    })
-    .collect()
+fn server(pair: &Pair) -> Server {
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    Server::start(&pair.there.root(), None, ("127.0.0.1", port))
 }
 
 fn sockets(pair: &Pair) -> usize {
@@ -141,8 +25,8 @@ fn sockets(pair: &Pair) -> usize {
 fn ssh_carries_everything_and_a_cut_is_known() {
     let pair = Pair::strangers();
     pair.configure("[hosts]\ndeadline = \"30s\"\n");
-    let mut server = Server::start(&pair);
-    let connect = server.connect(&pair);
+    let mut server = server(&pair);
+    let connect = server.connect(&pair.environment_there());
     drop(
         pair.biv(&["host", "add", "box", "--connect", &connect])
             .run()
@@ -223,8 +107,8 @@ fn ssh_carries_everything_and_a_cut_is_known() {
 fn reached_by_ssh() -> (Pair, Server) {
     let pair = Pair::strangers();
     pair.configure("[hosts]\ndeadline = \"30s\"\n");
-    let server = Server::start(&pair);
-    let connect = server.connect(&pair);
+    let server = server(&pair);
+    let connect = server.connect(&pair.environment_there());
     let add = ["host", "add", "box", "--connect", &connect];
     drop(pair.biv(&add).run().ok());
     (pair, server)

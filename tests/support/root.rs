@@ -52,3 +52,30 @@ pub(crate) fn mounts_left_out() -> bool {
     }
     left_out
 }
+
+/// Whether the tests that make network namespaces are left out, and says so: by the caller, or because that
+/// cannot be done here.
+pub(crate) fn namespaces_left_out() -> bool {
+    if std::env::var_os("BIV_TEST_NO_NAMESPACES").is_some() {
+        eprintln!("left out: it makes network namespaces, which wants root");
+        return true;
+    }
+    let name = format!("biv-try-{}", std::process::id());
+    let ip = |arguments: &[&str]| {
+        let done = Command::new("ip")
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        done.is_ok_and(|status| status.success())
+    };
+    let possible = ip(&["netns", "add", &name])
+        && ip(&[
+            "-n", &name, "link", "add", "one", "type", "veth", "peer", "name", "two",
+        ]);
+    ip(&["netns", "del", &name]);
+    if !possible {
+        eprintln!("left out: network namespaces cannot be made here");
+    }
+    !possible
+}
