@@ -10,7 +10,6 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::described::{FilePattern, Find, JsonPath, LineRules};
-use super::session_commands::SessionCommands;
 use crate::detect::{DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, VersionRange};
 
 /// The placeholders; other text in braces is left alone.
@@ -86,6 +85,20 @@ pub(crate) struct Session {
     pub relaunch_status: Option<u8>,
     /// How it prints and reads a session that goes to another machine.
     pub travel: Option<SessionCommands>,
+}
+
+/// How the agent prints and reads a session.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SessionCommands {
+    /// Arguments by which it prints the session `{session}`, as JSON.
+    pub print: Vec<String>,
+    /// Arguments by which it reads one from `{file}`, in the directory of the agent.
+    pub read: Vec<String>,
+    /// Where the id is in it, as a JSON pointer.
+    pub id: String,
+    /// What is taken out of a session that comes from elsewhere: what it would allow here.
+    pub without: Vec<String>,
 }
 
 /// How the agent's session reference is obtained.

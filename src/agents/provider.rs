@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::described::{FilePattern, Find};
 use super::file::{
-    Capabilities, Discovery, ProviderFile, Reference, SealSpec, StopBy, Strategy, Transcript,
-    Turnless, UnknownIds, Verify,
+    Capabilities, Discovery, ProviderFile, Reference, SealSpec, SessionCommands, StopBy, Strategy,
+    Transcript, Turnless, UnknownIds, Verify,
 };
 use crate::detect::{
     AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Verdict, VersionRange,
@@ -84,6 +84,11 @@ impl Provider {
     /// The files that mark a session as in use.
     pub(super) fn in_use(&self) -> &[FilePattern] {
         &self.file.session.in_use
+    }
+
+    /// How the agent prints and reads a session, if it can.
+    pub(super) fn session_commands(&self) -> Option<&SessionCommands> {
+        self.file.session.travel.as_ref()
     }
 
     pub(crate) fn strategy(&self) -> Strategy {

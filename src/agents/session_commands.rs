@@ -8,10 +8,10 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::carried::SessionFile;
+use super::file::SessionCommands;
 use super::{Host, Provider};
 use crate::process::Command;
 
@@ -24,25 +24,7 @@ const LARGEST: u64 = 256 << 20;
 /// The name of what was printed, among the files of a session.
 const PRINTED: &str = "printed.json";
 
-/// How the agent prints and reads a session.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct SessionCommands {
-    /// Arguments by which it prints the session `{session}`, as JSON.
-    pub print: Vec<String>,
-    /// Arguments by which it reads one from `{file}`, in the directory of the agent.
-    pub read: Vec<String>,
-    /// Where the id is in it, as a JSON pointer.
-    pub id: String,
-    /// What is taken out of a session that comes from elsewhere: what it would allow here.
-    pub without: Vec<String>,
-}
-
 impl Provider {
-    pub(super) fn session_commands(&self) -> Option<&SessionCommands> {
-        self.file.session.travel.as_ref()
-    }
-
     /// Lets the agent print a session. None where it has no commands for that.
     pub(crate) fn printed_session(
         &self,
