@@ -253,7 +253,7 @@ impl Core {
             last_line: shot.and_then(|shot| {
                 screen_of(shot)
                     .last_line()
-                    .map(|line| printable_line(line.trim()))
+                    .map(|line| printable_line(&line))
             }),
             asks: verdict.as_ref().and_then(asked),
             exit_code: run.and_then(|run| run.exit_code),

@@ -459,6 +459,6 @@ fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screensho
         limit: verdict.limit,
         last_line: screen_of(shot)
             .last_line()
-            .map(|line| printable_line(line.trim())),
+            .map(|line| printable_line(&line)),
     })
 }
