@@ -81,7 +81,7 @@ pub(super) fn send(
     let cursor = edit(&form.prompt, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
     let enter = if form.queue { "queue it" } else { "send" };
-    foot(state, enter, inside, buffer);
+    foot(state, enter, false, inside, buffer);
     cursor
 }
 
@@ -134,7 +134,7 @@ pub(super) fn comment(
     };
     let cursor = edit(&form.text, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "keep it", inside, buffer);
+    foot(state, "keep it", false, inside, buffer);
     cursor
 }
 
@@ -195,7 +195,7 @@ pub(super) fn new(
         y += rows;
     }
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "start it", inside, buffer);
+    foot(state, "start it", true, inside, buffer);
     cursor
 }
 
@@ -314,22 +314,26 @@ fn edit(editor: &Editor, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     Some(Position::new(area.x + column, area.y + row))
 }
 
-fn foot(state: &State, enter: &'static str, inside: Rect, buffer: &mut Buffer) {
+/// The keys of a form, which has one field or `several`.
+fn foot(state: &State, enter: &'static str, several: bool, inside: Rect, buffer: &mut Buffer) {
     if inside.height < 3 {
         return;
     }
-    let pairs: &[(&str, &str)] = if inside.width > 50 {
-        &[
-            ("enter", enter),
-            ("tab", "next field"),
-            ("alt-enter", "new line"),
-            ("esc", "back"),
-        ]
-    } else {
-        &[("enter", enter), ("esc", "back")]
+    let pairs: &[(&str, &str)] = &[
+        ("enter", enter),
+        ("tab", "next field"),
+        ("alt-enter", "new line"),
+        ("esc", "back"),
+    ];
+    let wide = inside.width > 50;
+    let fits = |key: &str| match key {
+        "tab" => wide && several,
+        "alt-enter" => wide,
+        _ => true,
     };
     let pairs: Vec<(String, &str)> = pairs
         .iter()
+        .filter(|(key, _)| fits(key))
         .map(|(key, what)| ((*key).to_owned(), *what))
         .collect();
     let line = hints(&state.theme, &pairs);
