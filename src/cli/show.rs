@@ -9,7 +9,7 @@ use super::instance::InstanceArg;
 use super::output::Output;
 use super::words::{self, BOLD, RESET};
 use crate::engine::{Engine, InstanceView, PullRequestInfo, SealView, SizeView};
-use crate::model::{printable_line, shown_usage};
+use crate::model::{printable_line, told_usage};
 
 /// Show everything about one instance
 #[derive(Debug, Args)]
@@ -99,10 +99,10 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         line("pull request", described(pull));
     }
     if let Some(usage) = &view.usage {
-        let mut text = format!("{} tokens", shown_usage(usage.total));
+        let mut text = told_usage(usage.total);
         if let Some(turn) = usage.last_turn.filter(|_| usage.turns > 1) {
             text += ", last turn ";
-            text += &shown_usage(turn.usage);
+            text += &told_usage(turn.usage);
         }
         line("usage", text);
     }

@@ -50,4 +50,5 @@ pub(crate) use text::{Title, TitleError, directory_name, last_lines, slug, witho
 pub(crate) use time::Timestamp;
 pub(crate) use usage::{
     Tokens, TurnUsage, Usage, UsageEvent, UsageLedger, shown_cost, shown_count, shown_usage,
+    told_usage,
 };

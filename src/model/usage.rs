@@ -211,6 +211,15 @@ pub(crate) fn shown_usage(usage: Usage) -> String {
     }
 }
 
+/// The same where no heading tells what is counted.
+pub(crate) fn told_usage(usage: Usage) -> String {
+    let tokens = format!("{} tokens", shown_count(usage.tokens.total()));
+    match usage.cost_usd {
+        Some(cost) => format!("{tokens} {}", shown_cost(cost)),
+        None => tokens,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use ratatui::text::{Line, Span};
 
 use super::paint::{ends, hints, line_width, styled};
 use super::words::{icon, spinner, style};
-use crate::model::{Activity, State as InstanceState, Usage, printable_line, shown_usage};
+use crate::model::{Activity, State as InstanceState, Usage, printable_line, told_usage};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::state::{State, StatusKind, Verb};
@@ -163,7 +163,7 @@ fn used_today(state: &State) -> String {
         used.get_or_insert_default().add(today.today);
     }
     let told = used.filter(|used| used.tokens.total() > 0);
-    told.map_or_else(String::new, |used| format!("  {} today", shown_usage(used)))
+    told.map_or_else(String::new, |used| format!("  {} today", told_usage(used)))
 }
 
 fn counts(state: &State, named: bool) -> Line<'static> {
