@@ -54,6 +54,7 @@ fn ended(attached: &Attached, engine: &Engine, output: &Output) -> CommandResult
         (true, AttachedTo::Shell) => {
             format!("Detached from `{title}`; the shell keeps running.")
         }
+        (false, AttachedTo::Agent) if attached.paused => format!("`{title}` was paused."),
         (false, AttachedTo::Agent) => format!("`{title}` has ended."),
         (false, AttachedTo::Shell) => format!("The shell of `{title}` has ended."),
     });

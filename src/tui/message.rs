@@ -76,6 +76,7 @@ pub(super) struct AttachResult {
     pub id: Option<InstanceId>,
     pub title: String,
     pub detached: bool,
+    pub paused: bool,
 }
 
 /// The content of a tab.

@@ -359,6 +359,7 @@ impl Ui {
                     id: Some(attached.id),
                     title: attached.title.to_string(),
                     detached: attached.detached,
+                    paused: attached.paused,
                 })
             })?,
             Some(host) => screen
@@ -381,6 +382,7 @@ fn visited(host: &HostName, status: u8) -> Result<AttachResult, Report> {
             id: None,
             title: host.to_string(),
             detached: true,
+            paused: false,
         });
     }
     Err(Report::failed(

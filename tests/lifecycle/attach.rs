@@ -44,6 +44,18 @@ fn an_agent_that_ends_under_a_visitor_is_told_of() {
 }
 
 #[test]
+fn a_pause_under_a_visitor_is_told_of_as_a_pause() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "rested", &[]);
+    instance.wait_idle(&camp);
+    let terminal = Terminal::running(&camp, "biv a rested");
+    terminal.wait_for("ctrl-q detach");
+    drop(camp.biv(["pause", "rested"]).run().ok());
+    terminal.wait_for("`rested` was paused.");
+}
+
+#[test]
 fn a_terminal_that_tmux_does_not_know_is_said() {
     let camp = Camp::new();
     let repository = camp.repository("app");

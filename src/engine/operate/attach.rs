@@ -7,7 +7,8 @@ use std::path::PathBuf;
 
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::options::ResumeOptions;
-use crate::model::{Activity, InstanceId, InstanceRecord, State, Title};
+use crate::lifecycle::Operation;
+use crate::model::{Activity, InstanceId, InstanceRecord, RestingState, State, Title};
 use crate::process::Command;
 use crate::tmux::Server;
 
@@ -20,6 +21,8 @@ pub(crate) struct Attached {
     pub to: AttachedTo,
     /// True if the user has detached; false if the session has ended.
     pub detached: bool,
+    /// True if the session has ended because the instance was paused, from another terminal for example.
+    pub paused: bool,
 }
 
 /// The window in which the user was.
@@ -114,7 +117,21 @@ impl Core {
             Ok(server.pane_of(&record.id)?.is_some())
         });
         self.resize_left(&server, &record.id);
-        attached
+        let attached = attached?;
+        Ok(Attached {
+            paused: !attached.detached && self.is_pausing_or_paused(&record.id),
+            ..attached
+        })
+    }
+
+    fn is_pausing_or_paused(&self, id: &InstanceId) -> bool {
+        self.find(id.as_str(), Scope::WithKilled)
+            .is_ok_and(|found| {
+                found.record.state == RestingState::Paused
+                    || found
+                        .journal
+                        .is_some_and(|journal| journal.plan.operation == Operation::Pause)
+            })
     }
 
     /// When the last visitor has left, the agent's window gets its own size back.
@@ -149,5 +166,6 @@ pub(in crate::engine) fn attached(
         title: record.title.clone(),
         to,
         detached,
+        paused: false,
     })
 }

@@ -96,7 +96,14 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             }
             match *visit {
                 Ok(visit) if visit.detached => {}
-                Ok(visit) => state.toast(ToastKind::Note, format!("`{}` has ended.", visit.title)),
+                Ok(visit) => {
+                    let how = if visit.paused {
+                        "was paused"
+                    } else {
+                        "has ended"
+                    };
+                    state.toast(ToastKind::Note, format!("`{}` {how}.", visit.title));
+                }
                 Err(report) => state.show_error(report),
             }
             requests.push(UiRequest::List);
