@@ -8,6 +8,7 @@ use super::report::Report;
 use super::words;
 use super::words::camp_is_paused;
 use crate::engine::{Camp, CampView, Engine, PauseOptions, ResumeOptions};
+use crate::model::State;
 
 pub(super) fn pause_all(options: &PauseOptions, engine: &Engine, output: &Output) -> CommandResult {
     let camp = engine.pause_all(options, &mut CountLine::new(output, "paused"))?;
@@ -31,7 +32,13 @@ pub(super) fn resume_all(
     for view in &camp.instances {
         ensure_for(view, engine, output);
     }
-    tell(&camp, ("running", "resumed"), output)
+    let told = tell(&camp, ("running", "resumed"), output)?;
+    let listed = engine.list_briefly()?.instances;
+    let left = listed.iter().filter(|view| view.state == State::Paused);
+    if let Some(words) = words::left_paused(left.count()) {
+        output.say(&words);
+    }
+    Ok(told)
 }
 
 fn tell(camp: &Camp, (state, done): (&str, &str), output: &Output) -> CommandResult {

@@ -147,6 +147,20 @@ pub(super) fn counted(done: &str, count: usize) -> String {
     }
 }
 
+/// Of those that `resume --all` leaves as they are; nothing where there are none.
+pub(super) fn left_paused(count: usize) -> Option<String> {
+    const HOW: &str = "`biv resume --state paused` brings back those too";
+    match count {
+        0 => None,
+        1 => Some(format!(
+            "1 instance was paused by itself and stays paused; {HOW}."
+        )),
+        _ => Some(format!(
+            "{count} instances were paused one by one and stay paused; {HOW}."
+        )),
+    }
+}
+
 /// Done, under way, waiting, failed.
 pub(super) fn shown_queue(counts: QueueCounts) -> String {
     let QueueCounts {
