@@ -103,6 +103,26 @@ pub(super) fn screen(capture: &str, width: usize, coloured: bool) -> Vec<Line<'s
     lines
 }
 
+/// The same with one blank line for many: an agent that draws on the whole of a large screen has its talk at the top and
+/// its box at the bottom, and a preview with fewer rows would show the room between them.
+pub(super) fn agent_screen(capture: &str, width: usize, coloured: bool) -> Vec<Line<'static>> {
+    const MANY: usize = 4;
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut blank = 0;
+    for line in screen(capture, width, coloured) {
+        if is_blank(&line) {
+            blank += 1;
+        } else {
+            if blank >= MANY {
+                lines.truncate(lines.len() + 1 - blank);
+            }
+            blank = 0;
+        }
+        lines.push(line);
+    }
+    lines
+}
+
 fn is_blank(line: &Line<'_>) -> bool {
     line.spans.iter().all(|span| span.content.trim().is_empty())
 }
@@ -226,6 +246,18 @@ mod tests {
         assert_eq!(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
         assert_eq!(wrap("日本語", 4), ["日本", "語"]);
         assert_eq!(wrap("a\n\nb", 4), ["a", "", "b"]);
+    }
+
+    #[test]
+    fn much_room_on_the_screen_of_an_agent_is_one_line() {
+        let shown = |capture| plain(&agent_screen(capture, 9, false));
+        assert_eq!(shown("a\n\n\n\nb"), ["a", "", "", "", "b"]);
+        assert_eq!(
+            shown("a\n\n \n\n\nb\n\nc\n\n\n\n\n"),
+            ["a", "", "b", "", "c"]
+        );
+        assert_eq!(shown("\n\n\n\n\n"), [""; 0]);
+        assert_eq!(shown("\n\n\n\n\na"), ["", "a"]);
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::engine::InstanceView;
 use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
 use crate::tui::message::Pane;
-use crate::tui::state::{State, Tab};
-use crate::tui::text::{columns, screen, wrap};
+use crate::tui::state::{Screen, State, Tab};
+use crate::tui::text::{agent_screen, columns, screen, wrap};
 
 pub(super) fn page(state: &State, area: Rect, buffer: &mut Buffer) {
     if area.height == 0 {
@@ -184,7 +184,7 @@ fn terminal(state: &State, seen: &[Line<'static>], area: Rect, buffer: &mut Buff
 fn seen(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
     match &state.page.screen {
         Some(seen) if seen.id == view.id && state.tab.pane() == Some(seen.pane) => {
-            screen(&seen.text, usize::from(area.width), state.theme.coloured)
+            drawn(seen, area, state.theme.coloured)
         }
         Some(_) | None => Vec::new(),
     }
@@ -199,7 +199,15 @@ pub(super) fn preview_lines(state: &State, area: Rect) -> Option<usize> {
     if !shown || seen.above < state.lines_above() {
         return None;
     }
-    Some(screen(&seen.text, usize::from(area.width), false).len())
+    Some(drawn(seen, area, false).len())
+}
+
+fn drawn(seen: &Screen, area: Rect, coloured: bool) -> Vec<Line<'static>> {
+    let width = usize::from(area.width);
+    match seen.pane {
+        Pane::Agent => agent_screen(&seen.text, width, coloured),
+        Pane::Shell => screen(&seen.text, width, coloured),
+    }
 }
 
 fn ended(state: &State, view: &InstanceView) -> Vec<Line<'static>> {
