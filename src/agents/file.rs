@@ -339,6 +339,9 @@ pub(crate) struct Transcript {
     pub format: TranscriptFormat,
     /// Where it is, for display.
     pub place: Option<String>,
+    /// For `format = "opencode"`: the name of its database and of the directory that it is in, where that is a
+    /// descendant of OpenCode with a name of its own.
+    pub database: Option<String>,
     /// For `format = "described"`: its files, where the time of a line is, and what lines mean.
     pub files: Vec<FilePattern>,
     pub time: Option<JsonPath>,

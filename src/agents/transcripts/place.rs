@@ -175,16 +175,22 @@ impl Provider {
 
     /// OpenCode's databases: the configured one, else one for each release channel.
     pub(in crate::agents) fn databases(&self, root: &Path) -> Vec<PathBuf> {
-        if let Some(named) = self.variable("OPENCODE_DB") {
+        let program = self.database_name();
+        let configured = format!("{}_DB", program.to_ascii_uppercase());
+        if let Some(named) = self.variable(&configured) {
             return vec![root.join(named)];
         }
         children(root)
             .into_iter()
             .filter(|path| {
                 let name = name_of(path);
-                name.starts_with("opencode") && name.ends_with(".db") && path.is_file()
+                name.starts_with(program) && name.ends_with(".db") && path.is_file()
             })
             .collect()
+    }
+
+    fn database_name(&self) -> &str {
+        self.transcript().database.as_deref().unwrap_or("opencode")
     }
 
     /// The value of a variable in the agent's environment.
@@ -202,7 +208,14 @@ impl Provider {
     /// The agent's own data directory.
     pub(in crate::agents) fn own_directory(&self, host: &Host) -> Option<PathBuf> {
         let set = |name: &str| self.variable(name);
-        root(self.transcript().format, &set, &host.state)
+        match self.transcript().format {
+            TranscriptFormat::Opencode => {
+                let data = set("XDG_DATA_HOME").map(PathBuf::from);
+                let usual = || set("HOME").map(|home| PathBuf::from(home).join(".local/share"));
+                Some(data.or_else(usual)?.join(self.database_name()))
+            }
+            format => root(format, &set, &host.state),
+        }
     }
 
     /// Whether this session has turns; None where that is unknown.
@@ -255,10 +268,10 @@ fn root(
             .map(|home| home.join(".gemini"))
             .or_else(|| home(".gemini")),
         TranscriptFormat::Demo => Some(state.to_owned()),
-        TranscriptFormat::Opencode => own("XDG_DATA_HOME")
-            .or_else(|| home(".local/share"))
-            .map(|data| data.join("opencode")),
-        TranscriptFormat::Aider | TranscriptFormat::Described | TranscriptFormat::None => None,
+        TranscriptFormat::Opencode
+        | TranscriptFormat::Aider
+        | TranscriptFormat::Described
+        | TranscriptFormat::None => None,
     }
 }
 
