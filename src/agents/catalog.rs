@@ -9,7 +9,7 @@ use super::mistake::{self, ProviderFileError};
 use super::provider::Provider;
 
 /// In the order in which the default agent is searched for.
-const BUILT_IN: [(&str, &str); 11] = [
+const BUILT_IN: [(&str, &str); 12] = [
     ("claude", include_str!("providers/claude.toml")),
     ("codex", include_str!("providers/codex.toml")),
     ("gemini", include_str!("providers/gemini.toml")),
@@ -19,6 +19,7 @@ const BUILT_IN: [(&str, &str); 11] = [
     ("qwen", include_str!("providers/qwen.toml")),
     ("kimi", include_str!("providers/kimi.toml")),
     ("vibe", include_str!("providers/vibe.toml")),
+    ("kilo", include_str!("providers/kilo.toml")),
     ("shell", include_str!("providers/shell.toml")),
     ("demo", include_str!("providers/demo.toml")),
 ];
@@ -349,6 +350,7 @@ mod tests {
                 r#"/bin/sh -c while :; do "$@"; s=$?; [ "$s" -eq 199 ] || exit "$s"; done sh gemini --resume ID -v"#,
             ),
             ("opencode", "opencode --session ID -v"),
+            ("kilo", "kilo --session ID -v"),
         ] {
             let argv = launch(agent, LaunchKind::Resume { session: "ID" }, &["-v"]);
             let hooks = |word: &String| match word.starts_with('{') {

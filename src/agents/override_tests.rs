@@ -58,7 +58,7 @@ fn a_users_file_changes_only_what_it_names() {
     assert_eq!(claude.interrupt_keys(), [Key::Escape]);
     assert_eq!(claude.display(), "Claude Code");
     assert!(claude.rules().can_detect_idle());
-    assert_eq!(catalog.iter().count(), 11);
+    assert_eq!(catalog.iter().count(), 12);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_rule_of_ones_own_goes_before_the_built_in_ones_and_may_use_their_dialogs() 
 #[test]
 fn a_folder_that_is_not_there_holds_no_files() {
     let catalog = Catalog::load(Some(Path::new("/no/such/folder"))).unwrap();
-    assert_eq!(catalog.names().count(), 11);
+    assert_eq!(catalog.names().count(), 12);
 }
 
 #[test]

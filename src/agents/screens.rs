@@ -205,6 +205,7 @@ fn an_agent_that_does_not_know_the_session_is_understood() {
         ("gemini", "resume-other-cwd"),
         ("gemini", "resume-before-first-turn"),
         ("opencode", "resume-unknown-id"),
+        ("kilo", "resume-unknown-id"),
         ("demo", "unknown-session"),
     ] {
         let file = format!("fixtures/screens/{agent}/exited/{id}.txt");

@@ -13,6 +13,7 @@ mod codex;
 mod copilot;
 mod disguise;
 mod gemini;
+mod kilo;
 mod kimi;
 mod landing;
 mod model;

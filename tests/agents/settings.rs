@@ -40,12 +40,28 @@ pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'stati
             ("KIMI_CODE_NO_AUTO_UPDATE", "1".to_owned()),
         ],
         "vibe" => vec![("LOOPBACK_KEY", key)],
+        "kilo" => [
+            "KILO_DISABLE_MODELS_FETCH",
+            "KILO_DISABLE_AUTOUPDATE",
+            "KILO_DISABLE_LSP_DOWNLOAD",
+            "KILO_DISABLE_DEFAULT_PLUGINS",
+            "KILO_DISABLE_SESSION_INGEST",
+        ]
+        .map(|name| (name, "1".to_owned()))
+        .into_iter()
+        .chain([("KILO_TELEMETRY_LEVEL", "off".to_owned())])
+        .collect(),
         _ => Vec::new(),
     }
 }
 
 pub(crate) fn write(stage: &Stage) {
     match stage.agent {
+        "opencode" => stage.write_home(
+            ".config/opencode/opencode.json",
+            &opencode(stage).to_string(),
+        ),
+        "kilo" => stage.write_home(".config/kilo/kilo.json", &opencode(stage).to_string()),
         "copilot" => {
             let root = std::fs::canonicalize(stage.camp.root()).unwrap();
             let known = json!({ "trustedFolders": [root], "appTipShown": true });
@@ -87,4 +103,21 @@ alias = "test"
         }
         other => panic!("nothing is known of {other}"),
     }
+}
+
+/// What OpenCode and its descendants need.
+fn opencode(stage: &Stage) -> serde_json::Value {
+    json!({
+        "autoupdate": false,
+        "share": "disabled",
+        "model": "loopback/test",
+        "small_model": "loopback/test",
+        "permission": { "bash": "ask", "edit": "ask" },
+        "provider": { "loopback": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "loopback",
+            "options": { "baseURL": format!("{}/v1", stage.model.url()), "apiKey": KEY },
+            "models": { "test": { "limit": { "context": 100_000, "output": 8_000 } } },
+        } },
+    })
 }

@@ -54,9 +54,8 @@ impl Stage {
             "claude" => self.trust_claude(),
             "codex" => self.trust_codex(),
             "gemini" => self.set_up_gemini(),
-            "opencode" => self.set_up_opencode(),
             "aider" => self.set_up_aider(),
-            "copilot" | "qwen" | "kimi" | "vibe" => settings::write(self),
+            "opencode" | "copilot" | "qwen" | "kimi" | "vibe" | "kilo" => settings::write(self),
             agent => panic!("nothing is known of {agent}"),
         }
     }
@@ -303,23 +302,6 @@ impl Stage {
             "privacy": { "usageStatisticsEnabled": false },
         });
         self.write_home(".gemini/settings.json", &settings.to_string());
-    }
-
-    fn set_up_opencode(&self) {
-        let config = json!({
-            "autoupdate": false,
-            "share": "disabled",
-            "model": "loopback/test",
-            "small_model": "loopback/test",
-            "permission": { "bash": "ask", "edit": "ask" },
-            "provider": { "loopback": {
-                "npm": "@ai-sdk/openai-compatible",
-                "name": "loopback",
-                "options": { "baseURL": format!("{}/v1", self.model.url()), "apiKey": KEY },
-                "models": { "test": { "limit": { "context": 100_000, "output": 8_000 } } },
-            } },
-        });
-        self.write_home(".config/opencode/opencode.json", &config.to_string());
     }
 
     fn set_up_aider(&self) {

@@ -65,8 +65,8 @@ const COLUMNS: [&str; 11] = [
     "large prompt",
 ];
 
-const AGENTS: [&str; 9] = [
-    "claude", "codex", "gemini", "opencode", "aider", "copilot", "qwen", "kimi", "vibe",
+const AGENTS: [&str; 10] = [
+    "claude", "codex", "gemini", "opencode", "aider", "copilot", "qwen", "kimi", "vibe", "kilo",
 ];
 
 /// Which columns the tests of an agent cover.

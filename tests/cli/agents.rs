@@ -10,7 +10,7 @@ fn the_agents_are_listed_with_what_is_supported_of_each() {
     let names: Vec<&str> = agents.iter().filter_map(|a| a["name"].as_str()).collect();
     for name in [
         "claude", "codex", "gemini", "opencode", "aider", "copilot", "qwen", "kimi", "vibe",
-        "shell", "demo",
+        "kilo", "shell", "demo",
     ] {
         assert!(names.contains(&name), "{names:?}");
     }

@@ -149,6 +149,7 @@ mod tests {
             ("codex", "01a1dca4-8ea8-76e0-804b-665c3fe25950"),
             ("gemini", "067f244d-d2aa-45f1-9be4-c65a829b302f"),
             ("opencode", "ses_e23356e0bffeX0cYqqhEcDB0aE"),
+            ("kilo", "ses_e15c406fcffeDJMLdsWPGKmWXo"),
         ] {
             let file = format!("fixtures/screens/{agent}/exited/exited-to-shell.txt");
             let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);

@@ -32,7 +32,7 @@ const MISLEADING: [&str; 16] = [
 /// Variables by which an agent tells its children that they run inside it. An agent that inherits
 /// these takes itself for a part of another agent. Found by trying the programs; settings with the
 /// same prefixes (`CLAUDE_CODE_USE_BEDROCK`, `CODEX_HOME`) are the user's and are passed on.
-const OF_AN_AGENT_AROUND: [&str; 31] = [
+const OF_AN_AGENT_AROUND: [&str; 35] = [
     "CLAUDECODE",
     "CLAUDE_CODE_CHILD_SESSION",
     "CLAUDE_CODE_ENTRYPOINT",
@@ -62,6 +62,10 @@ const OF_AN_AGENT_AROUND: [&str; 31] = [
     "OPENCODE",
     "OPENCODE_CLIENT",
     "OPENCODE_PID",
+    "KILO",
+    "KILO_PID",
+    "KILO_PROCESS_ROLE",
+    "KILO_RUN_ID",
     "CURSOR_AGENT",
     "CURSOR_TRACE_ID",
 ];
