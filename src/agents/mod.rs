@@ -36,7 +36,8 @@ pub(crate) use install::version;
 pub(crate) use launch::{Host, LaunchContext, LaunchError, LaunchKind, LaunchPlan};
 pub(crate) use provider::{Provider, Readiness};
 pub(crate) use recorded::{
-    Frame, RecordedFile, RecordedSession, Recording, SAMPLE as BOX_SAMPLE, describe,
+    Frame, PLACE as RECORDED_PLACE, RecordedFile, RecordedSession, Recording, SAMPLE as BOX_SAMPLE,
+    TITLE as RECORDED_TITLE, describe,
 };
 pub(crate) use transcripts::{
     Bookmark, Continuity, PendingRequest, TranscriptLookup, TranscriptQuery,

@@ -9,6 +9,10 @@ use super::provider::Provider;
 use crate::detect::Screen;
 use crate::model::Activity;
 
+/// The title of the instance that the program runs in, which is a part of its worktree's name and of its branch.
+pub(crate) const TITLE: &str = "recorded";
+/// How the name of the directory around it begins.
+pub(crate) const PLACE: &str = "biv-record-";
 /// What is typed into the input box to find it.
 pub(crate) const SAMPLE: &str = "bivouac looks for the box";
 /// How many rows from the bottom may tell what the agent does.
@@ -353,8 +357,12 @@ fn kind_of(sign: char, at_rest: &[char]) -> String {
     }
 }
 
-fn is_spinner(signs: &str) -> bool {
-    regex::Regex::new(&format!("^{SPINNERS}+$")).is_ok_and(|spinner| spinner.is_match(signs))
+/// Whether [`SPINNERS`] has it.
+fn is_spinner(sign: char) -> bool {
+    matches!(
+        sign,
+        '\u{2801}'..='\u{28ff}' | '◐' | '◓' | '◑' | '◒' | '✢' | '✳' | '✶' | '✻' | '✽'
+    )
 }
 
 /// The lowest row of a dialog that says something which no other screen says.
@@ -389,18 +397,26 @@ fn place_of(pattern: &str, frame: &Frame) -> Option<usize> {
         .position(|row| grams_of(std::slice::from_ref(row)).contains(pattern))
 }
 
-/// Every few words of the rows that stand side by side, as patterns.
+/// Every few words of the rows that stand side by side, as patterns. Where the program was recorded tells nothing of it.
 fn grams_of(rows: &[&str]) -> HashSet<String> {
     let mut grams = HashSet::new();
     for row in rows {
-        let words: Vec<String> = row.split_whitespace().map(word_pattern).collect();
-        for from in 0..words.len() {
-            for to in from + 1..=words.len().min(from + MOST_WORDS) {
-                grams.insert(words.get(from..to).unwrap_or_default().join(" +"));
+        let words: Vec<&str> = row.split_whitespace().collect();
+        for words in words.split(|word| is_place(word)) {
+            let words: Vec<String> = words.iter().map(|word| word_pattern(word)).collect();
+            for from in 0..words.len() {
+                for to in from + 1..=words.len().min(from + MOST_WORDS) {
+                    grams.insert(words.get(from..to).unwrap_or_default().join(" +"));
+                }
             }
         }
     }
     grams
+}
+
+/// Whether a word is a path, also one that was cut, or the branch of the recording.
+fn is_place(word: &str) -> bool {
+    word.matches('/').count() > 1 || word.contains(TITLE) || word.contains(PLACE)
 }
 
 /// A word as a pattern: numbers and turning signs stand for all of their kind.
@@ -411,7 +427,7 @@ fn word_pattern(word: &str) -> String {
         let is_digit = character.is_ascii_digit();
         if is_digit && !in_number {
             pattern.push_str(r"\d+");
-        } else if is_spinner(&character.to_string()) {
+        } else if is_spinner(character) {
             pattern.push_str(SPINNERS);
         } else if !is_digit {
             pattern.push_str(&regex::escape(&character.to_string()));

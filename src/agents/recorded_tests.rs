@@ -114,3 +114,29 @@ fn sessions_are_told_assigned_or_found() {
     let (_, provider) = described(&recording);
     assert!(provider.find().is_some());
 }
+
+/// A program that shows its directory below its box, as in `~/tmp/biv-record-x/…` or cut.
+#[test]
+fn the_place_of_the_recording_is_no_sign_of_the_program() {
+    for place in [
+        "~/tmp/biv-record-gdKhxC/home/app",
+        "…/recorded-dy2 (biv/recorded)",
+    ] {
+        let mut recording = recording();
+        for frame in [
+            &mut recording.idle,
+            &mut recording.draft,
+            &mut recording.rested,
+        ] {
+            frame.text = frame
+                .text
+                .replace("  ? for help", &format!("  {place} [PID 7]  ? for help"));
+        }
+        let (file, provider) = described(&recording);
+        assert_eq!(file.idle, (3, 3), "{}", file.text);
+        assert!(!file.text.contains("record-"), "{}", file.text);
+        let elsewhere = recording.idle.text.replace(place, "~/src/app");
+        let verdict = provider.judge(&Screen::new(&elsewhere), Some("prog"));
+        assert_eq!(verdict.activity, Activity::Idle, "{}", file.text);
+    }
+}

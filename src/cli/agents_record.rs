@@ -11,16 +11,15 @@ use super::context::CommandResult;
 use super::interrupts::Interrupts;
 use super::output::Output;
 use super::report::Report;
+use super::table::terminal_width;
 use super::words::{BOLD, RESET};
 use crate::config::Home;
 use crate::engine::{
-    BOX_SAMPLE, Consent, Engine, Frame, KillOptions, NewInstance, RecordedFile, RecordedSession,
-    Recording, Silent,
+    BOX_SAMPLE, Consent, Engine, Frame, KillOptions, NewInstance, RECORDED_PLACE,
+    RECORDED_TITLE as TITLE, RecordedFile, RecordedSession, Recording, Silent,
 };
-use crate::model::printable;
+use crate::model::{cut, printable};
 
-/// The name of the instance that the program runs in.
-const TITLE: &str = "recorded";
 const ENTIRELY: KillOptions = KillOptions {
     delete_branch: true,
 };
@@ -73,7 +72,7 @@ pub(super) fn run(args: &RecordArgs, engine: &Engine, output: &Output) -> Comman
     let program = args.program();
     engine.new_agent_file(&args.name)?;
     let ground = tempfile::Builder::new()
-        .prefix("biv-record-")
+        .prefix(RECORDED_PLACE)
         .tempdir()
         .map_err(no_place)?;
     let repository = ground.path().join(&args.name);
@@ -119,6 +118,7 @@ pub(super) fn run(args: &RecordArgs, engine: &Engine, output: &Output) -> Comman
         over.store(true, Ordering::SeqCst);
         recorded
     });
+    output.say("\nThe program is ended, and its file is made…");
     // The temporary directory is removed in any case.
     let ended = stage.kill(TITLE, ENTIRELY, &mut Silent);
     let Some(recording) = recorded? else {
@@ -175,6 +175,22 @@ fn no_place(error: std::io::Error) -> Report {
     )
 }
 
+/// The only one of the screens that a program may not have.
+const DIALOG: &str = "Is this its question?";
+
+/// When a screen stands still.
+#[derive(Debug, Clone, Copy)]
+enum Standing {
+    /// When nothing of it changes: the end of a turn.
+    All,
+    /// When its words stay: some programs turn a wheel or count seconds beside their question.
+    Words,
+}
+
+fn words(frame: &Frame) -> String {
+    frame.text.chars().filter(|c| c.is_alphabetic()).collect()
+}
+
 /// What the user says of a screen.
 enum Answer {
     Yes,
@@ -191,8 +207,11 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     /// Walks through the states of the program; None if the user gives up.
     fn record(&self, command: &[String]) -> Result<Option<Recording>, Report> {
-        self.say("1. Its empty prompt. A question of its first start can be answered after `a`.");
-        let Some((idle, _)) = self.settled("Is this its empty prompt?", false)? else {
+        self.say(
+            "1. Its empty prompt. `w` waits until it has started; `a` goes into its terminal, to answer what it asks at \
+             its first start.",
+        );
+        let Some((idle, _)) = self.settled("Is this its empty prompt?", Standing::Words)? else {
             return Ok(None);
         };
         self.stage.paste_text(TITLE, BOX_SAMPLE)?;
@@ -202,19 +221,27 @@ impl Recorder<'_> {
         let clears = !emptied.text.contains(BOX_SAMPLE);
         if !clears {
             self.say("\nCtrl+u does not empty its input box. Empty it yourself after `a`, with nothing sent.");
-            if self.settled("Is its prompt empty again?", false)?.is_none() {
+            if self
+                .settled("Is its prompt empty again?", Standing::Words)?
+                .is_none()
+            {
                 return Ok(None);
             }
         }
 
-        self.say("\n2. Its work: it gets a prompt that keeps it busy for some seconds.");
+        self.say(
+            "\n2. Its work: it gets a prompt that keeps it busy for some seconds. You are asked again when its screen \
+             stands still.",
+        );
         let Some(prompt) = self.ask(&format!("A prompt for that [{WORK}]:")) else {
             return Ok(None);
         };
         let prompt = if prompt.is_empty() { WORK } else { &prompt };
         self.submit(prompt)?;
-        let Some((rested, seen)) =
-            self.settled("Is its turn over, and is it at its prompt again?", false)?
+        let Some((rested, seen)) = self.settled(
+            "Is its turn over, and is it at its prompt again?",
+            Standing::All,
+        )?
         else {
             return Ok(None);
         };
@@ -228,7 +255,7 @@ impl Recorder<'_> {
         let mut dialog = None;
         if !prompt.is_empty() {
             self.submit(&prompt)?;
-            dialog = self.settled("Is this its question?", true)?;
+            dialog = self.settled(DIALOG, Standing::Words)?;
         }
 
         self.say("\n4. What cannot be seen.");
@@ -303,13 +330,13 @@ impl Recorder<'_> {
     fn settled(
         &self,
         question: &str,
-        skippable: bool,
+        standing: Standing,
     ) -> Result<Option<(Frame, Vec<Frame>)>, Report> {
         let mut seen = Vec::new();
         loop {
-            let frame = self.still(&mut seen)?;
+            let frame = self.still(standing, &mut seen)?;
             self.show(&frame);
-            match self.judge(question, skippable)? {
+            match self.judge(question, question == DIALOG)? {
                 Answer::Yes => return Ok(Some((self.frame()?, seen))),
                 Answer::Wait => {}
                 Answer::Skip | Answer::GiveUp => return Ok(None),
@@ -340,7 +367,7 @@ impl Recorder<'_> {
     }
 
     /// Looks until the screen does not change any more.
-    fn still(&self, seen: &mut Vec<Frame>) -> Result<Frame, Report> {
+    fn still(&self, standing: Standing, seen: &mut Vec<Frame>) -> Result<Frame, Report> {
         let since = Instant::now();
         let mut last = (self.frame()?, Instant::now());
         let stands = |(frame, at): &(Frame, Instant)| {
@@ -353,7 +380,11 @@ impl Recorder<'_> {
                 if seen.len() < MOST_FRAMES {
                     seen.push(frame.clone());
                 }
-                last = (frame, Instant::now());
+                let at = match standing {
+                    Standing::Words if words(&frame) == words(&last.0) => last.1,
+                    Standing::Words | Standing::All => Instant::now(),
+                };
+                last = (frame, at);
             }
         }
         Ok(last.0)
@@ -386,7 +417,11 @@ impl Recorder<'_> {
         let rows: Vec<&str> = rows.filter(|row| !row.is_empty()).collect();
         let from = rows.len().saturating_sub(20);
         for row in rows.get(from..).unwrap_or_default() {
-            self.output.say(&format!("    {}", printable(row)));
+            let row = format!("  │ {}", printable(row));
+            self.output.say(&match terminal_width() {
+                Some(width) => cut(&row, width),
+                None => row,
+            });
         }
     }
 

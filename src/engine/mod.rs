@@ -27,7 +27,9 @@ mod typing;
 mod watch;
 
 // What is recorded of a program that is to become an agent.
-pub(crate) use crate::agents::{BOX_SAMPLE, Frame, RecordedFile, RecordedSession, Recording};
+pub(crate) use crate::agents::{
+    BOX_SAMPLE, Frame, RECORDED_PLACE, RECORDED_TITLE, RecordedFile, RecordedSession, Recording,
+};
 // The parts of a conversation, for showing it.
 pub(crate) use crate::conversation::{ConversationEntry, Speaker};
 pub(crate) use crate::git::DiffOutput;
