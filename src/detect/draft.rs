@@ -9,8 +9,6 @@ use super::screen::Screen;
 
 /// How many rows from the bottom are searched for the input row. A long draft pushes it up.
 const REACH: usize = 30;
-/// Columns of a row that are not for text: the sign before it and the space behind it.
-const EDGES: usize = 4;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -26,6 +24,9 @@ pub(crate) struct DraftSpec {
     /// The row below the box, for agents whose drafts outlive a pause: the text is read before the agent is
     /// stopped, and typed back.
     pub foot: Option<Pattern>,
+    /// Columns of a row that are not for text: the sign before it and the space behind it.
+    #[serde(default = "edges")]
+    pub edges: usize,
     /// How to find the box, for an agent whose input row looks like other rows.
     pub inside: Option<BoxSpec>,
 }
@@ -103,9 +104,6 @@ impl DraftSpec {
     /// The content of the box as it was typed, on a screen of so many columns. Rows that the box has broken are
     /// joined. None where the box is empty or its end is not known.
     pub(crate) fn typed(&self, screen: &Screen, columns: u16) -> Option<String> {
-        let Draft::Text(_) = self.read(screen) else {
-            return None;
-        };
         let rows = screen.rows();
         let first = rows
             .iter()
@@ -113,12 +111,28 @@ impl DraftSpec {
         let foot = self.foot.as_ref()?;
         // The lowest match: text in the box may look like its foot.
         let foot = rows.iter().rposition(|row| foot.is_match(row.text()))?;
+        let below = rows.get(first + 1..foot)?;
+        match self.read(screen) {
+            Draft::Text(_) => {}
+            // Its first line may be blank; a placeholder is not.
+            Draft::Empty if self.has_blank_first_line(rows.get(first)?, below) => {}
+            Draft::Empty | Draft::Hidden => return None,
+        }
         let typed = rows.get(first)?.undimmed();
         let typed = self.row.capture(&typed).unwrap_or_default().to_owned();
-        let more = rows.get(first + 1..foot)?.iter().map(Row::undimmed);
+        let more = below.iter().map(Row::undimmed);
         let more = more.map(|row| row.strip_prefix("  ").unwrap_or(&row).to_owned());
         let lines: Vec<String> = std::iter::once(typed).chain(more).collect();
-        Some(joined(&lines, usize::from(columns).saturating_sub(EDGES)))
+        Some(joined(
+            &lines,
+            usize::from(columns).saturating_sub(self.edges),
+        ))
+    }
+
+    fn has_blank_first_line(&self, first: &Row, below: &[Row]) -> bool {
+        let shown = self.row.capture(first.text()).unwrap_or_default();
+        let filled = |row: &Row| !row.undimmed().trim().is_empty();
+        shown.trim().is_empty() && below.iter().any(filled)
     }
 
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
@@ -138,6 +152,11 @@ impl DraftSpec {
         }
         Ok(())
     }
+}
+
+/// Those of Claude Code and Codex.
+fn edges() -> usize {
+    4
 }
 
 /// The rows of a box with so much room, as the text that was typed: a row that had no room for the first word of
@@ -190,6 +209,7 @@ mod tests {
             placeholders: vec![Pattern::new("^Ask Codex")],
             end: None,
             foot: None,
+            edges: edges(),
             inside: None,
         };
         for (capture, expected) in [
@@ -211,6 +231,7 @@ mod tests {
             placeholders: Vec::new(),
             end: Some(Pattern::new("^─{10,}")),
             foot: None,
+            edges: edges(),
             inside: None,
         };
         let rule = "─".repeat(20);
@@ -233,6 +254,7 @@ mod tests {
             placeholders: Vec::new(),
             end: None,
             foot: Some(Pattern::new("^─{10,}")),
+            edges: edges(),
             inside: None,
         };
         let rule = "─".repeat(100);
@@ -254,6 +276,25 @@ mod tests {
             assert_eq!(typed(&rows), Some(expected), "{rows}");
         }
         assert_eq!(typed("❯ "), None, "an empty box");
+        // Copilot breaks two columns earlier.
+        let spec = DraftSpec {
+            row: Pattern::new("^❯ ?(.*)$"),
+            edges: 6,
+            ..spec
+        };
+        let typed = |rows: &str| spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), 100);
+        let long = "y".repeat(86);
+        for (rows, expected) in [
+            (
+                format!("❯ {long} end\n  more"),
+                Some(format!("{long} end more")),
+            ),
+            ("❯\n\n  three".to_owned(), Some("\n\nthree".to_owned())),
+            ("❯\n\n".to_owned(), None),
+            ("❯\n  \x1b[2ma hint\x1b[0m".to_owned(), None),
+        ] {
+            assert_eq!(typed(&rows), expected, "{rows}");
+        }
         assert_eq!(spec.typed(&Screen::new("❯ one\n"), 100), None, "no foot");
     }
 
@@ -264,6 +305,7 @@ mod tests {
             placeholders: vec![Pattern::new("^Ask")],
             end: None,
             foot: None,
+            edges: edges(),
             inside: Some(BoxSpec {
                 foot: Pattern::new("^ *╹▀"),
                 frame: Pattern::new("^ *┃"),

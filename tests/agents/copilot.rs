@@ -82,6 +82,30 @@ fn mark_as_in_use(stage: &Stage, instance: &Instance, pid: u32) {
     std::fs::write(directory.join(format!("inuse.{pid}.lock")), pid.to_string()).unwrap();
 }
 
+/// A row that its box has broken, and a line of its own.
+#[test]
+fn a_draft_is_typed_again() {
+    let stage = Stage::of("copilot");
+    let instance = stage.start("typed", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    let long = ["word"; 60].join(" ");
+    stage.press(&instance, &["-l", &long]);
+    stage.see(&instance, "word word");
+    stage.press(&instance, &["M-Enter"]);
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let typed = format!("{long}\nhalf a sentence");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
+    stage.resume(&instance);
+    stage.see(&instance, "half a sentence");
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), typed);
+    asked.remembers("user", "the first word");
+}
+
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("copilot"), 2);

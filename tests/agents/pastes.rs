@@ -6,20 +6,20 @@ use crate::support::Instance;
 const LINES: usize = 40;
 
 #[track_caller]
-fn keep_a_paste(agent: &'static str) {
+fn keep_a_paste(agent: &'static str, mark: &str) {
     let stage = Stage::of(agent);
     let instance = stage.start("pasted", "the first word");
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
     stage.press(&instance, &["-l", "see "]);
     paste(&stage, &instance);
-    stage.see(&instance, "[Pasted ");
+    stage.see(&instance, mark);
     let refused = stage.camp.biv(["pause", &instance.id]).run().fails(4);
     assert!(refused.stderr.contains("paste"), "{}", refused.stderr);
     assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
     let shown = stage.camp.show(&instance);
     assert_eq!(shown["state"], "running", "{shown:#}");
-    stage.see(&instance, "[Pasted ");
+    stage.see(&instance, mark);
     // It is all there, and goes on as a prompt.
     stage.press(&instance, &["Enter"]);
     let asked = stage.model.request_with("see ");
@@ -30,12 +30,12 @@ fn keep_a_paste(agent: &'static str) {
     // Who insists is told what was there, after the resume too, and it is not forgotten by another pause.
     stage.press(&instance, &["-l", "see "]);
     paste(&stage, &instance);
-    stage.see(&instance, "[Pasted ");
+    stage.see(&instance, mark);
     let paused = stage.pause(&instance, &["--now"]);
     let draft = paused["pause"]["draft"].as_str().unwrap_or_default();
-    assert!(draft.starts_with("see [Pasted "), "{paused:#}");
+    assert!(draft.starts_with(&format!("see {mark}")), "{paused:#}");
     let resumed = stage.camp.biv(["resume", &instance.id]).run().ok();
-    assert!(resumed.stderr.contains("[Pasted "), "{}", resumed.stderr);
+    assert!(resumed.stderr.contains(mark), "{}", resumed.stderr);
     let running = stage.camp.show(&instance);
     assert_eq!(running["draft"], draft, "{running:#}");
     stage.wait(&instance, "idle");
@@ -71,10 +71,15 @@ fn paste(stage: &Stage, instance: &Instance) {
 
 #[test]
 fn claude_keeps_a_paste() {
-    keep_a_paste("claude");
+    keep_a_paste("claude", "[Pasted ");
 }
 
 #[test]
 fn codex_keeps_a_paste() {
-    keep_a_paste("codex");
+    keep_a_paste("codex", "[Pasted ");
+}
+
+#[test]
+fn copilot_keeps_a_paste() {
+    keep_a_paste("copilot", "[Paste #");
 }

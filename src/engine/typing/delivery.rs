@@ -84,9 +84,12 @@ pub(in crate::engine) fn draft_of(
     Ok(agent.provider.kept_draft(&screen, columns))
 }
 
+/// How agents begin what they show for a long paste; the second is Copilot's.
+const PASTES: [&str; 2] = ["[Pasted ", "[Paste #"];
+
 /// Whether a part of a draft is shown by its size alone.
 pub(in crate::engine) fn holds_a_paste(draft: &str) -> bool {
-    draft.contains("[Pasted ")
+    PASTES.iter().any(|mark| draft.contains(mark))
 }
 
 /// Types a draft into an empty input box, and does not submit it; false if that was not possible.
@@ -403,9 +406,9 @@ fn needs_user(activity: Activity) -> bool {
 }
 
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
-/// shown as `[Pasted …`.
+/// shown by their size.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    shown.starts_with("[Pasted ")
+    PASTES.iter().any(|mark| shown.starts_with(mark))
         || without_whitespace(first).starts_with(&without_whitespace(shown))
 }
 
@@ -428,6 +431,7 @@ mod tests {
         assert!(is_beginning("the tent", "the tent is blue"));
         assert!(is_beginning("a    b", "a\tb"));
         assert!(is_beginning("[Pasted text #7 +102 lines]", "begin"));
+        assert!(is_beginning("[Paste #1 - 40 lines]", "begin"));
         assert!(!is_beginning("an earlier prompt", "the tent is blue"));
     }
 
