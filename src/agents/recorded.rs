@@ -423,16 +423,21 @@ fn is_place(word: &str) -> bool {
 fn word_pattern(word: &str) -> String {
     let mut pattern = String::new();
     let mut in_number = false;
+    let mut in_spinner = false;
     for character in word.chars() {
         let is_digit = character.is_ascii_digit();
+        let turns = is_spinner(character);
         if is_digit && !in_number {
             pattern.push_str(r"\d+");
-        } else if is_spinner(character) {
+        } else if turns && !in_spinner {
+            // A picture of them that moves has now more and now fewer.
             pattern.push_str(SPINNERS);
-        } else if !is_digit {
+            pattern.push('+');
+        } else if !is_digit && !turns {
             pattern.push_str(&regex::escape(&character.to_string()));
         }
         in_number = is_digit;
+        in_spinner = turns;
     }
     pattern
 }

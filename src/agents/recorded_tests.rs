@@ -140,3 +140,20 @@ fn the_place_of_the_recording_is_no_sign_of_the_program() {
         assert_eq!(verdict.activity, Activity::Idle, "{}", file.text);
     }
 }
+
+/// A picture at the start that moves is there at rest as well.
+#[test]
+fn a_picture_that_moves_is_no_work() {
+    let mut recording = recording();
+    let pictures = ["⢠⢢⡔⢄ Type /help for more", "⢸⢸⣀ Type /help for more"];
+    for frame in [&mut recording.idle, &mut recording.draft] {
+        frame.text = frame.text.replace("welcome", pictures[0]);
+    }
+    for frame in &mut recording.busy {
+        let under = format!("{}\n> count\n1\n", pictures[1]);
+        frame.text = frame.text.replace("> count\n1\n", &under);
+    }
+    let (file, _) = described(&recording);
+    assert_eq!((file.idle, file.busy), ((3, 3), (2, 2)), "{}", file.text);
+    assert!(!file.text.contains("Type"), "{}", file.text);
+}

@@ -207,10 +207,7 @@ struct Recorder<'a> {
 impl Recorder<'_> {
     /// Walks through the states of the program; None if the user gives up.
     fn record(&self, command: &[String]) -> Result<Option<Recording>, Report> {
-        self.say(
-            "1. Its empty prompt. `w` waits until it has started; `a` goes into its terminal, to answer what it asks at \
-             its first start.",
-        );
+        self.say("1. Its empty prompt. `a` goes into its terminal, if it asks something first.");
         let Some((idle, _)) = self.settled("Is this its empty prompt?", Standing::Words)? else {
             return Ok(None);
         };
@@ -229,10 +226,9 @@ impl Recorder<'_> {
             }
         }
 
-        self.say(
-            "\n2. Its work: it gets a prompt that keeps it busy for some seconds. You are asked again when its screen \
-             stands still.",
-        );
+        self.say("\n2. Its work: it gets a prompt that keeps it busy for some seconds.");
+        self.output
+            .say("You are asked again when its screen stands still.");
         let Some(prompt) = self.ask(&format!("A prompt for that [{WORK}]:")) else {
             return Ok(None);
         };
