@@ -29,6 +29,34 @@ impl Drop for Bystander {
     }
 }
 
+/// Its work is saved, and back when the file is.
+#[test]
+fn an_agent_whose_file_was_deleted_is_killed() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let agents = camp.home().join("config/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let file = agents.join("own.toml");
+    let text = "command = [\"sh\"]\n[session]\nstrategy = \"replay\"\n";
+    std::fs::write(&file, text).unwrap();
+    let root = repository.path.to_str().unwrap();
+    let new = camp.biv(["new", "--json", "own", "-a", "own", "--repo", root]);
+    let instance = Instance::from_json(&new.run().ok().json());
+    std::fs::write(instance.worktree.join("work"), "of hours\n").unwrap();
+    std::fs::remove_file(&file).unwrap();
+    drop(camp.biv(["kill", "own", "--yes"]).run().ok());
+    assert_eq!(instance.processes().len(), 0);
+    assert!(!instance.worktree.exists());
+
+    drop(camp.biv(["undo-kill", "own"]).run().ok());
+    let refused = camp.biv(["resume", "own"]).run().fails(2);
+    assert!(refused.stderr.contains("own"), "{}", refused.stderr);
+    std::fs::write(&file, text).unwrap();
+    drop(camp.biv(["resume", "own"]).run().ok());
+    let work = std::fs::read_to_string(instance.worktree.join("work")).unwrap();
+    assert_eq!(work, "of hours\n");
+}
+
 #[test]
 fn children_that_resist_end_with_their_agent() {
     let camp = Camp::new();

@@ -262,7 +262,10 @@ impl Work<'_> {
 
     /// Some agents save more when they are asked to exit than when they get a signal.
     fn ask_to_exit(&self, grace: Duration) -> Result<(), Error> {
-        let provider = self.provider()?;
+        // An agent whose file was deleted gets the signal alone.
+        let Ok(provider) = self.provider() else {
+            return Ok(());
+        };
         let Some(place) = self
             .record
             .place
