@@ -3,7 +3,7 @@
 use crate::config::ConfigError;
 use crate::engine::{Error, GitError, StoreError, TmuxError, Unanswerable};
 use crate::lifecycle::Operation;
-use crate::model::{Holder, InstanceId, State, Title};
+use crate::model::{Activity, Holder, InstanceId, State, Title};
 use crate::report::word::word;
 
 /// What the user can do. Every error is listed, so that a new error needs a decision here.
@@ -89,7 +89,15 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv send {}` without `--now` queues the prompt until then",
             word(title)
         ),
-        Error::NeedsPerson { title, .. } => format!("`biv attach {}` and answer it", word(title)),
+        Error::NeedsPerson {
+            title, activity, ..
+        } => {
+            let act = match activity {
+                Activity::Menu => "close",
+                _ => "answer",
+            };
+            format!("`biv attach {}` and {act} it", word(title))
+        }
         Error::Busy { title, .. } => {
             format!("try again when it is done; see `biv show {}`", word(title))
         }
