@@ -514,7 +514,7 @@ pub(crate) fn answer_a_dialog(stage: &Stage) {
 /// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a
 /// sentence of a person does not, and is neither sent along nor lost.
 #[track_caller]
-pub(crate) fn take_a_prompt_alone(stage: &Stage) {
+pub(crate) fn take_a_prompt_alone(stage: &Stage) -> Instance {
     let instance = stage.start("drafted", "the first word");
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
@@ -527,6 +527,21 @@ pub(crate) fn take_a_prompt_alone(stage: &Stage) {
     let asked = stage.model.request_with("a whole one");
     assert_eq!(asked.prompt().trim(), "a whole one");
     leave_a_draft_alone(stage, &instance);
+    instance
+}
+
+/// The first line of what a person has typed may be blank: a prompt is refused all the same.
+#[track_caller]
+pub(crate) fn leave_a_draft_below_a_blank_line(stage: &Stage, instance: &Instance, newline: &str) {
+    stage.press(instance, &[newline]);
+    stage.press(instance, &["-l", "below a blank line"]);
+    stage.see(instance, "below a blank line");
+    let refused = stage.camp.biv(["send", &instance.id, "over it"]).run();
+    assert!(refused.fails(4).stderr.contains("input box"));
+    stage.press(instance, &["Enter"]);
+    let asked = stage.model.request_with("below a blank line");
+    assert_eq!(asked.prompt().trim(), "below a blank line");
+    stage.wait(instance, "idle");
 }
 
 /// Half a sentence of a person in the input box: a prompt is refused, and the half goes on.

@@ -115,7 +115,9 @@ fn what_was_said_is_in_the_log() {
 
 #[test]
 fn a_prompt_arrives_alone() {
-    acts::take_a_prompt_alone(&Stage::of("claude"));
+    let stage = Stage::of("claude");
+    let instance = acts::take_a_prompt_alone(&stage);
+    acts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub(in crate::engine) fn holds_a_draft(
 ) -> Result<bool, Error> {
     let delivery = Delivery { agent };
     let screen = delivery.coloured()?;
-    let typed = matches!(agent.provider.draft(&screen), Some(Draft::Text(_)));
+    let typed = delivery.left_in_box(&screen).is_some();
     Ok(typed && !delivery.was_put_back(&screen, last))
 }
 
@@ -197,9 +197,8 @@ impl Delivery<'_> {
         let mut pressed: Option<(Screen, Instant)> = None;
         while since.elapsed() < EMPTYING {
             let screen = self.coloured()?;
-            let draft = match self.agent.provider.draft(&screen) {
-                Some(draft @ Draft::Text(_)) => draft,
-                _ => return Ok(()),
+            let Some(draft) = self.left_in_box(&screen) else {
+                return Ok(());
             };
             if pressed.is_none() && (keys.is_empty() || !self.was_put_back(&screen, last)) {
                 // An agent that redraws may show anything for a moment.
@@ -223,6 +222,15 @@ impl Delivery<'_> {
             std::thread::sleep(BETWEEN_LOOKS);
         }
         Err(Error::DraftInTheWay)
+    }
+
+    /// What is in the box. Its first line may be blank; that is known of agents whose drafts outlive a pause.
+    fn left_in_box(&self, screen: &Screen) -> Option<Draft> {
+        let provider = self.agent.provider;
+        match provider.draft(screen) {
+            Some(draft @ Draft::Text(_)) => Some(draft),
+            _ => provider.kept_draft(screen, u16::MAX).map(Draft::Text),
+        }
     }
 
     /// Whether the box holds nothing but what the agent was asked last, or the beginning of it.
