@@ -94,7 +94,8 @@ fn fields_of_a_newer_version_survive_every_operation() {
 #[test]
 fn a_record_that_is_not_understood_is_named_and_left_alone() {
     let camp = Camp::new();
-    let other = started(&camp, "other");
+    // Its name begins like that of the other, which is meant all the same.
+    let other = started(&camp, "tents");
     let instance = started(&camp, "tent");
     drop(camp.biv(["pause", "tent"]).run().ok());
     let path = record(&camp, &instance);
@@ -130,6 +131,24 @@ fn a_record_that_is_not_understood_is_named_and_left_alone() {
         assert_eq!(camp.show(&other)["state"], "running");
         change(&path, |record| record.clone_from(&whole));
     }
+    drop(camp.biv(["resume", "tent"]).run().ok());
+}
+
+#[test]
+fn one_whose_journal_cannot_be_read_is_meant_by_its_name() {
+    let camp = Camp::new();
+    let other = started(&camp, "tents");
+    let instance = started(&camp, "tent");
+    drop(camp.biv(["pause", "tent"]).run().ok());
+    let journal = record(&camp, &instance).with_file_name("journal.jsonl");
+    std::fs::write(&journal, "{\"format\":99}\n").unwrap();
+    for command in [&["kill", "-y", "tent"][..], &["send", "tent", "hello"]] {
+        let refused = camp.biv(command).run().fails(1);
+        assert!(refused.stderr.contains("journal"), "{}", refused.stderr);
+    }
+    assert_eq!(camp.show(&other)["state"], "running");
+    assert_eq!(other.prompts(&camp), Vec::<String>::new());
+    std::fs::remove_file(&journal).unwrap();
     drop(camp.biv(["resume", "tent"]).run().ok());
 }
 

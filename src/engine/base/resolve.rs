@@ -60,38 +60,43 @@ impl Core {
         }
         let (mut exact, mut qualified) = (Vec::new(), Vec::new());
         let mut prefixed = Vec::new();
-        let (all, unreadable) = self.all(scope)?;
-        for found in all {
-            let (id, title) = (found.record.id.as_str(), found.record.title.as_str());
+        let (all, unreadable) = self.records(scope)?;
+        for record in all {
+            let (id, title) = (record.id.as_str(), record.title.as_str());
             if id == given || title == given {
-                exact.push(found);
-            } else if given.contains('/') && full_name(&found.record) == given {
-                qualified.push(found);
+                exact.push(record);
+            } else if given.contains('/') && full_name(&record) == given {
+                qualified.push(record);
             } else if !given.is_empty() && (id.starts_with(given) || title.starts_with(given)) {
-                prefixed.push(found);
+                prefixed.push(record);
             }
+        }
+        // One that cannot be read and is named exactly is meant, not one whose name only begins so.
+        if exact.is_empty()
+            && let Some(error) = self.unreadable_as(given, unreadable)
+        {
+            return Err(error);
         }
         // A trace of one that another machine has gives way to what is here.
         let mut matches = [exact, qualified, prefixed]
             .into_iter()
             .flat_map(|matches| {
-                let (traces, known): (Vec<_>, Vec<_>) = matches
-                    .into_iter()
-                    .partition(|found: &Found| found.record.is_trace());
+                let (traces, known): (Vec<_>, Vec<_>) =
+                    matches.into_iter().partition(InstanceRecord::is_trace);
                 [known, traces]
             })
             .find(|matches| !matches.is_empty())
             .unwrap_or_default();
         match (matches.pop(), matches.is_empty()) {
-            (Some(found), true) => Ok(found),
+            (Some(record), true) => self.load_named(&record.id, given, scope),
             (Some(last), false) => {
                 matches.push(last);
                 let mut candidates: Vec<Candidate> = matches
                     .into_iter()
-                    .map(|found| Candidate {
-                        repository: repository_name(&found.record),
-                        id: found.record.id,
-                        title: found.record.title,
+                    .map(|record| Candidate {
+                        repository: repository_name(&record),
+                        id: record.id,
+                        title: record.title,
                     })
                     .collect();
                 candidates.sort();
@@ -100,11 +105,9 @@ impl Core {
                     candidates,
                 })
             }
-            (None, _) => Err(self.unreadable_as(given, unreadable).unwrap_or_else(|| {
-                Error::NoSuchInstance {
-                    given: given.to_owned(),
-                }
-            })),
+            (None, _) => Err(Error::NoSuchInstance {
+                given: given.to_owned(),
+            }),
         }
     }
 
@@ -116,6 +119,40 @@ impl Core {
         };
         let (_, error) = unreadable.into_iter().find(|(id, _)| named(id))?;
         Some(error.into())
+    }
+
+    /// The records in this scope, and those that could not be read. Journals are not: only that of the instance
+    /// that is meant matters.
+    fn records(&self, scope: Scope) -> Result<(Vec<InstanceRecord>, Vec<Unread>), Error> {
+        let mut records = Vec::new();
+        let mut unreadable = Vec::new();
+        for id in self.store.ids()? {
+            match self.store.instance(&id).record() {
+                Ok(record) if scope.holds(&record) => records.push(record),
+                Ok(_) => {}
+                // Its creation has just begun, or was cut off and is about to be taken back.
+                Err(error) if error.is_missing_file() => {}
+                Err(error) => unreadable.push((id, error)),
+            }
+        }
+        Ok((records, unreadable))
+    }
+
+    /// The instance that a name was found to mean, with its journal.
+    fn load_named(&self, id: &InstanceId, given: &str, scope: Scope) -> Result<Found, Error> {
+        let dir = self.store.instance(id);
+        match dir.load() {
+            LoadedInstance::Known { record, journal } if scope.holds(&record) => Ok(Found {
+                dir,
+                record: *record,
+                journal: journal.map(|journal| *journal),
+            }),
+            LoadedInstance::Unreadable(error) if !error.is_missing_file() => Err(error.into()),
+            // Gone since its record was read.
+            _ => Err(Error::NoSuchInstance {
+                given: given.to_owned(),
+            }),
+        }
     }
 
     /// The instance with exactly this id, if it is in this scope and can be read.
