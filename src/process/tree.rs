@@ -89,6 +89,11 @@ impl Tree {
         }
     }
 
+    /// Whether none was seen.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seen.is_empty()
+    }
+
     /// Adds the processes that were started since.
     pub(crate) fn refresh(&mut self, leader: Option<&Identity>) {
         self.seen.extend(tree_of(leader, &self.marker));

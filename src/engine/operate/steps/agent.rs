@@ -218,7 +218,9 @@ impl Work<'_> {
         look_at_tree(&mut self.tree, &self.record);
         self.close_shell()?;
         self.ask_to_exit(grace)?;
-        if let Some(tree) = self.tree.take() {
+        // A pause has waited for the last of them: one look is enough to know that none has come since.
+        let rests = self.record.state == RestingState::Paused && !self.recovering;
+        if let Some(tree) = self.tree.take().filter(|tree| !rests || !tree.is_empty()) {
             tree.stop(grace)?;
         }
         self.queue_what_waited(facts)?;
@@ -251,6 +253,10 @@ impl Work<'_> {
         let Some(agent) = self.record.place.as_ref().map(|place| &place.agent) else {
             return;
         };
+        // Nothing works in a directory that was put away.
+        if !self.record.worktree.path.exists() {
+            return;
+        }
         for (process, name) in processes_in(&self.record.worktree.path, agent) {
             self.progress.note(&format!(
                 "warning: process {} ({}) still works in the worktree; it is not proved to be the agent's and was left alone",
