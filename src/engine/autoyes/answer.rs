@@ -1,6 +1,6 @@
 //! Answers a dialog on an agent's screen by the policy, or leaves it to the user.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::agents::Provider;
 use crate::engine::autoyes::disguise::{Recorded, is_in_rows};
@@ -13,6 +13,9 @@ use crate::policy::{
     Decision, NoAnswer, Policy, Ruling, allowed, can_be_accepted, keys, redacted, request,
 };
 use crate::store::StoreError;
+
+/// A decision that took this long is about a dialog that may not be there any more.
+const LONG: Duration = Duration::from_millis(300);
 
 /// What was done about an instance that shows a dialog.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
@@ -116,6 +119,23 @@ impl Core {
         if was_typed_at(&open.look, policy.options.person_idle) {
             return Ok(AutoyesAnswer::none(PersonHere, "a user is at its terminal"));
         }
+        let case = DialogCase {
+            record: &record,
+            provider,
+            open,
+        };
+        let begun = Instant::now();
+        let ruling = self.rule(&case, &policy);
+        // The agent's own record may have been waited for: the user may have come meanwhile, or answered.
+        if begun.elapsed() >= LONG {
+            match case.open.look_again()? {
+                None => return Ok(AutoyesAnswer::none(NoDialog, "its dialog did not stay")),
+                Some(look) if was_typed_at(&look, policy.options.person_idle) => {
+                    return Ok(AutoyesAnswer::none(PersonHere, "a user is at its terminal"));
+                }
+                Some(_) => {}
+            }
+        }
         // A user who attaches now waits for the moment that this takes.
         let alone = match found.dir.lock_absence("autoyes") {
             Ok(lock) => lock,
@@ -125,22 +145,17 @@ impl Core {
             }
             Err(error) => return Err(error.into()),
         };
-        let case = DialogCase {
-            record: &record,
-            provider,
-            open,
-        };
-        self.answer_by_policy(&case, &policy, alone)
+        self.answer_by_policy(&case, &policy, ruling, alone)
     }
 
     fn answer_by_policy(
         &self,
         case: &DialogCase<'_>,
         policy: &Policy,
+        mut ruling: Ruling,
         alone: crate::store::Lock,
     ) -> Result<AutoyesAnswer, Error> {
         let record = case.record;
-        let mut ruling = self.rule(case, policy);
         let mut keys: Vec<String> =
             keys(&case.open.dialog, ruling.decision, policy.options.on_reject)
                 .into_iter()
@@ -263,13 +278,12 @@ impl Core {
         if seen.decision != Decision::Accept && !undecided {
             return seen;
         }
-        let commands =
-            match self.check_against_record(case.provider, case.record, &case.open.dialog) {
-                Ok(Recorded::Nothing) => return seen,
-                Ok(Recorded::Commands(commands)) => commands,
-                Err(_) if seen.decision == Decision::Reject => return seen,
-                Err(doubt) => return Ruling::manual(doubt),
-            };
+        let commands = match self.check_against_record(case.provider, case.record, &case.open) {
+            Ok(Recorded::Nothing) => return seen,
+            Ok(Recorded::Commands(commands)) => commands,
+            Err(_) if seen.decision == Decision::Reject => return seen,
+            Err(doubt) => return Ruling::manual(doubt),
+        };
         let mut request = request(agent, &case.open.dialog);
         request.seal = seal;
         request.readings = commands;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crate::agents::{DiscoveryCost, PendingRequest, Provider, TranscriptQuery};
 use crate::detect::Dialog;
 use crate::engine::base::Core;
+use crate::engine::typing::dialog::OpenDialog;
 use crate::model::{InstanceRecord, without_whitespace};
 use crate::policy::is_hidden;
 
@@ -17,11 +18,14 @@ const WRITTEN: Duration = Duration::from_secs(15);
 /// How long it may take where the record names another request.
 const REPLACED: Duration = Duration::from_secs(1);
 const PROBE: Duration = Duration::from_millis(20);
+/// How often it is looked meanwhile whether the dialog is still there.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// Reasons for leaving a dialog to the user.
 const NO_RECORD: &str = "its own record, which its screen is compared with, is not there";
 const OTHERWISE: &str = "its own record of what it asks for is not what its screen shows";
 const ELSEWHERE: &str = "it would run in another directory than the agent";
+const GONE: &str = "its dialog is gone";
 const HIDDEN: &str = "what it asks for holds characters that a screen does not show";
 
 /// What an agent's own record says about the dialog on its screen.
@@ -40,8 +44,9 @@ impl Core {
         &self,
         provider: &Provider,
         record: &InstanceRecord,
-        dialog: &Dialog,
+        open: &OpenDialog<'_>,
     ) -> Result<Recorded, String> {
+        let dialog = &open.dialog;
         let guarded = record.place.as_ref().is_some_and(|place| place.guarded);
         if let Some(reason) = provider.missing_guard(guarded) {
             return Err(reason);
@@ -52,6 +57,7 @@ impl Core {
             return Ok(Recorded::Nothing);
         }
         let asked_at = Instant::now();
+        let mut looked_at = asked_at;
         loop {
             let asked = self.asked(provider, record);
             let silent = asked.as_ref().is_none_or(PendingRequest::is_silent);
@@ -65,6 +71,12 @@ impl Core {
             let patience = if silent { WRITTEN } else { REPLACED };
             if certain || asked_at.elapsed() >= patience {
                 return told.map_err(str::to_owned);
+            }
+            if looked_at.elapsed() >= LOOK {
+                looked_at = Instant::now();
+                if matches!(open.look_again(), Ok(None)) {
+                    return Err(GONE.to_owned());
+                }
             }
             std::thread::sleep(PROBE);
         }

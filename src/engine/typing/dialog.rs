@@ -73,6 +73,15 @@ impl<'p> OpenDialog<'p> {
         }
     }
 
+    /// The screen now; None if this dialog is not on it any more.
+    pub(in crate::engine) fn look_again(&self) -> Result<Option<DetailedScreenshot>, Error> {
+        let look = self.server.take_detailed_screenshot(self.pane)?;
+        let is_same = |look: &DetailedScreenshot| {
+            dialog_of(self.provider, look).is_some_and(|dialog| fingerprint(&dialog) == self.id)
+        };
+        Ok(look.filter(is_same))
+    }
+
     /// Presses the keys if the same dialog is still there; returns whether it was.
     pub(in crate::engine) fn press(&self, keys: &[String]) -> Result<bool, Error> {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -112,9 +121,7 @@ impl<'p> OpenDialog<'p> {
     pub(in crate::engine) fn is_gone_in_time(&self) -> Result<bool, Error> {
         let pressed_at = Instant::now();
         while pressed_at.elapsed() < GOING {
-            let look = self.server.take_detailed_screenshot(self.pane)?;
-            let dialog = look.and_then(|look| dialog_of(self.provider, &look));
-            if dialog.is_none_or(|dialog| fingerprint(&dialog) != self.id) {
+            if self.look_again()?.is_none() {
                 return Ok(true);
             }
             std::thread::sleep(PROBE);
