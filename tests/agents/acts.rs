@@ -463,6 +463,8 @@ pub(crate) fn journey(stage: &Stage) -> Instance {
     assert!(!instance.worktree.join("allowed").exists());
 
     stage.send(&instance, "model:slow 90");
+    // The words of the first such answer may still be on the screen.
+    until("the answer has begun", || stage.model.open_requests() == 1);
     stage.see(&instance, "slowly5");
     stage.kill(&instance);
     stage.resume(&instance);
