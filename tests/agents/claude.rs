@@ -287,8 +287,7 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
         &stage,
         &["trust this folder", "Enter", "No, exit"],
         |instance| {
-            stage.press(instance, &["Down"]);
-            stage.see(instance, "❯ Yes, I trust this folder");
+            stage.select(instance, "Down", "❯ Yes, I trust this folder");
             stage.press(instance, &["Enter"]);
         },
     );

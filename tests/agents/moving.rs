@@ -39,10 +39,13 @@ fn said_once(camp: &Camp, instance: &Instance, said: &[&str]) {
     }
 }
 
-/// The conversation goes on there, once the user has pressed these keys to trust the directory, and goes on here
-/// with what was said there.
+/// How the user trusts the directory, where the agent asks.
+type Trust = Option<fn(&Stage, &Instance)>;
+
+/// The conversation goes on there, once the user has trusted the directory, and goes on here with what was said
+/// there.
 #[track_caller]
-fn move_there_and_back(agent: &'static str, trust: &[&str]) {
+fn move_there_and_back(agent: &'static str, trust: Trust) {
     let here = &Stage::of(agent);
     let there = &here.another_machine();
     connect(here, there);
@@ -57,9 +60,9 @@ fn move_there_and_back(agent: &'static str, trust: &[&str]) {
     let arrived = there.camp.list().pop().expect("it has arrived");
     assert_ne!(arrived.worktree, instance.worktree);
     // It has never been in this directory, and asks its user.
-    if !trust.is_empty() {
+    if let Some(trust) = trust {
         there.wait(&arrived, "blocked");
-        there.press(&arrived, trust);
+        trust(there, &arrived);
     }
     there.wait(&arrived, "idle");
     there.turn(&arrived, "and the stove is red");
@@ -95,24 +98,33 @@ fn move_there_and_back(agent: &'static str, trust: &[&str]) {
 
 #[test]
 fn claude_goes_on_there_and_back_here() {
-    move_there_and_back("claude", &["Down", "Enter"]);
+    move_there_and_back(
+        "claude",
+        Some(|there, arrived| {
+            there.select(arrived, "Down", "❯ Yes, I trust this folder");
+            there.press(arrived, &["Enter"]);
+        }),
+    );
 }
 
 #[test]
 fn codex_goes_on_there_and_back_here() {
-    move_there_and_back("codex", &["Enter"]);
+    move_there_and_back(
+        "codex",
+        Some(|there, arrived| there.press(arrived, &["Enter"])),
+    );
 }
 
 /// On its stage folders need no trust.
 #[test]
 fn gemini_goes_on_there_and_back_here() {
-    move_there_and_back("gemini", &[]);
+    move_there_and_back("gemini", None);
 }
 
 /// Its sessions lie in a database: it prints and reads them itself.
 #[test]
 fn opencode_goes_on_there_and_back_here() {
-    move_there_and_back("opencode", &[]);
+    move_there_and_back("opencode", None);
 }
 
 /// Another session has its id there. It is left alone, and the agent begins a new one.

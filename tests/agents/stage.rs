@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Condvar, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -21,6 +21,8 @@ pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 pub(crate) const PATIENT: &str = "[launch]\nready = \"5m\"\n[resume]\nready = \"5m\"\n";
 /// Agents are large: more than this many at once would only wait for each other.
 const AT_ONCE: usize = 2;
+/// How long a key may take to show.
+const ONE_KEY: Duration = Duration::from_secs(3);
 /// Long enough that every agent takes it for a key. It belongs to no account.
 pub(crate) const KEY: &str = "sk-ant-api03-not-a-real-key-only-for-tests-0000000000";
 
@@ -249,6 +251,24 @@ impl Stage {
             .camp
             .tmux(&[&["send-keys", "-t", &target], keys].concat());
         assert!(pressed.status.success(), "{pressed:?}");
+    }
+
+    /// Presses a key until this is selected: a dialog that was just drawn takes none.
+    #[track_caller]
+    pub(crate) fn select(&self, instance: &Instance, key: &str, selected: &str) {
+        let pressing = || {
+            self.press(instance, &[key]);
+            let since = Instant::now();
+            while since.elapsed() < ONE_KEY {
+                if self.screen(instance).contains(selected) {
+                    return Some(());
+                }
+                std::thread::sleep(BETWEEN_LOOKS);
+            }
+            None
+        };
+        let what = || format!("{selected} is selected\n{}", self.screen(instance));
+        until_within(PATIENCE, BETWEEN_LOOKS, what, pressing);
     }
 
     /// A turn without any call of biv: typed by a person who is attached.
