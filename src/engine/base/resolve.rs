@@ -121,8 +121,8 @@ impl Core {
         Some(error.into())
     }
 
-    /// The records in this scope, and those that could not be read. Journals are not: only that of the instance
-    /// that is meant matters.
+    /// The records in this scope, and those that could not be read. Journals are left out: only the one of the
+    /// instance that is meant is needed.
     fn records(&self, scope: Scope) -> Result<(Vec<InstanceRecord>, Vec<Unread>), Error> {
         let mut records = Vec::new();
         let mut unreadable = Vec::new();
@@ -157,15 +157,7 @@ impl Core {
 
     /// The instance with exactly this id, if it is in this scope and can be read.
     fn load(&self, id: &InstanceId, scope: Scope) -> Option<Found> {
-        let dir = self.store.instance(id);
-        match dir.load() {
-            LoadedInstance::Known { record, journal } if scope.holds(&record) => Some(Found {
-                dir,
-                record: *record,
-                journal: journal.map(|journal| *journal),
-            }),
-            _ => None,
-        }
+        self.load_named(id, id.as_str(), scope).ok()
     }
 
     /// Everything on disk in this scope, and what of it could not be read.
