@@ -193,7 +193,7 @@ impl Delivery<'_> {
             .collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let since = Instant::now();
-        let mut first_seen: Option<(Draft, Instant)> = None;
+        let mut first_seen: Option<(String, Instant)> = None;
         let mut pressed: Option<(Screen, Instant)> = None;
         while since.elapsed() < EMPTYING {
             let screen = self.coloured()?;
@@ -225,11 +225,12 @@ impl Delivery<'_> {
     }
 
     /// What is in the box. Its first line may be blank; that is known of agents whose drafts outlive a pause.
-    fn left_in_box(&self, screen: &Screen) -> Option<Draft> {
+    fn left_in_box(&self, screen: &Screen) -> Option<String> {
         let provider = self.agent.provider;
         match provider.draft(screen) {
-            Some(draft @ Draft::Text(_)) => Some(draft),
-            _ => provider.kept_draft(screen, u16::MAX).map(Draft::Text),
+            Some(Draft::Text(text)) => Some(text),
+            // Whether rows are joined does not matter here.
+            _ => provider.kept_draft(screen, u16::MAX),
         }
     }
 
