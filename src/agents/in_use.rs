@@ -15,12 +15,12 @@ impl Provider {
             .iter()
             .flat_map(|pattern| pattern.files(&variable, Some(reference)))
             .collect();
-        marks.retain(|mark| !self.is_running_by(mark));
+        marks.retain(|mark| !self.is_held(mark));
         marks
     }
 
     /// A mark that cannot be read counts as that of a running process: then the agent itself asks.
-    fn is_running_by(&self, mark: &Path) -> bool {
+    fn is_held(&self, mark: &Path) -> bool {
         let Ok(text) = std::fs::read_to_string(mark) else {
             return true;
         };
