@@ -21,6 +21,8 @@ pub(crate) struct Pane {
     pub clients: u32,
     /// Its output is also piped to a command.
     pub piped: bool,
+    /// The user scrolls (copy mode): keys would go to tmux, not to the agent.
+    pub in_mode: bool,
     pub cursor: (u16, u16),
     /// Lines that have scrolled off the screen.
     pub history: usize,
@@ -83,6 +85,7 @@ pub(super) fn format() -> String {
         "#{window_activity}",
         "#{session_attached}",
         "#{pane_pipe}",
+        "#{pane_in_mode}",
         "#{cursor_x}",
         "#{cursor_y}",
         "#{history_size}",
@@ -97,7 +100,7 @@ pub(super) fn parse_panes(text: &str) -> Result<Vec<Pane>, TmuxError> {
 
 fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
     let unreadable = || TmuxError::Answer(line.to_owned());
-    let fields: Vec<&str> = line.splitn(18, FIELD).collect();
+    let fields: Vec<&str> = line.splitn(19, FIELD).collect();
     let &[
         shell,
         instance,
@@ -113,6 +116,7 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         active_at,
         clients,
         piped,
+        in_mode,
         cursor_x,
         cursor_y,
         history,
@@ -137,6 +141,8 @@ fn parse_pane(line: &str) -> Result<Pane, TmuxError> {
         active_at: active_at.parse().unwrap_or(0),
         clients: clients.parse().unwrap_or(0),
         piped: piped == "1",
+        // The number of modes: a mode can be opened over another one.
+        in_mode: in_mode != "0",
         cursor: (cursor_x.parse().unwrap_or(0), cursor_y.parse().unwrap_or(0)),
         history: history.parse().unwrap_or(0),
         title: title.to_owned(),
@@ -149,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_line_of_panes_is_read_whatever_its_title_says() {
-        let line = "\u{1f}23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}2\u{1f}3\u{1f}4\u{1f}it's \u{1f} odd";
+        let line = "\u{1f}23456789bc\u{1f}biv-23456789bc\u{1f}%3\u{1f}100\u{1f}99\u{1f}1\u{1f}42\u{1f}\u{1f}220\u{1f}60\u{1f}17\u{1f}0\u{1f}1\u{1f}0\u{1f}2\u{1f}3\u{1f}4\u{1f}it's \u{1f} odd";
         let pane = parse_panes(line).unwrap().remove(0);
         assert_eq!(pane.title, "it's \u{1f} odd");
         assert_eq!(pane.death.unwrap().exit_code(), 42);

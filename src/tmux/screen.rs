@@ -11,7 +11,7 @@ use crate::process::Command;
 pub(crate) struct Screenshot {
     pub pane: String,
     pub title: String,
-    /// The user scrolls (copy mode): keys would go to tmux, not to the agent.
+    /// As in [`Pane`].
     pub in_mode: bool,
     pub dead: bool,
     /// Column and row of the cursor.
@@ -23,6 +23,8 @@ pub(crate) struct Screenshot {
 /// none.
 const PART: char = '\u{1e}';
 const FIELD: char = '\u{1f}';
+/// The line between the list of panes and their captures.
+const CAPTURES: &str = "\u{1e}\n";
 
 /// Up to this many lines of history are captured at once. A slice may cut a wrapped line.
 const WHOLE: usize = 12_000;
@@ -30,6 +32,8 @@ const SLICE: usize = 5_000;
 
 /// Panes per call: the arguments of a command are limited to 16 kB.
 const AT_ONCE: usize = 60;
+/// The same where a pane is only captured.
+const CAPTURED_AT_ONCE: usize = 400;
 
 impl Server {
     /// Screenshots of several panes with as few calls as possible. A pane that is gone is left out.
@@ -52,7 +56,7 @@ impl Server {
         &self,
         expected: &[&str],
     ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
-        let batch = &expected[..expected.len().min(AT_ONCE)];
+        let batch = &expected[..expected.len().min(CAPTURED_AT_ONCE)];
         let (mut panes, mut shots) = self.panes_and_batch(batch)?;
         if panes.iter().any(Pane::is_unclear) {
             panes = self.panes()?;
@@ -91,17 +95,15 @@ impl Server {
         Ok((Some(pane), shot))
     }
 
+    /// All panes, and screenshots of these, in one call. A pane that is gone is left out, and so may others be.
     fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         // Without a socket there is no server; `panes` handles that.
         let output = match self.socket_path().exists() {
             true => {
-                let mut command = self
+                let command = self
                     .client()
                     .args(["-N", "list-panes", "-a", "-F", &format()]);
-                if !batch.is_empty() {
-                    command = command.arg(";");
-                }
-                Some(look_at(command, batch).output().map_err(not_installed)?)
+                Some(capture(command, batch).output().map_err(not_installed)?)
             }
             false => None,
         };
@@ -109,11 +111,13 @@ impl Server {
         let answer = output.map_or_else(String::new, |output| {
             String::from_utf8_lossy(&output.stdout).into_owned()
         });
-        let (panes, shots) = answer.split_at(answer.find(PART).unwrap_or(answer.len()));
+        let (panes, screens) = answer.split_once(CAPTURES).unwrap_or((&answer, ""));
         if panes.is_empty() {
             return Ok((self.panes()?, Vec::new()));
         }
-        Ok((parse_panes(panes)?, parse_shots(shots)))
+        let panes = parse_panes(panes)?;
+        let shots = parse_captures(&panes, batch, screens);
+        Ok((panes, shots))
     }
 
     /// The whole scrollback and the screen below it, with colours. A long one is captured in slices,
@@ -242,6 +246,51 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
     command
 }
 
+/// Adds captures after a list of panes. A [`Screenshot`] needs no more: asking for the rest pane by pane would
+/// take tmux longer than the captures themselves.
+fn capture(mut command: Command, panes: &[&str]) -> Command {
+    if !panes.is_empty() {
+        command = command.args([";", "display-message", "-p", &PART.to_string()]);
+    }
+    for pane in panes {
+        command = command.args([";", "capture-pane", "-p", "-t", pane]);
+    }
+    command
+}
+
+/// The screens of these panes, one after another: each has as many lines as its pane has rows. None where the
+/// lines are not those of all panes.
+fn parse_captures(panes: &[Pane], captured: &[&str], screens: &str) -> Vec<Screenshot> {
+    let captured: Option<Vec<&Pane>> = captured
+        .iter()
+        .map(|id| panes.iter().find(|pane| pane.id == *id))
+        .collect();
+    let lines: Vec<&str> = screens.lines().collect();
+    let Some(captured) = captured.filter(|captured| {
+        captured
+            .iter()
+            .map(|pane| usize::from(pane.rows))
+            .sum::<usize>()
+            == lines.len()
+    }) else {
+        return Vec::new();
+    };
+    let mut rest = lines.as_slice();
+    let shot = |pane: &Pane| {
+        let (own, others) = rest.split_at(pane.rows.into());
+        rest = others;
+        Screenshot {
+            pane: pane.id.clone(),
+            title: pane.title.clone(),
+            in_mode: pane.in_mode,
+            dead: pane.death.is_some(),
+            cursor: pane.cursor,
+            text: own.join("\n").trim_end_matches('\n').to_owned(),
+        }
+    };
+    captured.into_iter().map(shot).collect()
+}
+
 /// The format that [`parse_cursor`] reads.
 pub(super) const CURSOR: &str = "#{cursor_x} #{cursor_y}";
 
@@ -285,6 +334,43 @@ mod tests {
         assert_eq!(shots[0].title, "a title");
         assert_eq!(shots[0].cursor, (7, 2));
         assert!(shots[1].in_mode && shots[1].dead && shots[1].text.is_empty());
+    }
+
+    #[test]
+    fn captures_are_told_apart_by_the_rows_of_their_panes() {
+        let pane = |id: &str, rows: u16| {
+            let fields = [
+                "",
+                "23456789bc",
+                "session",
+                id,
+                "100",
+                "99",
+                "0",
+                "",
+                "",
+                "80",
+            ];
+            let rest = ["17", "0", "1", "1", "7", "2", "0", "a title"];
+            let rows = rows.to_string();
+            let line = [&fields[..], &[&rows], &rest[..]].concat();
+            parse_panes(&line.join("\u{1f}")).unwrap().remove(0)
+        };
+        let panes = [pane("%1", 3), pane("%2", 2), pane("%3", 2)];
+        let shots = parse_captures(&panes, &["%3", "%1"], "two\n\none\n\n three \n");
+        let texts: Vec<(&str, &str)> = shots
+            .iter()
+            .map(|shot| (shot.pane.as_str(), shot.text.as_str()))
+            .collect();
+        assert_eq!(texts, [("%3", "two"), ("%1", "one\n\n three ")]);
+        assert!(shots[0].in_mode && !shots[0].dead);
+        assert_eq!(
+            (shots[0].cursor, shots[0].title.as_str()),
+            ((7, 2), "a title")
+        );
+        // The last pane was not captured, or is not in the list: nobody knows whose lines these are.
+        assert_eq!(parse_captures(&panes, &["%1", "%2"], "1\n2\n3\n"), []);
+        assert_eq!(parse_captures(&panes, &["%1", "%9"], "1\n2\n3\n"), []);
     }
 
     #[test]
