@@ -2,13 +2,17 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
+use rustix::fs::{Access, access};
 use rustix::process::{Pid, Signal, kill_process_group};
+
+use super::pipes::{Excess, KeptPipe, read_pipes};
 
 /// How long a program may take unless the caller sets another deadline.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
@@ -29,6 +33,13 @@ pub(crate) struct Command {
     stdin: Vec<u8>,
     deadline: Duration,
     most_output: u64,
+}
+
+/// A program that was started.
+struct Running {
+    child: Child,
+    started: Instant,
+    deadline: Duration,
 }
 
 /// The exit status and the output of a program that has ended.
@@ -154,19 +165,17 @@ impl Command {
         read: impl FnOnce(&mut dyn Read) -> T + Send,
     ) -> Result<(T, ExitStatus), Failure> {
         let feed = |pipe: &mut dyn Write| pipe.write_all(&self.stdin);
-        let (read, status, _) = std::thread::scope(|scope| {
-            self.communicate_in(
-                scope,
-                (!self.stdin.is_empty()).then_some(feed),
-                |mut pipe| {
-                    let (sender, receiver) = mpsc::channel();
-                    // The receiver is gone once the deadline has passed: then the result has no use.
-                    scope.spawn(move || drop(sender.send(read(&mut pipe))));
-                    receiver
-                },
-            )
-        })?;
-        Ok((read, status))
+        std::thread::scope(|scope| {
+            let mut running = self.start(scope, (!self.stdin.is_empty()).then_some(feed))?;
+            let (sender, receiver) = mpsc::channel();
+            if let Some(mut pipe) = running.child.stdout.take() {
+                // The receiver is gone once the deadline has passed: then the result has no use.
+                scope.spawn(move || drop(sender.send(read(&mut pipe))));
+            }
+            let printed = read_pipes([running.stderr()], || running.left());
+            let read = printed.and_then(|_| receiver.recv_timeout(running.left()).ok());
+            self.ended(running, read)
+        })
     }
 
     fn communicate<F>(&self, feed: Option<F>) -> Result<Output, Failure>
@@ -174,10 +183,11 @@ impl Command {
         F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send,
     {
         let limit = self.most_output;
-        let (stdout, status, stderr) = std::thread::scope(|scope| {
-            self.communicate_in(scope, feed, |pipe| {
-                drain(Some(pipe), limit.saturating_add(1), Excess::Unread)
-            })
+        let ([stdout, stderr], status) = std::thread::scope(|scope| {
+            let mut running = self.start(scope, feed)?;
+            let pipes = [running.stdout(limit.saturating_add(1)), running.stderr()];
+            let printed = read_pipes(pipes, || running.left());
+            self.ended(running, printed)
         })?;
         if stdout.len() as u64 > limit {
             return Err(Failure::TooMuch {
@@ -192,12 +202,11 @@ impl Command {
         })
     }
 
-    fn communicate_in<'scope, F, T>(
+    fn start<'scope, F>(
         &self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         feed: Option<F>,
-        read: impl FnOnce(ChildStdout) -> mpsc::Receiver<T>,
-    ) -> Result<(T, ExitStatus, Vec<u8>), Failure>
+    ) -> Result<Running, Failure>
     where
         F: FnOnce(&mut dyn Write) -> std::io::Result<()> + Send + 'scope,
     {
@@ -215,9 +224,8 @@ impl Command {
         let started = Instant::now();
         let mut child = command.spawn().map_err(|source| self.not_started(source))?;
 
-        // Input and output have separate threads: a program that writes before it has read all of
-        // its input would otherwise block both sides. The input thread ends when the program does,
-        // because its pipe breaks.
+        // Input has a thread of its own: a program that writes before it has read all of its input would
+        // otherwise block both sides. The thread ends when the program does, because its pipe breaks.
         if let (Some(pipe), Some(feed)) = (child.stdin.take(), feed) {
             scope.spawn(move || {
                 let mut pipe = std::io::BufWriter::with_capacity(1 << 16, pipe);
@@ -227,14 +235,17 @@ impl Command {
                 }
             });
         }
-        let stdout = child.stdout.take().map(read);
-        let stderr = drain(child.stderr.take(), MOST_STDERR, Excess::Discarded);
-        let left = |started: Instant| self.deadline.saturating_sub(started.elapsed());
-        let gathered = stdout.and_then(|stdout| {
-            let out = stdout.recv_timeout(left(started)).ok()?;
-            Some((out, stderr.recv_timeout(left(started)).ok()?))
-        });
-        let Some((stdout, stderr)) = gathered else {
+        Ok(Running {
+            child,
+            started,
+            deadline: self.deadline,
+        })
+    }
+
+    /// Waits for a program whose output was read to its end; kills one whose output was not, in time.
+    fn ended<T>(&self, running: Running, read: Option<T>) -> Result<(T, ExitStatus), Failure> {
+        let mut child = running.child;
+        let Some(read) = read else {
             if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
                 // An error means that the group has ended already.
                 kill_process_group(group, Signal::KILL).ok();
@@ -248,7 +259,7 @@ impl Command {
             });
         };
         let status = child.wait().map_err(|source| self.not_started(source))?;
-        Ok((stdout, status, stderr))
+        Ok((read, status))
     }
 
     /// Runs the program and returns its standard output; an error unless it exited with 0.
@@ -282,7 +293,14 @@ impl Command {
     }
 
     pub(super) fn prepared(&self) -> std::process::Command {
-        let mut command = std::process::Command::new(&self.program);
+        let mut command = match self.found_on_own_path() {
+            Some(found) => {
+                let mut command = std::process::Command::new(found);
+                command.arg0(&self.program);
+                command
+            }
+            None => std::process::Command::new(&self.program),
+        };
         command.args(&self.args);
         if let Some(directory) = &self.directory {
             command.current_dir(directory);
@@ -297,6 +315,24 @@ impl Command {
             };
         }
         command
+    }
+
+    /// Where the PATH that is set for the program has it. The standard library would search it only after it
+    /// has copied this whole process; with the place known, it can start the program without a copy.
+    fn found_on_own_path(&self) -> Option<PathBuf> {
+        if self.program.as_bytes().contains(&b'/') {
+            return None;
+        }
+        let path = self
+            .environment
+            .iter()
+            .rev()
+            .find(|(name, _)| name == "PATH");
+        let (_, path) = path?;
+        std::env::split_paths(path.as_ref()?)
+            .filter(|directory| directory.is_absolute())
+            .map(|directory| directory.join(&self.program))
+            .find(|found| found.is_file() && access(found, Access::EXEC_OK).is_ok())
     }
 
     pub(super) fn not_started(&self, source: std::io::Error) -> Failure {
@@ -360,37 +396,24 @@ impl Output {
     }
 }
 
-/// What happens to the output beyond the limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Excess {
-    /// It is not read. The pipe closes, and the program's next write fails.
-    Unread,
-    Discarded,
-}
+impl Running {
+    /// What is left of its time.
+    fn left(&self) -> Duration {
+        self.deadline.saturating_sub(self.started.elapsed())
+    }
 
-/// Keeps what is printed, up to a limit.
-fn drain(
-    pipe: Option<impl Read + Send + 'static>,
-    limit: u64,
-    rest: Excess,
-) -> mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(mut pipe) = pipe {
-            // What was read before an error is kept.
-            if let Err(error) = pipe.by_ref().take(limit).read_to_end(&mut bytes) {
-                tracing::debug!(%error, "the output of a program was not read to its end");
-            }
-            // The bytes are thrown away, so an error loses nothing.
-            if rest == Excess::Discarded {
-                drop(std::io::copy(&mut pipe, &mut std::io::sink()));
-            }
-        }
-        // The receiver is gone once the deadline has passed: then the bytes have no use.
-        drop(sender.send(bytes));
-    });
-    receiver
+    fn stdout(&mut self, most: u64) -> Option<KeptPipe> {
+        Some(KeptPipe::new(
+            self.child.stdout.take()?,
+            most,
+            Excess::Unread,
+        ))
+    }
+
+    fn stderr(&mut self) -> Option<KeptPipe> {
+        let pipe = self.child.stderr.take()?;
+        Some(KeptPipe::new(pipe, MOST_STDERR, Excess::Discarded))
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod foreground;
 mod identity;
 mod lineage;
 mod parent_bound;
+mod pipes;
 mod relayed;
 mod status;
 mod supervised;
