@@ -35,8 +35,9 @@ pub(crate) fn run_command() -> ExitCode {
     }
     let shell = CompletingShell::of_environment();
     clap_complete::CompleteEnv::with_factory(move || complete(help::command(), shell)).complete();
-    let words = flags_first(&Cli::command(), std::env::args_os().collect());
-    let parsed = match Cli::command().try_get_matches_from(&words) {
+    let mut command = Cli::command();
+    let words = flags_first(&command, std::env::args_os().collect());
+    let parsed = match command.try_get_matches_from_mut(&words) {
         // The texts are made only where they are shown: every other command would wait for them.
         Err(error) if shows_help(&error) => help::command().try_get_matches_from(words),
         parsed => parsed,

@@ -98,13 +98,15 @@ impl Output {
         if text.is_empty() {
             return ExitCode::SUCCESS;
         }
-        let mut stdout = AutoStream::new(std::io::stdout().lock(), self.color);
-        let end = if text.ends_with('\n') { "" } else { "\n" };
-        ended(
-            stdout
-                .write_all(text.as_bytes())
-                .and_then(|()| stdout.write_all(end.as_bytes())),
-        )
+        // Written at once: a stream that looks for colours writes each line on its own.
+        let mut shown = match self.is_coloured() {
+            true => text.to_owned(),
+            false => anstream::adapter::strip_str(text).to_string(),
+        };
+        if !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        self.bytes(shown.as_bytes())
     }
 
     /// Prints a part of a stream; an exit status where standard output was closed.
