@@ -23,6 +23,8 @@ impl Repo {
     pub(crate) fn changes(&self, old: &str, new: &str) -> Result<Vec<Change>, GitError> {
         let listing = self
             .git()
+            // Git reads the index here although it needs nothing of it.
+            .env("GIT_INDEX_FILE", self.common_dir().join("no-index"))
             .args(["diff-tree", "-r", "-z", "--raw", "--no-renames", old, new])
             .arg("--")
             .deadline(SLOW)

@@ -3,6 +3,7 @@
 
 mod changes;
 mod commit;
+mod fast_forward;
 mod follow;
 mod hooks;
 mod merge;

@@ -77,18 +77,13 @@ impl Work<'_> {
         let checkouts = self
             .core
             .require_can_follow(&repository, &order.target, &changes)?;
-        for checkout in checkouts {
-            checkout.follow(&order.before, &order.commit)?;
-            crash::effect();
-        }
         let why = format!("biv {}: {}", self.operation.name(), self.record.title);
-        let moved = repository.move_branch(&order.target, &order.before, &order.commit, &why);
-        match moved {
-            Err(GitError::BranchMoved { name, .. }) => {
-                return Err(LandError::TargetMoved { target: name }.into());
+        move_with(&repository, &checkouts, &order, &why).map_err(|error| match error {
+            GitError::BranchMoved { name, .. } => {
+                Error::from(LandError::TargetMoved { target: name })
             }
-            other => other?,
-        }
+            other => other.into(),
+        })?;
         crash::effect();
         Ok(Facts::none())
     }
@@ -129,6 +124,26 @@ impl Work<'_> {
         }
         Ok(())
     }
+}
+
+/// Moves the target and the checkouts that have it.
+fn move_with(
+    repository: &Repo,
+    checkouts: &[Checkout],
+    order: &LandOrder,
+    why: &str,
+) -> Result<(), GitError> {
+    let (from, to) = (order.before.as_str(), order.commit.as_str());
+    if let [checkout] = checkouts
+        && checkout.fast_forward(repository, &order.target, (from, to), why)?
+    {
+        return Ok(());
+    }
+    for checkout in checkouts {
+        checkout.follow(from, to)?;
+        crash::effect();
+    }
+    repository.move_branch(&order.target, from, to, why)
 }
 
 fn require_at(repository: &Repo, order: &LandOrder) -> Result<(), Error> {
