@@ -215,11 +215,14 @@ impl Work<'_> {
     /// instance's variable in its environment.
     pub(super) fn stop_agent(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let grace = self.core.settings().pause.stop;
-        look_at_tree(&mut self.tree, &self.record);
+        // A pause has waited for the last of them, and none can work in a directory that was put away. Looking
+        // at every process of the machine would take longer than the rest of the step.
+        let rests = self.record.state == RestingState::Paused && !self.recovering;
+        if !rests || self.record.worktree.path.exists() {
+            look_at_tree(&mut self.tree, &self.record);
+        }
         self.close_shell()?;
         self.ask_to_exit(grace)?;
-        // A pause has waited for the last of them: one look is enough to know that none has come since.
-        let rests = self.record.state == RestingState::Paused && !self.recovering;
         if let Some(tree) = self.tree.take().filter(|tree| !rests || !tree.is_empty()) {
             tree.stop(grace)?;
         }
