@@ -54,10 +54,12 @@ impl Server {
 
     fn launch(directory: &Path, namespace: Option<&str>, (address, port): (&str, u16)) -> Child {
         let place = directory.display();
+        // The login shell must not read what the tester's own shell does at its start.
         let settings = format!(
             "ListenAddress {address}:{port}\nHostKey {place}/host\nPidFile none\n\
              AuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n\
-             PasswordAuthentication no\nPermitRootLogin prohibit-password\n"
+             PasswordAuthentication no\nPermitRootLogin prohibit-password\n\
+             SetEnv HOME={place}\n"
         );
         std::fs::write(directory.join("config"), settings).unwrap();
         let path = ["/usr/sbin/sshd", "/usr/bin/sshd", "/usr/local/sbin/sshd"];
