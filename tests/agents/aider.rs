@@ -97,7 +97,7 @@ fn half_a_sentence_of_a_person_stays() {
     let instance = stage.start("drafted", "the first word");
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
-    crate::acts::leave_a_draft_alone(&stage, &instance);
+    crate::drafts::leave_a_draft_alone(&stage, &instance);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::path::Path;
 
 use crate::acts;
+use crate::drafts;
+use crate::hooks;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
 use crate::talking;
@@ -116,8 +118,8 @@ fn what_was_said_is_in_the_log() {
 #[test]
 fn a_prompt_arrives_alone() {
     let stage = Stage::of("claude");
-    let instance = acts::take_a_prompt_alone(&stage);
-    acts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
+    let instance = drafts::take_a_prompt_alone(&stage);
+    drafts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
 }
 
 #[test]
@@ -142,7 +144,7 @@ fn its_hooks_tell_what_it_does() {
         "hooks": { "Stop": [{ "hooks": [hook] }] },
     });
     stage.write_home(".claude/settings.json", &settings.to_string());
-    acts::hear_its_hooks(&stage);
+    hooks::hear_its_hooks(&stage);
     assert!(mark.exists());
     let kept = std::fs::read_to_string(stage.home(".claude/settings.json")).unwrap();
     assert_eq!(kept, settings.to_string());
@@ -150,7 +152,7 @@ fn its_hooks_tell_what_it_does() {
 
 #[test]
 fn it_does_not_notice_that_biv_is_gone() {
-    acts::outlive_biv(&Stage::of("claude"));
+    hooks::outlive_biv(&Stage::of("claude"));
 }
 
 #[test]
@@ -305,7 +307,7 @@ fn a_question_is_answered_in_own_words() {
 
 #[test]
 fn what_was_typed_outlives_a_pause() {
-    acts::keep_what_was_typed(&Stage::of("claude"), "Enter", "to send now");
+    drafts::keep_what_was_typed(&Stage::of("claude"), "Enter", "to send now");
 }
 
 /// `/add-dir PATH`, for this session.

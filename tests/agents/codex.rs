@@ -3,6 +3,8 @@
 use serde_json::Value;
 
 use crate::acts;
+use crate::drafts;
+use crate::hooks;
 use crate::stage::Stage;
 use crate::support::Instance;
 use crate::talking;
@@ -65,8 +67,8 @@ fn what_was_said_is_in_the_log() {
 #[test]
 fn a_prompt_arrives_alone() {
     let stage = Stage::of("codex");
-    let instance = acts::take_a_prompt_alone(&stage);
-    acts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
+    let instance = drafts::take_a_prompt_alone(&stage);
+    drafts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
 }
 
 #[test]
@@ -82,14 +84,14 @@ fn a_large_prompt_is_exact() {
 #[test]
 fn its_hooks_tell_what_it_does() {
     let stage = Stage::of("codex");
-    acts::hear_its_hooks(&stage);
+    hooks::hear_its_hooks(&stage);
     let config = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
     assert!(!config.contains("hooks"), "{config}");
 }
 
 #[test]
 fn it_does_not_notice_that_biv_is_gone() {
-    acts::outlive_biv(&Stage::of("codex"));
+    hooks::outlive_biv(&Stage::of("codex"));
 }
 
 #[test]

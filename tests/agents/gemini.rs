@@ -1,6 +1,7 @@
 //! Gemini CLI.
 
 use crate::acts;
+use crate::drafts;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
 use crate::talking;
@@ -103,7 +104,7 @@ fn a_large_prompt_is_exact() {
 
 #[test]
 fn a_prompt_arrives_alone() {
-    acts::take_a_prompt_alone(&Stage::of("gemini"));
+    drafts::take_a_prompt_alone(&Stage::of("gemini"));
 }
 
 #[test]

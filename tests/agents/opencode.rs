@@ -1,6 +1,7 @@
 //! OpenCode.
 
 use crate::acts;
+use crate::drafts;
 use crate::stage::{PATIENT, Stage};
 use crate::support::{Instance, until};
 use crate::talking;
@@ -76,7 +77,7 @@ fn half_a_sentence_of_a_person_stays() {
     let instance = stage.start("drafted", "the first word");
     stage.model.request_with("the first word");
     stage.wait(&instance, "idle");
-    acts::leave_a_draft_alone(&stage, &instance);
+    drafts::leave_a_draft_alone(&stage, &instance);
 }
 
 /// Homes lie behind links more often than not.

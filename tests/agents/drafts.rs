@@ -1,0 +1,95 @@
+//! A text that was typed and not sent: a prompt does not go with it, and a pause does not lose it.
+
+use crate::stage::Stage;
+use crate::support::Instance;
+
+/// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a
+/// sentence of a person does not, and is neither sent along nor lost.
+#[track_caller]
+pub(crate) fn take_a_prompt_alone(stage: &Stage) -> Instance {
+    let instance = stage.start("drafted", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:hang\nuntil you are told to stop");
+    stage.model.request_with("until you are told to stop");
+    stage.wait(&instance, "busy");
+    stage.press(&instance, &["Escape"]);
+    stage.wait(&instance, "idle");
+    stage.turn(&instance, "a whole one");
+    let asked = stage.model.request_with("a whole one");
+    assert_eq!(asked.prompt().trim(), "a whole one");
+    leave_a_draft_alone(stage, &instance);
+    instance
+}
+
+/// The first line of what a person has typed may be blank: a prompt is refused all the same.
+#[track_caller]
+pub(crate) fn leave_a_draft_below_a_blank_line(stage: &Stage, instance: &Instance, newline: &str) {
+    stage.press(instance, &[newline]);
+    stage.press(instance, &["-l", "below a blank line"]);
+    stage.see(instance, "below a blank line");
+    let refused = stage.camp.biv(["send", &instance.id, "over it"]).run();
+    assert!(refused.fails(4).stderr.contains("input box"));
+    stage.press(instance, &["Enter"]);
+    let asked = stage.model.request_with("below a blank line");
+    assert_eq!(asked.prompt().trim(), "below a blank line");
+    stage.wait(instance, "idle");
+}
+
+/// Half a sentence of a person in the input box: a prompt is refused, and the half goes on.
+#[track_caller]
+pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
+    stage.press(instance, &["-l", "half a sentence"]);
+    stage.see(instance, "half a sentence");
+    let refused = stage.camp.biv(["send", &instance.id, "in between"]).run();
+    let refused = refused.fails(4);
+    assert!(refused.stderr.contains("input box"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
+    stage.see(instance, "half a sentence");
+    stage.press(instance, &["-l", " and the rest"]);
+    stage.see(instance, "half a sentence and the rest");
+    stage.press(instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    // Aider adds a sentence of its own.
+    let prompt = asked.prompt().trim();
+    assert!(
+        prompt.starts_with("half a sentence and the rest"),
+        "{prompt}"
+    );
+    assert!(!prompt.contains("in between"), "{prompt}");
+    stage.wait(instance, "idle");
+    stage.turn(instance, "in between");
+}
+
+/// A prompt that waits inside the agent and half a sentence in its box: a pause runs neither and keeps both, and
+/// they are in the box again after the resume.
+#[track_caller]
+pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
+    let instance = stage.start("typed", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "model:slow 100");
+    stage.see(&instance, "slowly5");
+    stage.press(&instance, &["-l", "a waiting one"]);
+    stage.see(&instance, "a waiting one");
+    stage.press(&instance, &[queue]);
+    stage.see(&instance, queued);
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let paused = stage.pause(&instance, &["--now"]);
+    assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+    let typed = "a waiting one\nhalf a sentence";
+    assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
+    stage.resume(&instance);
+    let asked = |text: &str| {
+        let requests = stage.model.requests();
+        requests
+            .iter()
+            .any(|request| request.prompt().contains(text))
+    };
+    assert!(!asked("a waiting one"), "{}", stage.model.told());
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), typed);
+    asked.remembers("user", "model:slow 100");
+}
