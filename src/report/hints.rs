@@ -141,9 +141,12 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::NotReady { .. } => {
             "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
         }
-        Error::DraftInTheWay => "`biv attach`, and submit or delete it".to_owned(),
+        Error::DraftInTheWay { title } => {
+            format!("`biv attach {}`, and submit or delete it", word(title))
+        }
         Error::PasteInTheWay { title } => format!(
-            "`biv attach {title}`, and submit or delete it; `biv pause --now` pauses without it"
+            "`biv attach {}`, and submit or delete it; `biv pause --now` pauses without it",
+            word(title)
         ),
         Error::WorktreeAway { title, state, .. } => from_state(&word(title), *state),
         Error::NothingToRun => "`biv exec INSTANCE -- COMMAND`".to_owned(),

@@ -200,7 +200,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::InsideSeal => ("inside_seal", 1),
         Error::AgentDied { .. } => ("agent_died", 1),
         Error::NotReady { .. } => ("not_ready", 1),
-        Error::DraftInTheWay => ("draft_in_the_way", 4),
+        Error::DraftInTheWay { .. } => ("draft_in_the_way", 4),
         Error::PasteInTheWay { .. } => ("paste_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
         Error::CannotArrive { .. } => ("cannot_arrive", 2),

@@ -43,7 +43,9 @@ pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
     stage.see(instance, "half a sentence");
     let refused = stage.camp.biv(["send", &instance.id, "in between"]).run();
     let refused = refused.fails(4);
-    assert!(refused.stderr.contains("input box"), "{}", refused.stderr);
+    // Several may be named in one command.
+    let whose = format!("input box of `{}`", instance.title);
+    assert!(refused.stderr.contains(&whose), "{}", refused.stderr);
     assert!(refused.stderr.contains("hint: "), "{}", refused.stderr);
     stage.see(instance, "half a sentence");
     stage.press(instance, &["-l", " and the rest"]);

@@ -113,8 +113,10 @@ pub(crate) enum Error {
         #[source]
         source: Box<Self>,
     },
-    #[error("there is a text in the agent's input box, which is neither sent along nor deleted")]
-    DraftInTheWay,
+    #[error(
+        "there is a text in the input box of `{title}`, which is neither sent along nor deleted"
+    )]
+    DraftInTheWay { title: Title },
     #[error(
         "the input box of `{title}` holds a paste that was not sent, and a pause would lose its text"
     )]

@@ -205,7 +205,7 @@ impl Delivery<'_> {
                 let known = first_seen.take_if(|(seen, _)| *seen == draft);
                 let (draft, at) = known.unwrap_or_else(|| (draft, Instant::now()));
                 if at.elapsed() > STANDS || since.elapsed() > SECOND_ENTER {
-                    return Err(Error::DraftInTheWay);
+                    return Err(self.in_the_way());
                 }
                 first_seen = Some((draft, at));
                 std::thread::sleep(BETWEEN_LOOKS);
@@ -221,7 +221,13 @@ impl Delivery<'_> {
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
-        Err(Error::DraftInTheWay)
+        Err(self.in_the_way())
+    }
+
+    fn in_the_way(&self) -> Error {
+        Error::DraftInTheWay {
+            title: self.agent.title.clone(),
+        }
     }
 
     /// What is in the box. Its first line may be blank; that is known of agents whose drafts outlive a pause.

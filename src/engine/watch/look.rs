@@ -9,7 +9,7 @@ use crate::engine::base::{Core, Error, now, pace};
 use crate::engine::watch::archive::BANNER;
 use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::self_report::self_report;
-use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, UsageLimit, printable};
+use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, Title, UsageLimit, printable};
 use crate::process::Identity;
 use crate::store::InstanceDir;
 use crate::tmux::{Screenshot, Server};
@@ -37,6 +37,7 @@ pub(in crate::engine) enum Found {
 pub(in crate::engine) struct Watched<'a> {
     pub server: &'a Server,
     pub pane: &'a str,
+    pub title: &'a Title,
     pub provider: &'a Provider,
     pub dir: &'a InstanceDir,
     pub host: &'a Host,
@@ -57,6 +58,7 @@ impl Core {
         Ok(Watched {
             server,
             pane: &place.pane,
+            title: &record.title,
             provider: self.provider_of(record)?,
             dir,
             host: &self.host,

@@ -167,7 +167,7 @@ impl Work<'_> {
                 | Error::NeedsPerson { .. }
                 | Error::AtUsageLimit { .. }
                 | Error::NotReady { .. }
-                | Error::DraftInTheWay
+                | Error::DraftInTheWay { .. }
                 | Error::UnknownCommand { .. }
                 | Error::NoTurn { .. }
                 | Error::NotSubmitted),
@@ -178,7 +178,7 @@ impl Work<'_> {
                     Error::NeedsPerson { .. }
                         | Error::AtUsageLimit { .. }
                         | Error::NotReady { .. }
-                        | Error::DraftInTheWay
+                        | Error::DraftInTheWay { .. }
                 );
                 if queued {
                     self.dir
@@ -203,6 +203,7 @@ impl Work<'_> {
         Ok(Watched {
             server,
             pane: &place.pane,
+            title: &self.record.title,
             provider: self.provider()?,
             dir: &self.dir,
             host: &self.core.host,

@@ -42,6 +42,7 @@ impl Work<'_> {
         let agent = Watched {
             server: &server,
             pane: &pane.id,
+            title: &self.record.title,
             provider,
             dir: &self.dir,
             host: &self.core.host,
