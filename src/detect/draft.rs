@@ -55,7 +55,7 @@ pub(crate) enum Draft {
 
 impl DraftSpec {
     pub(crate) fn read(&self, screen: &Screen) -> Draft {
-        let typed_in = |row| Some((row, self.row.capture(Row::text(row))?));
+        let typed_in = |row| Some((row, self.row.group(Row::text(row))?));
         let found = match &self.inside {
             None => screen.filled().rev().take(REACH).find_map(typed_in),
             Some(inside) => match inside.rows(screen) {
@@ -72,7 +72,7 @@ impl DraftSpec {
         };
         // Colours are the best evidence. A capture without colours leaves only the known placeholders.
         let undimmed = row.undimmed();
-        let typed = self.row.capture(&undimmed).unwrap_or_default().trim();
+        let typed = self.row.group(&undimmed).unwrap_or_default().trim();
         if typed.is_empty() || self.placeholders.iter().any(|text| text.is_match(shown)) {
             Draft::Empty
         } else {
@@ -85,13 +85,13 @@ impl DraftSpec {
         let rows: Vec<&Row> = screen.filled().collect();
         let first = rows
             .iter()
-            .rposition(|row| self.row.capture(row.text()).is_some())?;
+            .rposition(|row| self.row.group(row.text()).is_some())?;
         let end = self.end.as_ref()?;
         // The lowest match: text in the box may look like its end.
         let end = rows.iter().rposition(|row| end.is_match(row.text()))?;
         let below = rows.get(first + 1..end)?;
         let typed = rows.get(first)?.undimmed();
-        let typed = self.row.capture(&typed).unwrap_or_default().to_owned();
+        let typed = self.row.group(&typed).unwrap_or_default().to_owned();
         let more = below.iter().map(|row| row.undimmed());
         Some(
             std::iter::once(typed)
@@ -107,7 +107,7 @@ impl DraftSpec {
         let rows = screen.rows();
         let first = rows
             .iter()
-            .rposition(|row| self.row.capture(row.text()).is_some())?;
+            .rposition(|row| self.row.group(row.text()).is_some())?;
         let foot = self.foot.as_ref()?;
         // The lowest match: text in the box may look like its foot.
         let foot = rows.iter().rposition(|row| foot.is_match(row.text()))?;
@@ -119,7 +119,7 @@ impl DraftSpec {
             Draft::Empty | Draft::Hidden => return None,
         }
         let typed = rows.get(first)?.undimmed();
-        let typed = self.row.capture(&typed).unwrap_or_default().to_owned();
+        let typed = self.row.group(&typed).unwrap_or_default().to_owned();
         let more = below.iter().map(Row::undimmed);
         let more = more.map(|row| row.strip_prefix("  ").unwrap_or(&row).to_owned());
         let lines: Vec<String> = std::iter::once(typed).chain(more).collect();
@@ -130,7 +130,7 @@ impl DraftSpec {
     }
 
     fn has_blank_first_line(&self, first: &Row, below: &[Row]) -> bool {
-        let shown = self.row.capture(first.text()).unwrap_or_default();
+        let shown = self.row.group(first.text()).unwrap_or_default();
         let filled = |row: &Row| !row.undimmed().trim().is_empty();
         shown.trim().is_empty() && below.iter().any(filled)
     }
@@ -222,6 +222,23 @@ mod tests {
         ] {
             assert_eq!(spec.read(&Screen::new(capture)), expected, "{capture:?}");
         }
+    }
+
+    /// As of `biv agents record`: nothing behind the sign is no text.
+    #[test]
+    fn an_empty_box_may_be_its_sign_alone() {
+        let spec = DraftSpec {
+            row: Pattern::new(r"^>(?:\s(.*?))?\s*$"),
+            placeholders: Vec::new(),
+            end: None,
+            foot: None,
+            edges: edges(),
+            inside: None,
+        };
+        let read = |capture: &str| spec.read(&Screen::new(capture));
+        assert_eq!(read(">\n"), Draft::Empty);
+        assert_eq!(read("\x1b[1m> \x1b[0;7m \x1b[0m\n"), Draft::Empty);
+        assert_eq!(read("> >\n"), Draft::Text(">".to_owned()));
     }
 
     #[test]

@@ -46,6 +46,17 @@ impl Pattern {
             .map(|found| found.as_str())
     }
 
+    /// The first group of a match; empty where the match leaves it out. Without groups: the whole match.
+    pub(crate) fn group<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let captures = self.regex()?.captures(text)?;
+        let mut groups = captures.iter();
+        let whole = groups.next().flatten();
+        match captures.len() {
+            0 | 1 => whole.map(|found| found.as_str()),
+            _ => Some(groups.flatten().next().map_or("", |found| found.as_str())),
+        }
+    }
+
     /// Where the first match ends.
     pub(crate) fn end_of(&self, text: &str) -> Option<usize> {
         Some(self.regex()?.find(text)?.end())
