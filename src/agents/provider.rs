@@ -9,7 +9,7 @@ use super::file::{
     Transcript, Turnless, UnknownIds, Verify,
 };
 use crate::detect::{
-    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Verdict, VersionRange,
+    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict, VersionRange,
 };
 
 #[derive(Debug, Clone)]
@@ -195,8 +195,8 @@ impl Provider {
     }
 
     /// The text in the input box as it was typed, for an agent whose drafts outlive a pause.
-    pub(crate) fn kept_draft(&self, screen: &Screen, columns: u16) -> Option<String> {
-        self.file.input.draft.as_ref()?.typed(screen, columns)
+    pub(crate) fn kept_draft(&self, screen: &Screen, size: Size) -> Option<Typed> {
+        self.file.input.draft.as_ref()?.typed(screen, size)
     }
 
     pub(crate) fn readiness(&self) -> Readiness {

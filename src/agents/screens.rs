@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Catalog;
-use crate::detect::{Draft, Screen, explain};
+use crate::detect::{Draft, Screen, Size, Typed, explain};
 use crate::model::Activity;
 
 const RULE: &str = "────────────────────────────────────────────────────────────────";
@@ -192,6 +192,41 @@ fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
     let claude = catalog.require("claude").unwrap();
     let dialog = capture("claude/approval/perm-bash.txt");
     assert_eq!(claude.draft(&dialog), Some(Draft::Hidden));
+}
+
+/// As scripts/record-screens has typed it.
+#[test]
+fn a_recorded_draft_is_read_as_it_was_typed() {
+    let catalog = Catalog::built_in();
+    let typed = "please look at the tent, at the stove and at the lamp, and tell me which of them is the \
+                 oldest of all, and which one is to be mended first\n\n    and why";
+    for (agent, columns, rows) in [
+        ("gemini", 80, 24),
+        ("qwen", 80, 24),
+        ("qwen", 120, 40),
+        ("kimi", 80, 24),
+        ("kimi", 120, 40),
+        ("vibe", 80, 24),
+        ("vibe", 120, 40),
+    ] {
+        let screen = capture(&format!("{agent}/idle/real-draft-{columns}.txt"));
+        let provider = catalog.require(agent).unwrap();
+        let read = provider.kept_draft(&screen, Size { columns, rows });
+        let expected = Typed {
+            text: typed.to_owned(),
+            cut: false,
+        };
+        assert_eq!(read, Some(expected), "{agent} at {columns}");
+    }
+    for agent in ["gemini", "qwen", "kimi", "vibe"] {
+        let provider = catalog.require(agent).unwrap();
+        let (columns, rows) = (80, 24);
+        for without in ["idle/real-fresh-80", "approval/real-shell-80"] {
+            let screen = capture(&format!("{agent}/{without}.txt"));
+            let read = provider.kept_draft(&screen, Size { columns, rows });
+            assert_eq!(read, None, "{agent}/{without}");
+        }
+    }
 }
 
 #[test]

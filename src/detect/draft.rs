@@ -1,14 +1,18 @@
 //! Reads the agent's input box, to see that a paste has arrived and was submitted.
 
 use serde::Deserialize;
-use unicode_width::UnicodeWidthStr;
 
+use super::broken_rows::joined;
 use super::pattern::{Fault, Pattern};
 use super::row::Row;
 use super::screen::Screen;
 
 /// How many rows from the bottom are searched for the input row. A long draft pushes it up.
 const REACH: usize = 30;
+/// A box that leaves at most so many rows of the screen to others may have scrolled.
+const BESIDES: usize = 4;
+/// Qwen Code draws its cursor behind the text as this.
+const CURSOR: char = '\u{200b}';
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -24,11 +28,45 @@ pub(crate) struct DraftSpec {
     /// The row below the box, for agents whose drafts outlive a pause: the text is read before the agent is
     /// stopped, and typed back.
     pub foot: Option<Pattern>,
+    /// The most rows that stand below the foot, where a prompt that was sent looks like the box and a dialog takes
+    /// its place.
+    pub below: Option<usize>,
+    /// A further row of the text, with the text as its first group. Where it is not given: two spaces before it.
+    pub more: Option<Pattern>,
     /// Columns of a row that are not for text: the sign before it and the space behind it.
     #[serde(default = "edges")]
     pub edges: usize,
+    /// How much of the screen's width the box takes, in percent, before the edges are taken off.
+    #[serde(default = "whole_width")]
+    pub width: usize,
+    /// The most rows that the box shows of a longer text.
+    pub tallest: Option<Tallest>,
     /// How to find the box, for an agent whose input row looks like other rows.
     pub inside: Option<BoxSpec>,
+}
+
+/// How tall a box grows before it scrolls.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+pub(crate) enum Tallest {
+    Rows(usize),
+    /// Of the screen's height.
+    Percent(usize),
+}
+
+/// The size of a screen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Size {
+    pub columns: u16,
+    pub rows: u16,
+}
+
+/// What a box shows of the text in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Typed {
+    pub text: String,
+    /// There may be more of it, out of sight.
+    pub cut: bool,
 }
 
 /// A box whose rows all begin alike, found from below.
@@ -55,24 +93,28 @@ pub(crate) enum Draft {
 
 impl DraftSpec {
     pub(crate) fn read(&self, screen: &Screen) -> Draft {
-        let typed_in = |row| Some((row, self.row.group(Row::text(row))?));
+        let is_input = |row: &&Row| self.row.is_match(row.text());
         let found = match &self.inside {
-            None => screen.filled().rev().take(REACH).find_map(typed_in),
+            None => screen.filled().rev().take(REACH).find(is_input),
             Some(inside) => match inside.rows(screen) {
                 // No typed text: the box exists and is empty.
-                Some(mut rows) => match rows.find_map(typed_in) {
+                Some(mut rows) => match rows.find(is_input) {
                     Some(found) => Some(found),
                     None => return Draft::Empty,
                 },
                 None => None,
             },
         };
-        let Some((row, shown)) = found else {
-            return Draft::Hidden;
-        };
+        found.map_or(Draft::Hidden, |row| self.read_row(row))
+    }
+
+    /// What stands in the input row.
+    fn read_row(&self, row: &Row) -> Draft {
+        let shown = self.row.group(row.text()).unwrap_or_default();
         // Colours are the best evidence. A capture without colours leaves only the known placeholders.
         let undimmed = row.undimmed();
-        let typed = self.row.group(&undimmed).unwrap_or_default().trim();
+        let typed = self.row.group(&undimmed).unwrap_or_default();
+        let typed = typed.trim_end_matches(CURSOR).trim();
         if typed.is_empty() || self.placeholders.iter().any(|text| text.is_match(shown)) {
             Draft::Empty
         } else {
@@ -83,9 +125,7 @@ impl DraftSpec {
     /// The whole content of the box, rows joined; None where its end is not known.
     pub(crate) fn whole(&self, screen: &Screen) -> Option<String> {
         let rows: Vec<&Row> = screen.filled().collect();
-        let first = rows
-            .iter()
-            .rposition(|row| self.row.group(row.text()).is_some())?;
+        let first = rows.iter().rposition(|row| self.row.is_match(row.text()))?;
         let end = self.end.as_ref()?;
         // The lowest match: text in the box may look like its end.
         let end = rows.iter().rposition(|row| end.is_match(row.text()))?;
@@ -101,18 +141,30 @@ impl DraftSpec {
         )
     }
 
-    /// The content of the box as it was typed, on a screen of so many columns. Rows that the box has broken are
-    /// joined. None where the box is empty or its end is not known.
-    pub(crate) fn typed(&self, screen: &Screen, columns: u16) -> Option<String> {
+    /// The content of the box as it was typed. Rows that the box has broken are joined. None where the box is
+    /// empty or its end is not known.
+    pub(crate) fn typed(&self, screen: &Screen, size: Size) -> Option<Typed> {
         let rows = screen.rows();
-        let first = rows
-            .iter()
-            .rposition(|row| self.row.group(row.text()).is_some())?;
         let foot = self.foot.as_ref()?;
         // The lowest match: text in the box may look like its foot.
         let foot = rows.iter().rposition(|row| foot.is_match(row.text()))?;
+        let filled = rows.iter().skip(foot + 1).filter(|row| !row.is_blank());
+        if self.below.is_some_and(|most| filled.count() > most) {
+            return None;
+        }
+        let above = rows.get(..foot)?;
+        let first = above.iter().rposition(|row| self.row.is_match(row.text()));
+        let height = usize::from(size.rows);
+        let room = (usize::from(size.columns) * self.width / 100).saturating_sub(self.edges);
+        let Some(first) = first else {
+            // The box has pushed its first row off the screen.
+            let fills = above.len() > BESIDES && above.len() + BESIDES >= height;
+            let text = fills.then(|| above.iter().map(|row| self.further(row)))?;
+            let text = joined(&text.collect::<Option<Vec<_>>>()?, room);
+            return (!text.is_empty()).then_some(Typed { text, cut: true });
+        };
         let below = rows.get(first + 1..foot)?;
-        match self.read(screen) {
+        match self.read_row(rows.get(first)?) {
             Draft::Text(_) => {}
             // Its first line may be blank; a placeholder is not.
             Draft::Empty if self.has_blank_first_line(rows.get(first)?, below) => {}
@@ -120,13 +172,35 @@ impl DraftSpec {
         }
         let typed = rows.get(first)?.undimmed();
         let typed = self.row.group(&typed).unwrap_or_default().to_owned();
-        let more = below.iter().map(Row::undimmed);
-        let more = more.map(|row| row.strip_prefix("  ").unwrap_or(&row).to_owned());
-        let lines: Vec<String> = std::iter::once(typed).chain(more).collect();
-        Some(joined(
-            &lines,
-            usize::from(columns).saturating_sub(self.edges),
-        ))
+        let more = below
+            .iter()
+            .map(|row| self.further(row).unwrap_or_else(|| row.undimmed()));
+        let lines: Vec<String> = std::iter::once(typed)
+            .chain(more)
+            .map(|row| row.trim_end_matches([' ', CURSOR]).to_owned())
+            .collect();
+        let tallest = match self.tallest {
+            Some(Tallest::Rows(rows)) => rows,
+            Some(Tallest::Percent(percent)) => height * percent / 100,
+            None => usize::MAX,
+        };
+        let tallest = tallest.min(height.saturating_sub(BESIDES));
+        Some(Typed {
+            cut: lines.len() >= tallest,
+            text: joined(&lines, room),
+        })
+    }
+
+    /// The text of a row below the first one.
+    fn further(&self, row: &Row) -> Option<String> {
+        let shown = row.undimmed();
+        if shown.trim().is_empty() {
+            return Some(String::new());
+        }
+        match &self.more {
+            Some(more) => more.capture(&shown).map(str::to_owned),
+            None => shown.strip_prefix("  ").map(str::to_owned),
+        }
     }
 
     fn has_blank_first_line(&self, first: &Row, below: &[Row]) -> bool {
@@ -147,6 +221,9 @@ impl DraftSpec {
         if let Some(foot) = &self.foot {
             foot.check(&format!("{key}.foot"))?;
         }
+        if let Some(more) = &self.more {
+            more.check(&format!("{key}.more"))?;
+        }
         for (at, text) in self.placeholders.iter().enumerate() {
             text.check(&format!("{key}.placeholders[{at}]"))?;
         }
@@ -159,27 +236,8 @@ fn edges() -> usize {
     4
 }
 
-/// The rows of a box with so much room, as the text that was typed: a row that had no room for the first word of
-/// the next was broken by the box.
-fn joined(rows: &[String], room: usize) -> String {
-    let mut text = String::new();
-    let mut above: Option<&str> = None;
-    for row in rows.iter().map(|row| row.trim_end_matches(' ')) {
-        if let Some(above) = above {
-            let word = row.split(' ').next().unwrap_or_default();
-            let full = above.width() + 1 + word.width() > room;
-            text.push_str(match (full && !word.is_empty(), above.contains(' ')) {
-                (false, _) => "\n",
-                (true, true) => " ",
-                // A word that is longer than the box.
-                (true, false) => "",
-            });
-        }
-        text.push_str(row);
-        above = Some(row);
-    }
-    text.truncate(text.trim_end().len());
-    text
+fn whole_width() -> usize {
+    100
 }
 
 impl BoxSpec {
@@ -202,6 +260,11 @@ impl BoxSpec {
 mod tests {
     use super::*;
 
+    const SIZE: Size = Size {
+        columns: 100,
+        rows: 40,
+    };
+
     #[test]
     fn typed_text_is_told_from_a_placeholder() {
         let spec = DraftSpec {
@@ -209,7 +272,11 @@ mod tests {
             placeholders: vec![Pattern::new("^Ask Codex")],
             end: None,
             foot: None,
+            below: None,
+            more: None,
             edges: edges(),
+            width: 100,
+            tallest: None,
             inside: None,
         };
         for (capture, expected) in [
@@ -232,7 +299,11 @@ mod tests {
             placeholders: Vec::new(),
             end: None,
             foot: None,
+            below: None,
+            more: None,
             edges: edges(),
+            width: 100,
+            tallest: None,
             inside: None,
         };
         let read = |capture: &str| spec.read(&Screen::new(capture));
@@ -248,7 +319,11 @@ mod tests {
             placeholders: Vec::new(),
             end: Some(Pattern::new("^─{10,}")),
             foot: None,
+            below: None,
+            more: None,
             edges: edges(),
+            width: 100,
+            tallest: None,
             inside: None,
         };
         let rule = "─".repeat(20);
@@ -271,11 +346,19 @@ mod tests {
             placeholders: Vec::new(),
             end: None,
             foot: Some(Pattern::new("^─{10,}")),
+            below: None,
+            more: None,
             edges: edges(),
+            width: 100,
+            tallest: None,
             inside: None,
         };
         let rule = "─".repeat(100);
-        let typed = |rows: &str| spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), 100);
+        let typed = |rows: &str| {
+            let typed = spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), SIZE)?;
+            assert!(!typed.cut, "{rows}");
+            Some(typed.text)
+        };
         let long = "a draft with quite some words in it, so that the row is longer than the box is wide, and a bit";
         let word = "x".repeat(96);
         for (rows, expected) in [
@@ -299,7 +382,11 @@ mod tests {
             edges: 6,
             ..spec
         };
-        let typed = |rows: &str| spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), 100);
+        let typed = |rows: &str| {
+            let typed = spec.typed(&Screen::new(&format!("{rows}\n{rule}\n s\n")), SIZE)?;
+            assert!(!typed.cut, "{rows}");
+            Some(typed.text)
+        };
         let long = "y".repeat(86);
         for (rows, expected) in [
             (
@@ -312,7 +399,48 @@ mod tests {
         ] {
             assert_eq!(typed(&rows), expected, "{rows}");
         }
-        assert_eq!(spec.typed(&Screen::new("❯ one\n"), 100), None, "no foot");
+        assert_eq!(spec.typed(&Screen::new("❯ one\n"), SIZE), None, "no foot");
+    }
+
+    /// A box scrolls where it has no room for more: what it shows is not all.
+    #[test]
+    fn a_text_that_fills_its_box_may_be_cut() {
+        let spec = DraftSpec {
+            row: Pattern::new("^❯ (.*)$"),
+            placeholders: Vec::new(),
+            end: None,
+            foot: Some(Pattern::new("^─{10,}")),
+            below: None,
+            more: None,
+            edges: edges(),
+            width: 100,
+            tallest: Some(Tallest::Rows(10)),
+            inside: None,
+        };
+        let rule = "─".repeat(100);
+        let lines = |first: &str, count: usize| {
+            let more: String = (1..count).map(|n| format!("  line {n}\n")).collect();
+            Screen::new(&format!("{first}\n{more}{rule}\n  status\n"))
+        };
+        let cut = |spec: &DraftSpec, screen: &Screen| spec.typed(screen, SIZE).map(|it| it.cut);
+        assert_eq!(cut(&spec, &lines("● said\n❯ line 0", 9)), Some(false));
+        assert_eq!(cut(&spec, &lines("● said\n❯ line 0", 10)), Some(true));
+        let half = DraftSpec {
+            tallest: Some(Tallest::Percent(50)),
+            ..spec.clone()
+        };
+        assert_eq!(cut(&half, &lines("● said\n❯ line 0", 19)), Some(false));
+        assert_eq!(cut(&half, &lines("● said\n❯ line 0", 20)), Some(true));
+        // Of an agent whose box takes the whole screen.
+        let whole = DraftSpec {
+            tallest: None,
+            ..spec
+        };
+        assert_eq!(cut(&whole, &lines("❯ line 0", 35)), Some(false));
+        assert_eq!(cut(&whole, &lines("❯ line 0", 36)), Some(true));
+        assert_eq!(cut(&whole, &lines("  line 0", 37)), Some(true));
+        assert_eq!(cut(&whole, &lines("  line 0", 30)), None);
+        assert_eq!(cut(&whole, &lines("● said", 37)), None);
     }
 
     #[test]
@@ -322,7 +450,11 @@ mod tests {
             placeholders: vec![Pattern::new("^Ask")],
             end: None,
             foot: None,
+            below: None,
+            more: None,
             edges: edges(),
+            width: 100,
+            tallest: None,
             inside: Some(BoxSpec {
                 foot: Pattern::new("^ *╹▀"),
                 frame: Pattern::new("^ *┃"),

@@ -4,6 +4,7 @@
 //! data ([`Rule`], [`DialogSpec`]) from its provider file. Rules look at the last lines only, where the
 //! agent draws its own controls. Quoted text is higher up and is never taken for a control.
 
+mod broken_rows;
 mod combine;
 mod dialog;
 mod draft;
@@ -20,7 +21,7 @@ mod version;
 
 pub(crate) use combine::{SelfReport, combine, verdict_by_output};
 pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
-pub(crate) use draft::{Draft, DraftSpec};
+pub(crate) use draft::{Draft, DraftSpec, Size, Typed};
 pub(crate) use judge::{Rules, Verdict, VerdictSource, explain};
 pub(crate) use key::Key;
 pub(crate) use pattern::{Fault, Pattern};

@@ -148,6 +148,10 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv attach {}`, and submit or delete it; `biv pause --now` pauses without it",
             word(title)
         ),
+        Error::LongDraftInTheWay { title } => format!(
+            "`biv attach {}`, and submit or shorten it; `biv pause --now` keeps what it shows",
+            word(title)
+        ),
         Error::WorktreeAway { title, state, .. } => from_state(&word(title), *state),
         Error::NothingToRun => "`biv exec INSTANCE -- COMMAND`".to_owned(),
         Error::Unanswerable { title, why } => match why {

@@ -202,6 +202,7 @@ fn kind(error: &Error) -> (&'static str, u8) {
         Error::NotReady { .. } => ("not_ready", 1),
         Error::DraftInTheWay { .. } => ("draft_in_the_way", 4),
         Error::PasteInTheWay { .. } => ("paste_in_the_way", 4),
+        Error::LongDraftInTheWay { .. } => ("long_draft_in_the_way", 4),
         Error::NotSubmitted => ("not_submitted", 1),
         Error::CannotArrive { .. } => ("cannot_arrive", 2),
         Error::UnknownCommand { .. } => ("unknown_command", 4),

@@ -227,3 +227,12 @@ fn a_prompt_right_after_a_resume() {
 fn a_prompt_of_any_size() {
     talking::take_prompts_of_any_size(&Stage::of("codex"));
 }
+
+#[test]
+fn a_draft_that_is_longer_than_the_screen() {
+    let stage = Stage::of("codex");
+    let instance = stage.start("long", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
+}

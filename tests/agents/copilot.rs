@@ -1,6 +1,7 @@
 //! GitHub Copilot.
 
 use crate::acts;
+use crate::drafts;
 use crate::stage::Stage;
 use crate::support::Instance;
 use crate::talking;
@@ -82,28 +83,9 @@ fn mark_as_in_use(stage: &Stage, instance: &Instance, pid: u32) {
     std::fs::write(directory.join(format!("inuse.{pid}.lock")), pid.to_string()).unwrap();
 }
 
-/// A row that its box has broken, and a line of its own.
 #[test]
 fn a_draft_is_typed_again() {
-    let stage = Stage::of("copilot");
-    let instance = stage.start("typed", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
-    let long = ["word"; 60].join(" ");
-    stage.press(&instance, &["-l", &long]);
-    stage.see(&instance, "word word");
-    stage.press(&instance, &["M-Enter"]);
-    stage.press(&instance, &["-l", "half a sentence"]);
-    stage.see(&instance, "half a sentence");
-    let typed = format!("{long}\nhalf a sentence");
-    let paused = stage.pause(&instance, &[]);
-    assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
-    stage.resume(&instance);
-    stage.see(&instance, "half a sentence");
-    stage.press(&instance, &["Enter"]);
-    let asked = stage.model.request_with("half a sentence");
-    assert_eq!(asked.prompt().trim(), typed);
-    asked.remembers("user", "the first word");
+    drafts::type_a_draft_again(&Stage::of("copilot"), "M-Enter");
 }
 
 #[test]

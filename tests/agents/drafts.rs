@@ -95,3 +95,72 @@ pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
     assert_eq!(asked.prompt().trim(), typed);
     asked.remembers("user", "model:slow 100");
 }
+
+/// A row that its box has broken, an empty one and an indented one outlive a pause. The agent would lose them.
+#[track_caller]
+pub(crate) fn type_a_draft_again(stage: &Stage, newline: &str) -> Instance {
+    let instance = stage.start("typed", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    // Gemini takes an answer of equal words for a loop.
+    let long: Vec<String> = (0..60).map(|number| format!("word{number}")).collect();
+    let long = long.join(" ");
+    stage.press(&instance, &["-l", &long]);
+    stage.see(&instance, "word59");
+    stage.press(&instance, &[newline]);
+    stage.press(&instance, &[newline]);
+    stage.press(&instance, &["-l", "  half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let typed = format!("{long}\n\n  half a sentence");
+    let paused = stage.pause(&instance, &[]);
+    assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
+    stage.resume(&instance);
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["draft"], serde_json::Value::Null, "{shown:#}");
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), typed);
+    asked.remembers("user", "the first word");
+    stage.wait(&instance, "idle");
+    instance
+}
+
+/// More lines than the box shows: a pause is refused, and nothing of them is lost. `--now` keeps what is to be
+/// seen, and does not type it again as if it were all.
+#[track_caller]
+pub(crate) fn keep_a_draft_that_it_cuts(stage: &Stage, instance: &Instance, newline: &str) {
+    type_lines(stage, instance, newline);
+    let refused = stage.camp.biv(["pause", &instance.id]).run().fails(4);
+    let said = &refused.stderr;
+    assert!(said.contains("longer than it shows"), "{said}");
+    assert!(said.contains("hint: "), "{said}");
+    assert_eq!(stage.camp.show(instance)["state"], "running");
+    stage.press(instance, &["Enter"]);
+    let asked = stage.model.request_with("line 59");
+    let lines: Vec<&str> = asked.prompt().trim().lines().collect();
+    assert_eq!(lines.len(), 60, "{lines:?}");
+    stage.wait(instance, "idle");
+
+    type_lines(stage, instance, newline);
+    let paused = stage.pause(instance, &["--now"]);
+    let draft = paused["pause"]["draft"].as_str().unwrap_or_default();
+    assert!(
+        draft.starts_with("[more that was not shown]\n"),
+        "{paused:#}"
+    );
+    assert!(draft.ends_with("line 58\nline 59"), "{paused:#}");
+    stage.resume(instance);
+    let shown = stage.camp.show(instance);
+    assert_eq!(shown["draft"], draft, "{shown:#}");
+    stage.turn(instance, "go on without it");
+}
+
+fn type_lines(stage: &Stage, instance: &Instance, newline: &str) {
+    for number in 0..60 {
+        if number > 0 {
+            stage.press(instance, &[newline]);
+        }
+        stage.press(instance, &["-l", &format!("line {number}")]);
+    }
+    stage.see(instance, "line 59");
+}

@@ -165,3 +165,10 @@ fn a_prompt_that_it_would_lose_is_refused() {
         asked.said_by("user").len()
     );
 }
+
+#[test]
+fn a_draft_is_typed_again() {
+    let stage = Stage::of("gemini");
+    let instance = drafts::type_a_draft_again(&stage, "C-j");
+    drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
+}

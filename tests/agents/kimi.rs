@@ -1,6 +1,7 @@
 //! Kimi Code.
 
 use crate::acts;
+use crate::drafts;
 use crate::stage::Stage;
 use crate::talking;
 
@@ -32,4 +33,11 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("kimi"), 2);
+}
+
+#[test]
+fn a_draft_is_typed_again() {
+    let stage = Stage::of("kimi");
+    let instance = drafts::type_a_draft_again(&stage, "C-j");
+    drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }

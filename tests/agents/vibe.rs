@@ -1,6 +1,7 @@
 //! Mistral Vibe.
 
 use crate::acts;
+use crate::drafts;
 use crate::stage::Stage;
 use crate::talking;
 
@@ -22,4 +23,11 @@ fn a_conversation_that_is_lost_is_refused() {
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("vibe"), 2);
+}
+
+#[test]
+fn a_draft_is_typed_again() {
+    let stage = Stage::of("vibe");
+    let instance = drafts::type_a_draft_again(&stage, "C-j");
+    drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }

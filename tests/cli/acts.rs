@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What each act of `tests/agents` shows, as columns of the table.
-const ACTS: [(&str, &[&str]); 15] = [
+const ACTS: [(&str, &[&str]); 17] = [
     ("pause_at_the_prompt", &["turn", "pause idle"]),
     ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
     ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
@@ -31,11 +31,13 @@ const ACTS: [(&str, &[&str]); 15] = [
     ("take_a_large_prompt", &["large prompt"]),
     ("take_a_prompt_alone", &["draft kept"]),
     ("leave_a_draft_alone", &["draft kept"]),
+    ("type_a_draft_again", &["draft over a pause"]),
+    ("keep_what_was_typed", &["draft over a pause"]),
     ("keep_two_apart", &["two at once"]),
 ];
 
 /// Tests of agents that behave in a way of their own, and so do not share an act.
-const OWN: [(&str, &[&str]); 4] = [
+const OWN: [(&str, &[&str]); 5] = [
     (
         "a_resumed_one_is_told_where_it_was",
         &["turn", "pause idle"],
@@ -49,9 +51,10 @@ const OWN: [(&str, &[&str]); 4] = [
         &["pause in a dialog"],
     ),
     ("a_kill_in_the_middle_of_an_answer", &["turn", "kill -9"]),
+    ("what_was_typed_outlives_a_pause", &["draft over a pause"]),
 ];
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "turn",
     "pause idle",
     "pause busy",
@@ -63,6 +66,7 @@ const COLUMNS: [&str; 11] = [
     "dialog answered",
     "log",
     "large prompt",
+    "draft over a pause",
 ];
 
 const AGENTS: [&str; 10] = [

@@ -121,6 +121,10 @@ pub(crate) enum Error {
         "the input box of `{title}` holds a paste that was not sent, and a pause would lose its text"
     )]
     PasteInTheWay { title: Title },
+    #[error(
+        "the input box of `{title}` holds a text that is longer than it shows, and a pause would lose a part of it"
+    )]
+    LongDraftInTheWay { title: Title },
     #[error("the prompt was typed but not submitted")]
     NotSubmitted,
     #[error("this prompt cannot be sent as text: {why}")]

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, Verify, is_command};
-use crate::detect::{Draft, Key, Screen};
+use crate::detect::{Draft, Key, Screen, Size};
 use crate::engine::base::{Error, now};
+use crate::engine::typing::drafts::{PASTES, coloured};
 use crate::engine::typing::turn::{Beginning, InTranscript, Submitted, await_turn};
-use crate::engine::watch::archive::BANNER;
 use crate::engine::watch::look::{Watched, screen_of};
 use crate::model::{Activity, without_whitespace};
 use crate::tmux::{Screenshot, TmuxError};
@@ -69,27 +69,6 @@ pub(in crate::engine) fn holds_a_draft(
     let screen = delivery.coloured()?;
     let typed = delivery.left_in_box(&screen).is_some();
     Ok(typed && !delivery.was_put_back(&screen, last))
-}
-
-/// The text in the input box as the user has typed it, for an agent whose drafts outlive a pause.
-pub(in crate::engine) fn draft_of(
-    agent: &Watched<'_>,
-    columns: u16,
-) -> Result<Option<String>, Error> {
-    // An agent that has ended shows no box.
-    let Some(_) = agent.look()?.filter(|shot| !shot.dead && !shot.in_mode) else {
-        return Ok(None);
-    };
-    let screen = Delivery { agent }.coloured()?;
-    Ok(agent.provider.kept_draft(&screen, columns))
-}
-
-/// How agents begin what they show for a long paste; the second is Copilot's.
-const PASTES: [&str; 2] = ["[Pasted ", "[Paste #"];
-
-/// Whether a part of a draft is shown by its size alone.
-pub(in crate::engine) fn holds_a_paste(draft: &str) -> bool {
-    PASTES.iter().any(|mark| draft.contains(mark))
 }
 
 /// Types a draft into an empty input box, and does not submit it; false if that was not possible.
@@ -236,7 +215,12 @@ impl Delivery<'_> {
         match provider.draft(screen) {
             Some(Draft::Text(text)) => Some(text),
             // Whether rows are joined does not matter here.
-            _ => provider.kept_draft(screen, u16::MAX),
+            _ => {
+                let rows = u16::try_from(screen.rows().len()).unwrap_or(u16::MAX);
+                let columns = u16::MAX;
+                let typed = provider.kept_draft(screen, Size { columns, rows });
+                typed.map(|typed| typed.text)
+            }
         }
     }
 
@@ -388,10 +372,8 @@ impl Delivery<'_> {
         Ok(self.agent.server.press(self.agent.pane, &keys)?)
     }
 
-    /// The screen as it is drawn: only colours tell what was typed from a placeholder.
     fn coloured(&self) -> Result<Screen, Error> {
-        let coloured = self.agent.server.tail(self.agent.pane, 0, true)?;
-        Ok(Screen::new(&coloured).below(BANNER))
+        coloured(self.agent)
     }
 
     fn drafted(&self) -> Result<Option<Draft>, Error> {

@@ -2,6 +2,7 @@
 
 pub(in crate::engine) mod delivery;
 pub(in crate::engine) mod dialog;
+pub(in crate::engine) mod drafts;
 pub(in crate::engine) mod lock;
 pub(in crate::engine) mod ready;
 pub(in crate::engine) mod turn;

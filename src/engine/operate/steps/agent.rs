@@ -10,7 +10,8 @@ use crate::engine::operate::options::Launch;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::keys::press;
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::{Receipt, Wording, holds_a_paste, put_back, type_in};
+use crate::engine::typing::delivery::{Receipt, Wording, put_back, type_in};
+use crate::engine::typing::drafts::lack_of;
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
@@ -68,8 +69,8 @@ impl Work<'_> {
         if facts.has(fact::NOT_RESUMED) {
             return Ok(());
         }
-        // A paste is shown by its size alone; typed, that would be a text about nothing.
-        let typeable = !facts.has(fact::PROMPT_UNSURE) && !holds_a_paste(&draft);
+        // The mark of a paste, typed, would be a text about nothing; a part would pass for all of it.
+        let typeable = !facts.has(fact::PROMPT_UNSURE) && lack_of(&draft).is_none();
         let returned = typeable && self.type_draft(&draft, &place, facts.has(fact::PROMPT))?;
         if returned {
             self.record.draft = None;

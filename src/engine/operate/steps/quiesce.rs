@@ -9,7 +9,7 @@ use crate::engine::operate::steps::fact::{self, Quiesced};
 use crate::engine::operate::steps::keys::{dismiss, interrupt, take_back_queued};
 use crate::engine::operate::steps::waiting::{Inside, look_inside};
 use crate::engine::operate::steps::work::{Work, look_at_tree};
-use crate::engine::typing::delivery::{draft_of, holds_a_paste};
+use crate::engine::typing::drafts::{Lack, draft_of, lack_of};
 use crate::engine::watch::look::{Found, Watched, screen_of};
 use crate::lifecycle::Facts;
 use crate::model::{Activity, printable_line};
@@ -55,7 +55,7 @@ impl Work<'_> {
         let began = Instant::now();
         // Whoever cannot wait takes the loss, too; the idle timer does not pause an agent with a draft.
         if options.wait != Some(Duration::ZERO) {
-            self.require_no_paste(&agent, pane.columns)?;
+            self.require_whole_draft(&agent, &pane)?;
         }
         let mut safe = match at_rest_already(&agent, &pane)? {
             Some(rest) => Some(rest),
@@ -75,7 +75,7 @@ impl Work<'_> {
         if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
             look_at_tree(&mut self.tree, &self.record);
-            inside = look_inside(&agent, pane.columns)?;
+            inside = look_inside(&agent, &pane)?;
             take_back_queued(&agent)?;
             interrupt(&agent, grace)?;
             safe = wait(&self.dir, &agent, Some(grace))?;
@@ -93,7 +93,7 @@ impl Work<'_> {
                 false => None,
             };
         }
-        let held = inside.divide(draft_of(&agent, pane.columns)?);
+        let held = inside.divide(draft_of(&agent, &pane)?);
         (quiesced.queued, quiesced.draft) = (held.prompts, held.draft);
         quiesced.at = Some(now());
         if safe.is_none() {
@@ -104,13 +104,13 @@ impl Work<'_> {
         Ok(Facts::none().with(fact::QUIESCED, &quiesced))
     }
 
-    /// A paste that was not sent is shown by its size alone: its text would be lost with the agent.
-    fn require_no_paste(&self, agent: &Watched<'_>, columns: u16) -> Result<(), Error> {
-        match draft_of(agent, columns)? {
-            Some(draft) if holds_a_paste(&draft) => Err(Error::PasteInTheWay {
-                title: self.record.title.clone(),
-            }),
-            _ => Ok(()),
+    /// What the agent does not show of a text that was not sent would be lost with it.
+    fn require_whole_draft(&self, agent: &Watched<'_>, pane: &Pane) -> Result<(), Error> {
+        let title = || self.record.title.clone();
+        match draft_of(agent, pane)?.as_deref().and_then(lack_of) {
+            Some(Lack::Paste) => Err(Error::PasteInTheWay { title: title() }),
+            Some(Lack::Rows) => Err(Error::LongDraftInTheWay { title: title() }),
+            None => Ok(()),
         }
     }
 }

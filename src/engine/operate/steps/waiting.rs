@@ -5,9 +5,10 @@ use crate::detect::{Divided, ShownPrompt, divide};
 use crate::engine::base::Error;
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
-use crate::engine::typing::delivery::{draft_of, holds_a_paste};
+use crate::engine::typing::drafts::{draft_of, lack_of};
 use crate::engine::watch::look::{Watched, screen_of};
 use crate::lifecycle::Facts;
+use crate::tmux::Pane;
 
 /// What an agent shows before the interrupt.
 #[derive(Debug, Default)]
@@ -16,13 +17,13 @@ pub(super) struct Inside {
     draft: Option<String>,
 }
 
-pub(super) fn look_inside(agent: &Watched<'_>, columns: u16) -> Result<Inside, Error> {
+pub(super) fn look_inside(agent: &Watched<'_>, pane: &Pane) -> Result<Inside, Error> {
     let shot = agent.look()?;
     let prompts = shot.map(|shot| agent.provider.queued(&screen_of(&shot)));
     let prompts = prompts.unwrap_or_default();
     let draft = match prompts.is_empty() {
         true => None,
-        false => draft_of(agent, columns)?,
+        false => draft_of(agent, pane)?,
     };
     Ok(Inside { prompts, draft })
 }
@@ -38,7 +39,7 @@ impl Inside {
             return whole(None);
         };
         let divided = divide(&held, &self.prompts, self.draft.as_deref());
-        match divided.filter(|_| !holds_a_paste(&held)) {
+        match divided.filter(|_| lack_of(&held).is_none()) {
             Some(divided) => divided,
             None => whole(Some(held)),
         }
