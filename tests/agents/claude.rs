@@ -404,3 +404,8 @@ fn a_draft_that_is_longer_than_the_screen() {
     stage.wait(&instance, "idle");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }
+
+#[test]
+fn a_draft_outlives_the_server() {
+    drafts::outlive_the_server(&Stage::of("claude"));
+}

@@ -1,7 +1,8 @@
 //! A text that was typed and not sent: a prompt does not go with it, and a pause does not lose it.
 
-use crate::stage::Stage;
+use crate::stage::{BETWEEN_LOOKS, PATIENCE, Stage};
 use crate::support::Instance;
+use crate::support::wait::until_within;
 
 /// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a
 /// sentence of a person does not, and is neither sent along nor lost.
@@ -163,4 +164,40 @@ fn type_lines(stage: &Stage, instance: &Instance, newline: &str) {
         stage.press(instance, &["-l", &format!("line {number}")]);
     }
     stage.see(instance, "line 59");
+}
+
+/// The daemon saves the screen of an agent that it watches: a text that stands there is typed again, though the
+/// server was killed.
+#[track_caller]
+pub(crate) fn outlive_the_server(stage: &Stage) {
+    drop(stage.camp.biv(["daemon", "start"]).run().ok());
+    let instance = stage.start("outlives", "the first word");
+    stage.model.request_with("the first word");
+    stage.wait(&instance, "idle");
+    stage.press(&instance, &["-l", "half a sentence"]);
+    stage.see(&instance, "half a sentence");
+    let directory = stage.camp.instances_dir().join(&instance.id);
+    until_within(
+        PATIENCE,
+        BETWEEN_LOOKS,
+        || "the screen is saved".to_owned(),
+        || {
+            let saved = std::fs::read_to_string(directory.join("terminal/live")).ok()?;
+            saved.contains("half a sentence").then_some(())
+        },
+    );
+    drop(stage.camp.biv(["daemon", "stop"]).run().ok());
+    let server = stage.camp.tmux(&["display-message", "-p", "#{pid}"]);
+    let server = String::from_utf8_lossy(&server.stdout).trim().to_owned();
+    let pid = rustix::process::Pid::from_raw(server.parse().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    stage.wait_state(&instance, "interrupted");
+    let shown = stage.camp.show(&instance);
+    assert_eq!(shown["draft"], "half a sentence", "{shown:#}");
+    stage.resume(&instance);
+    stage.see(&instance, "half a sentence");
+    stage.press(&instance, &["Enter"]);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), "half a sentence");
+    asked.remembers("user", "the first word");
 }

@@ -297,6 +297,9 @@ impl Core {
         let mut last_words = None;
         if pane.is_none() {
             let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
+            if let Some(saved) = crate::engine::watch::live::last_saved(dir) {
+                record.draft = record.unsent_with(self.draft_saved(dir, record, &saved));
+            }
             let saved = crate::engine::watch::live::keep_live(dir, history)?;
             let active = saved.and_then(|saved| Timestamp::from_epoch(saved.active_at));
             record.last_active_at = record

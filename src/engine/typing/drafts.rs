@@ -2,9 +2,11 @@
 
 use crate::agents::Provider;
 use crate::detect::{Screen, Size};
-use crate::engine::base::Error;
-use crate::engine::watch::archive::BANNER;
+use crate::engine::base::{Core, Error};
+use crate::engine::watch::archive::{BANNER, SavedTerminal};
 use crate::engine::watch::look::Watched;
+use crate::model::{InstanceRecord, last_lines, without_whitespace};
+use crate::store::InstanceDir;
 use crate::tmux::Pane;
 
 /// How agents begin what they show for a long paste; the second is Copilot's, the third Kimi's.
@@ -62,4 +64,24 @@ fn draft_on(screen: &Screen, size: Size, provider: &Provider) -> Option<String> 
         true => format!("{OUT_OF_SIGHT}\n{}", typed.text),
         false => typed.text,
     })
+}
+
+impl Core {
+    /// What stood in the input box of an agent that ended with its server, by the last saved screen. It may have
+    /// been sent since.
+    pub(in crate::engine) fn draft_saved(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+        (terminal, text): &(SavedTerminal, String),
+    ) -> Option<String> {
+        let screen = Screen::new(last_lines(text, terminal.rows.into())).below(BANNER);
+        let size = Size {
+            columns: terminal.columns,
+            rows: terminal.rows,
+        };
+        let draft = draft_on(&screen, size, self.provider_of(record).ok()?)?;
+        let sent = self.last_prompt(dir, record).unwrap_or_default();
+        (without_whitespace(&sent) != without_whitespace(&draft)).then_some(draft)
+    }
 }

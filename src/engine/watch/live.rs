@@ -46,18 +46,14 @@ pub(in crate::engine) fn keep_live(
     dir: &InstanceDir,
     history: usize,
 ) -> Result<Option<SavedTerminal>, Error> {
-    let saved = [Saving::AtRest, Saving::WhileBusy]
-        .into_iter()
-        .filter_map(|saving| read(&std::fs::read_to_string(saving.path(dir)).ok()?))
-        .max_by_key(|(head, _)| head.at);
-    let Some((head, text)) = saved else {
+    let Some((terminal, text)) = last_saved(dir) else {
         return Ok(None);
     };
-    let most = history.saturating_add(head.terminal.rows.into());
+    let most = history.saturating_add(terminal.rows.into());
     let text = combined(dir, text, most);
     let terminal = SavedTerminal {
         lines: text.lines().count() as u64,
-        ..head.terminal
+        ..terminal
     };
     if !text.is_empty() {
         replace_file(&scrollback(dir), text.as_bytes())?;
@@ -65,6 +61,15 @@ pub(in crate::engine) fn keep_live(
     remember(dir, &terminal)?;
     forget_live(dir);
     Ok(Some(terminal))
+}
+
+/// The last saved screen, with its colours.
+pub(in crate::engine) fn last_saved(dir: &InstanceDir) -> Option<(SavedTerminal, String)> {
+    let (head, text) = [Saving::AtRest, Saving::WhileBusy]
+        .into_iter()
+        .filter_map(|saving| read(&std::fs::read_to_string(saving.path(dir)).ok()?))
+        .max_by_key(|(head, _)| head.at)?;
+    Some((head.terminal, text))
 }
 
 /// Reads a saved screen; None if a power cut has left it empty or cut off.
