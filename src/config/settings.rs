@@ -162,9 +162,23 @@ pub(crate) struct Seal {
 pub(crate) struct Hosts {
     #[serde(deserialize_with = "duration")]
     pub deadline: Duration,
+    /// How long a host that sends something may say nothing.
+    #[serde(deserialize_with = "silence")]
+    pub silence: Duration,
     /// 0: as much as the disk allows.
     #[serde(deserialize_with = "bytes")]
     pub fetch_limit: u64,
+}
+
+/// A host says every two seconds that it is there. Less would take a busy one for one that has stopped.
+const SHORTEST_SILENCE: Duration = Duration::from_secs(5);
+
+fn silence<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let silence = duration(deserializer)?;
+    if silence < SHORTEST_SILENCE {
+        return Err(serde::de::Error::custom("give 5s or more"));
+    }
+    Ok(silence)
 }
 
 /// The range of an idle timeout. A shorter one would pause agents that the user has just left.

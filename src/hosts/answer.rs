@@ -16,6 +16,8 @@ pub(super) struct Marks {
     pub(super) said: Vec<u8>,
     pub(super) begun: Option<Begun>,
     pub(super) ended: Option<u8>,
+    /// It says from time to time that it is there.
+    pub(super) lively: bool,
 }
 
 /// The first mark.
@@ -65,6 +67,7 @@ impl Marks {
                     version: (*version).to_owned(),
                 });
             }
+            ["alive"] => self.lively = true,
             ["end", status] => self.ended = status.parse().ok(),
             _ => {}
         }
@@ -89,6 +92,11 @@ pub(super) fn begin_mark() -> Vec<u8> {
     [MARK, format!("begin {PROTOCOL} {version}\n").as_bytes()].concat()
 }
 
+/// An older side takes it out and makes nothing of it.
+pub(super) fn alive_mark() -> Vec<u8> {
+    [MARK, b"alive\n"].concat()
+}
+
 pub(super) fn end_mark(status: u8) -> Vec<u8> {
     [MARK, format!("end {status}\n").as_bytes()].concat()
 }
@@ -101,7 +109,9 @@ mod tests {
     fn marks_are_taken_out_however_the_bytes_are_cut() {
         let mut whole = b"Welcome!\n".to_vec();
         whole.extend(begin_mark());
-        whole.extend(b"a note \x1e and more");
+        whole.extend(b"a note \x1e");
+        whole.extend(alive_mark());
+        whole.extend(b" and more");
         whole.extend(end_mark(6));
         for size in 1..whole.len() {
             let mut marks = Marks::default();
@@ -113,6 +123,7 @@ mod tests {
             assert_eq!(marks.said, b"Welcome!\n");
             assert!(marks.begun.as_ref().is_some_and(|begun| begun.understood));
             assert_eq!(marks.ended, Some(6));
+            assert!(marks.lively);
         }
     }
 

@@ -106,6 +106,8 @@ pub(crate) enum Trouble {
     Version { there: Option<String> },
     /// It had begun to answer.
     Cut,
+    /// It had begun, and was not heard of any more.
+    Stalled { seconds: u64 },
     /// It answered what nobody understands.
     Nonsense,
     /// Its answer is longer than any answer is.
@@ -133,6 +135,9 @@ impl Trouble {
             ),
             Self::Cut => format!(
                 "the connection to the host `{host}` was lost; it is not known whether the command was carried out"
+            ),
+            Self::Stalled { seconds } => format!(
+                "the host `{host}` stopped in the middle: nothing came from it for {seconds} seconds"
             ),
             Self::Nonsense => format!("the host `{host}` gave an answer that is not understood"),
             Self::TooMuch { limit } => format!(

@@ -22,6 +22,7 @@ mod serve;
 pub(crate) use ask::{Question, Reply};
 pub(crate) use connect::Connector;
 pub(crate) use error::{HostError, Trouble};
+pub(crate) use fetch::Bounds;
 pub(crate) use known::{Known, KnownHosts};
 pub(crate) use name::HostName;
 pub(crate) use pass::Passing;

@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::answer::{begin_mark, end_mark};
+use super::answer::{alive_mark, begin_mark, end_mark};
 use super::request::Request;
 use crate::process::{CANNOT_START, Command, Identity, Signal, shell_status};
 
 /// How often it is looked whether the caller is still there.
 const PROBE: Duration = Duration::from_millis(500);
+/// The caller is told as often that the connection and this machine work, whatever the command does.
+const PROBES_PER_MARK: u32 = 4;
 
 /// Runs the command line of a request with this program. Returns its exit status.
 pub(crate) fn serve(word: &OsStr, program: &Path) -> u8 {
@@ -69,6 +71,9 @@ fn run(command: &Command, stdin: std::os::fd::OwnedFd) -> u8 {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || drop(sender.send(child.wait())));
     let mut told = false;
+    let mut probes = 0;
+    // The first at once: the caller knows from it that more will come.
+    say(&alive_mark());
     loop {
         match receiver.recv_timeout(PROBE) {
             Ok(Ok(status)) => return shell_status(status),
@@ -81,6 +86,10 @@ fn run(command: &Command, stdin: std::os::fd::OwnedFd) -> u8 {
             if let Some(identity) = &identity {
                 identity.signal(Signal::INT);
             }
+        }
+        probes += 1;
+        if !told && probes % PROBES_PER_MARK == 0 {
+            say(&alive_mark());
         }
     }
 }

@@ -20,6 +20,7 @@ mod table;
 mod terminal;
 mod tree;
 mod waiting;
+mod watched;
 
 pub(crate) use command::{Command, Failure, Output};
 pub(crate) use commands::commands_below;
@@ -33,3 +34,4 @@ pub(crate) use supervised::Supervised;
 pub(crate) use table::{command_line_of, variable_of};
 pub(crate) use terminal::is_in_foreground;
 pub(crate) use tree::{Survivors, Tree, memory_of, processes_in, stop_tree, tree_of};
+pub(crate) use watched::{TICK, Watched};

@@ -44,7 +44,7 @@ impl Command {
     }
 }
 
-fn copy(pipe: Option<impl Read>, mut take: impl FnMut(&[u8]) -> std::io::Result<()>) {
+pub(super) fn copy(pipe: Option<impl Read>, mut take: impl FnMut(&[u8]) -> std::io::Result<()>) {
     let Some(mut pipe) = pipe else { return };
     let mut piece = [0; 16 << 10];
     loop {

@@ -31,7 +31,7 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
             Trouble::Slow { .. } => ("host_slow", 1),
             Trouble::NoProgram => ("host_without_biv", 1),
             Trouble::Version { .. } => ("host_version", 1),
-            Trouble::Cut => ("host_cut", 1),
+            Trouble::Cut | Trouble::Stalled { .. } => ("host_cut", 1),
             Trouble::Nonsense | Trouble::TooMuch { .. } => ("host_answer", 1),
         },
     }
@@ -101,6 +101,9 @@ pub(super) fn hint(error: &HostError) -> String {
                 format!("bring both to the same version, or `biv host install {host}`")
             }
             Trouble::Cut => format!("look first: `biv list --host {host}`"),
+            Trouble::Stalled { .. } => {
+                "nothing of it was kept; run the command again, or see `hosts.silence`".to_owned()
+            }
             Trouble::Nonsense | Trouble::TooMuch { .. } => {
                 format!("`biv host check {host}` says more")
             }

@@ -17,6 +17,7 @@ mod passing;
 mod scratch;
 mod server;
 mod ssh;
+mod stalls;
 mod trouble;
 mod ui;
 

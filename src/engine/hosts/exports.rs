@@ -220,8 +220,8 @@ impl Core {
         mut file: &File,
     ) -> Result<(), Error> {
         let words = ["__exports", "get", &name.to_string()].map(Into::into);
-        let limit = self.fetch_limit()?;
-        self.connector(host)?.fetch(words, file, limit)?;
+        let bounds = self.fetch_bounds()?;
+        self.connector(host)?.fetch(words, file, bounds)?;
         file.rewind()
             .map_err(Error::files("read in", &self.home.run))
     }

@@ -26,7 +26,7 @@ use crate::store::ensure_private;
 use crate::vault::LeftBehind;
 
 /// How long an agent may take to come up on a host.
-const RESUMING: Duration = Duration::from_secs(600);
+pub(super) const RESUMING: Duration = Duration::from_secs(600);
 
 /// What was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -168,11 +168,16 @@ impl Core {
     }
 
     /// Its agent goes on there.
-    pub(super) fn resume_there(&self, host: &HostName, id: &InstanceId) -> Result<(), Error> {
+    pub(super) fn resume_there(
+        &self,
+        host: &HostName,
+        id: &InstanceId,
+        patience: Duration,
+    ) -> Result<(), Error> {
         // A verb on instances takes only those with the name of the host before them.
         let named = format!("{host}:{id}");
         let words = ["resume", "--json", &named];
-        let resumed: ResumedThere = self.ask_for(host, Question::new(words, RESUMING))?;
+        let resumed: ResumedThere = self.ask_for(host, Question::new(words, patience))?;
         match resumed.instances.iter().any(|view| view.id == *id) {
             true => Ok(()),
             false => Err(HostError::Trouble {
@@ -318,7 +323,7 @@ impl Core {
         self.ask_for::<LeaseView>(host, Question::new(words, ASKING))?;
         crash::at("move:ask-claim:after");
         if options.resume && lease.resume {
-            match self.resume_there(host, id) {
+            match self.resume_there(host, id, RESUMING) {
                 Ok(()) => moved.resumed = true,
                 Err(error) => moved.trouble = Some(error.told()),
             }

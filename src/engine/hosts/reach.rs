@@ -8,8 +8,8 @@ use serde::Serialize;
 use crate::engine::base::{Core, Error, Scope};
 use crate::git::disk::free_bytes;
 use crate::hosts::{
-    Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question, Registry,
-    Reply, Trouble,
+    Bounds, Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question,
+    Registry, Reply, Trouble,
 };
 use crate::model::{InstanceRecord, RestingState, Timestamp};
 use crate::store::ensure_private;
@@ -165,12 +165,16 @@ impl Core {
         Ok(self.connector(name)?.ask(question)?)
     }
 
-    /// How much may be fetched from a host at once. It is stored a second time when it is unpacked.
-    pub(super) fn fetch_limit(&self) -> Result<u64, Error> {
+    /// How much may be fetched from a host at once, which is stored a second time when it is unpacked; and how
+    /// long is waited for it.
+    pub(super) fn fetch_bounds(&self) -> Result<Bounds, Error> {
         let half = free_bytes(&self.home.run)?.saturating_sub(KEPT_FREE) / 2;
-        Ok(match self.settings().hosts.fetch_limit {
-            0 => half,
-            limit => limit.min(half),
+        Ok(Bounds {
+            limit: match self.settings().hosts.fetch_limit {
+                0 => half,
+                limit => limit.min(half),
+            },
+            silence: self.settings().hosts.silence,
         })
     }
 

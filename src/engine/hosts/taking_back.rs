@@ -11,11 +11,11 @@ use serde::Deserialize;
 use crate::engine::base::resolve::require_here;
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::hosts::carry::ASKING;
-use crate::engine::hosts::moving::{MoveOptions, Moved, Sent};
+use crate::engine::hosts::moving::{MoveOptions, Moved, RESUMING, Sent};
 use crate::engine::operate::carry::lease::{LeaseView, Release};
 use crate::engine::operate::carry::offered::Offer;
 use crate::engine::operate::options::ResumeOptions;
-use crate::hosts::{HostError, HostName, Question};
+use crate::hosts::{HostError, HostName, Question, Trouble};
 use crate::model::{Holder, HostInstance, InstanceId, Lease, RestingState, State};
 use crate::process::crash;
 use crate::store::ensure_private;
@@ -181,8 +181,17 @@ impl Core {
         let fetched = self.fetch_found(seen, &found, host, options, progress);
         if fetched.is_err() && found.state == State::Running {
             // It was stopped for nothing. Where the link is cut it rests there until it is asked for again.
-            if self.resume_there(host, there).is_ok() {
-                progress.note("it stays there, and goes on");
+            let patience = match &fetched {
+                // A host that says nothing more is not waited for again.
+                Err(Error::Host(HostError::Trouble {
+                    trouble: Trouble::Stalled { .. },
+                    ..
+                })) => ASKING,
+                _ => RESUMING,
+            };
+            match self.resume_there(host, there, patience) {
+                Ok(()) => progress.note("it stays there, and goes on"),
+                Err(_) => progress.note("it stays there, and may be paused"),
             }
         }
         fetched
@@ -204,8 +213,8 @@ impl Core {
         ensure_private(&self.home.run)?;
         let unreadable = || Error::files("read in", &self.home.run);
         let mut file = tempfile::tempfile_in(&self.home.run).map_err(unreadable())?;
-        let limit = self.fetch_limit()?;
-        for line in self.connector(host)?.fetch(words, &file, limit)? {
+        let bounds = self.fetch_bounds()?;
+        for line in self.connector(host)?.fetch(words, &file, bounds)? {
             progress.note(&line);
         }
         crash::at("move:fetch:after");
