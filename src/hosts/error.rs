@@ -73,6 +73,8 @@ pub(crate) enum HostError {
     NotFromHere { host: HostName, instance: String },
     #[error("the host `{host}` sent more than the {limit} bytes that may be fetched")]
     TooLarge { host: HostName, limit: u64 },
+    #[error("more was sent than the {limit} bytes that this machine may receive")]
+    SentTooMuch { limit: u64 },
     #[error("what a host sent cannot be kept")]
     NotKept(#[source] std::io::Error),
     #[error("a request of another machine was not understood")]

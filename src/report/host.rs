@@ -21,7 +21,7 @@ pub(super) fn kind(error: &HostError) -> (&'static str, u8) {
         HostError::NoAgent { .. } => ("agent_missing", 1),
         HostError::Elsewhere { .. } | HostError::ChangedThere { .. } => ("away", 4),
         HostError::NotFromHere { .. } => ("not_from_here", 1),
-        HostError::TooLarge { .. } => ("host_too_large", 1),
+        HostError::TooLarge { .. } | HostError::SentTooMuch { .. } => ("host_too_large", 1),
         HostError::NotKept(_) => ("failed", 1),
         HostError::Malformed => ("usage", 2),
         HostError::Store(_) => ("state", 1),
@@ -85,6 +85,9 @@ pub(super) fn hint(error: &HostError) -> String {
         }
         HostError::TooLarge { .. } => {
             "nothing of it was kept; free some space, or raise `hosts.fetch_limit`".to_owned()
+        }
+        HostError::SentTooMuch { .. } => {
+            "nothing of it was kept; raise `hosts.fetch_limit` on that machine".to_owned()
         }
         HostError::NotKept(_) => "free some space; it stays where it is".to_owned(),
         HostError::Malformed => "bring both machines to the same version".to_owned(),

@@ -1,13 +1,15 @@
 //! The commits that a new instance on a host needs: sent by a bundle, into a repository that biv keeps there.
 
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use crate::engine::base::{Core, Error};
-use crate::git::Repo;
+use crate::engine::operate::carry::limit::write_sent;
+use crate::git::{Repo, ScratchDir};
 use crate::hosts::{HostError, HostName, Question};
 use crate::model::{printable_line, slug};
 use crate::store::ensure_private;
@@ -120,7 +122,7 @@ impl Core {
         host: &HostName,
         key: &RepositoryKey,
         more: &[&str],
-        input: Option<std::fs::File>,
+        input: Option<File>,
         deadline: Duration,
     ) -> Result<RepositoryThere, Error> {
         let words = [
@@ -194,12 +196,16 @@ impl Core {
             Receive::Nothing => None,
             Receive::Commit { name, commit } => Some(repository.set_home_branch(name, commit)?),
             Receive::Bundle { name } => {
-                let mut bundle = tempfile::NamedTempFile::new_in(&repositories)
-                    .map_err(Error::files("write in", &repositories))?;
-                std::io::copy(&mut input, &mut bundle)
-                    .and_then(|_| bundle.flush())
-                    .map_err(Error::files("write in", &repositories))?;
-                Some(repository.receive_bundle(bundle.path(), name)?)
+                // What one that was killed has left goes away first, and counts as free.
+                repository.sweep_scratch();
+                let scratch = ScratchDir::new(&repository, "receive-")?;
+                let path = scratch.path().join("bundle");
+                let unwritable = || Error::files("write", &path);
+                let file = File::create_new(&path).map_err(unwritable())?;
+                // Git stores it a second time.
+                let limit = self.arrival_limit(&repositories, 2)?;
+                write_sent(&mut input, &file, &limit, unwritable())?;
+                Some(repository.receive_bundle(&path, name)?)
             }
         };
         Ok(RepositoryThere {

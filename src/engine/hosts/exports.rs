@@ -14,6 +14,7 @@ use crate::engine::operate::carry::encryption::is_encrypted;
 use crate::engine::operate::carry::export::{Exported, PreparedExport};
 use crate::engine::operate::carry::import::{Arrived, ImportOptions};
 use crate::engine::operate::carry::kept::{hash_of, keep, kept_in, open_kept};
+use crate::engine::operate::carry::limit::Limit;
 use crate::git::{Direction, RemoteFile, RemoteFiles, Repo, is_repository};
 use crate::hosts::{HostName, Question};
 use crate::model::{ExportName, Unfound};
@@ -141,7 +142,15 @@ impl Core {
                 files.put(&name.to_string(), &mut content, &older)?;
             }
             Opened::Directory(directory, _) => {
-                keep(&directory, &name, &mut content, &older, &hash)?;
+                // It is our own.
+                keep(
+                    &directory,
+                    &name,
+                    &mut content,
+                    &older,
+                    &hash,
+                    &Limit::none(),
+                )?;
             }
             Opened::Host(host, _) => {
                 let name = name.to_string();

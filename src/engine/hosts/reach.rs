@@ -6,7 +6,6 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::engine::base::{Core, Error, Scope};
-use crate::git::disk::free_bytes;
 use crate::hosts::{
     Bounds, Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question,
     Registry, Reply, Trouble,
@@ -16,9 +15,6 @@ use crate::store::ensure_private;
 
 /// How long `host check` and `host install` wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
-
-/// Space that stays free whatever a host sends.
-const KEPT_FREE: u64 = 64 << 20;
 
 /// One host, as `host list` shows it.
 #[derive(Debug, Clone, Serialize)]
@@ -168,12 +164,8 @@ impl Core {
     /// How much may be fetched from a host at once, which is stored a second time when it is unpacked; and how
     /// long is waited for it.
     pub(super) fn fetch_bounds(&self) -> Result<Bounds, Error> {
-        let half = free_bytes(&self.home.run)?.saturating_sub(KEPT_FREE) / 2;
         Ok(Bounds {
-            limit: match self.settings().hosts.fetch_limit {
-                0 => half,
-                limit => limit.min(half),
-            },
+            limit: self.arrival_limit(&self.home.run, 2)?.bytes,
             silence: self.settings().hosts.silence,
         })
     }

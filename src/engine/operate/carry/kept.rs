@@ -3,14 +3,22 @@
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use crate::engine::base::{Core, Error, RemoteError};
+use crate::engine::operate::carry::limit::{Limit, write_sent};
 use crate::model::ExportName;
 use crate::store::ensure_private;
 
 const SUFFIX: &str = ".biv";
+
+/// Begins the name of one that is not all there yet.
+const UNFINISHED: &str = ".biv-";
+
+/// What was not written for this long was left by a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(2 * 3600);
 
 /// The exports in a directory, in their order. Other files do not count.
 pub(in crate::engine) fn kept_in(directory: &Path) -> Result<Vec<ExportName>, Error> {
@@ -34,14 +42,15 @@ pub(in crate::engine) fn keep(
     content: &mut dyn Read,
     replaced: &[ExportName],
     expected: &str,
+    limit: &Limit,
 ) -> Result<(), Error> {
     let path = file(directory, name);
     let failed = |error| Error::files("write", &path)(error);
     let mut kept = tempfile::Builder::new()
-        .prefix(".biv-")
+        .prefix(UNFINISHED)
         .tempfile_in(directory)
         .map_err(failed)?;
-    std::io::copy(content, kept.as_file_mut()).map_err(failed)?;
+    write_sent(content, kept.as_file(), limit, failed)?;
     kept.as_file().sync_all().map_err(failed)?;
     // Where a connection was cut, the input has ended early.
     if hash_of(kept.as_file_mut()).map_err(failed)? != expected {
@@ -93,6 +102,21 @@ fn file(directory: &Path, name: &ExportName) -> PathBuf {
     directory.join(format!("{name}{SUFFIX}"))
 }
 
+/// Deletes what was cut off. What cannot be deleted is left for the next time.
+fn sweep(directory: &Path) {
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let written = entry.metadata().and_then(|found| found.modified()).ok();
+        let age = written.and_then(|at| at.elapsed().ok());
+        if name.as_encoded_bytes().starts_with(UNFINISHED.as_bytes())
+            && age.is_some_and(|age| age > ABANDONED)
+            && let Err(error) = std::fs::remove_file(entry.path())
+        {
+            tracing::debug!(%error, ?name, "delete what is left of an export");
+        }
+    }
+}
+
 impl Core {
     /// Where the exports of other machines are kept.
     fn exports_directory(&self) -> Result<PathBuf, Error> {
@@ -119,7 +143,9 @@ impl Core {
             .into_iter()
             .filter(|other| replace && other.id() == name.id())
             .collect();
-        keep(&directory, name, content, &older, hash)
+        sweep(&directory);
+        let limit = self.arrival_limit(&directory, 1)?;
+        keep(&directory, name, content, &older, hash, &limit)
     }
 
     pub(crate) fn open_export(&self, name: &ExportName) -> Result<File, Error> {

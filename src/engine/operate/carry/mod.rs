@@ -11,6 +11,7 @@ pub(in crate::engine) mod export;
 pub(in crate::engine) mod import;
 pub(in crate::engine) mod kept;
 pub(in crate::engine) mod lease;
+pub(in crate::engine) mod limit;
 pub(in crate::engine) mod offered;
 pub(in crate::engine) mod parts;
 mod reading;
