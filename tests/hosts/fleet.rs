@@ -175,3 +175,35 @@ fn what_a_host_says_is_data() {
     assert!(terminal.screen().contains("ab"), "{}", terminal.screen());
     pair.here.kill(&fix);
 }
+
+#[test]
+fn a_host_that_has_answered_any_command_is_not_down_any_more() {
+    let pair = Pair::new(Words::Exact);
+    let repository = pair.here.repository("app");
+    let one = pair.here.start_shell(&repository, "one", "exec sleep 600");
+    let id = one.id.as_str();
+    let commands: [&[&str]; 5] = [
+        &["move", id, "far"],
+        &["exec", "far:one", "--", "true"],
+        &["move", id, "--take-back"],
+        &["host", "check", "far"],
+        &["host", "install", "far"],
+    ];
+    for command in commands {
+        pair.cut();
+        let down = pair
+            .biv(&["list", "--json", "--host", "far"])
+            .run()
+            .ok()
+            .json();
+        assert_eq!(down["hosts"][0]["reachable"], false, "{down}");
+        pair.mend();
+        drop(pair.biv(command).run().ok());
+        // Asked now, and not in the background.
+        let listed = pair.biv(&["list", "--json"]).run().ok().json();
+        assert_eq!(
+            listed["hosts"][0]["reachable"], true,
+            "{command:?}: {listed}"
+        );
+    }
+}

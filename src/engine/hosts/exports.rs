@@ -231,6 +231,7 @@ impl Core {
         let words = ["__exports", "get", &name.to_string()].map(Into::into);
         let bounds = self.fetch_bounds()?;
         self.connector(host)?.fetch(words, file, bounds)?;
+        self.heard_from(host);
         file.rewind()
             .map_err(Error::files("read in", &self.home.run))
     }

@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::engine::base::{Core, Error, Scope};
 use crate::hosts::{
-    Bounds, Connector, Host, HostError, HostName, HostSettings, KnownHosts, Passing, Question,
-    Registry, Reply, Trouble,
+    Bounds, Connector, Host, HostError, HostName, HostSettings, Known, KnownHosts, Passing,
+    Question, Registry, Reply, Trouble,
 };
 use crate::model::{InstanceRecord, RestingState, Timestamp};
 use crate::store::ensure_private;
@@ -153,12 +153,36 @@ impl Core {
 
     /// Carries out a command line on a host and returns its exit status.
     pub(crate) fn pass_to_host(&self, name: &HostName, passing: &Passing) -> Result<u8, Error> {
-        Ok(self.connector(name)?.pass(passing)?)
+        let status = self.connector(name)?.pass(passing)?;
+        // With a terminal it may be the status of ssh itself.
+        if !passing.screen.terminal {
+            self.heard_from(name);
+        }
+        Ok(status)
     }
 
     /// Carries out a command line on a host and returns what it printed, with nobody there to be asked.
     pub(crate) fn ask_host(&self, name: &HostName, question: Question) -> Result<Reply, Error> {
-        Ok(self.connector(name)?.ask(question)?)
+        let reply = self.connector(name)?.ask(question)?;
+        self.heard_from(name);
+        Ok(reply)
+    }
+
+    /// A host that has answered is not down: the next list asks it again.
+    pub(super) fn heard_from(&self, name: &HostName) {
+        let known = self.known_hosts();
+        let last = known.get(name);
+        if last.failed_at.is_none() {
+            return;
+        }
+        let now = Known {
+            failed_at: None,
+            failure: None,
+            ..last
+        };
+        if let Err(error) = known.set(name, &now) {
+            tracing::warn!(%error, "that a host has answered was not kept");
+        }
     }
 
     /// How much may be fetched from a host at once, which is stored a second time when it is unpacked; and how
@@ -194,6 +218,9 @@ impl Core {
             check.put(what, found.ok_or_else(missing));
         }
         let asked = connector.ask(Question::new(["--version"], PATIENCE));
+        if asked.is_ok() {
+            self.heard_from(name);
+        }
         check.put(
             "biv",
             asked
@@ -206,7 +233,9 @@ impl Core {
     /// Sends this very program to a host. Returns its version there.
     pub(crate) fn install_on_host(&self, name: &HostName) -> Result<String, Error> {
         let connector = self.connector(name)?;
-        Ok(connector.install(&self.host.biv, PATIENCE)?)
+        let version = connector.install(&self.host.biv, PATIENCE)?;
+        self.heard_from(name);
+        Ok(version)
     }
 }
 
