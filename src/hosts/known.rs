@@ -23,7 +23,14 @@ pub(crate) struct Known {
     pub failure: Option<String>,
 }
 
-impl Known {
+/// The same without the answer, which is long: all that has to be known before a host is asked.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub(crate) struct Standing {
+    at: Option<Timestamp>,
+    pub failed_at: Option<Timestamp>,
+}
+
+impl Standing {
     /// Whether nothing was heard or tried for this time.
     pub(crate) fn is_older_than(&self, now: Timestamp, age: Duration) -> bool {
         let last = self.failed_at.max(self.at);
@@ -46,6 +53,14 @@ impl KnownHosts {
 
     /// What is known; nothing where the file is missing or damaged: it is a copy.
     pub(crate) fn get(&self, name: &HostName) -> Known {
+        self.read(name)
+    }
+
+    pub(crate) fn standing(&self, name: &HostName) -> Standing {
+        self.read(name)
+    }
+
+    fn read<T: Default + for<'de> Deserialize<'de>>(&self, name: &HostName) -> T {
         std::fs::read(self.file(name))
             .ok()
             .and_then(|text| serde_json::from_slice(&text).ok())

@@ -73,21 +73,23 @@ impl Core {
             let asked: Vec<_> = names
                 .iter()
                 .map(|name| {
-                    let last = known.get(name);
+                    let last = known.standing(name);
                     let waits = insist || freshness == Freshness::Now && last.failed_at.is_none();
                     later |= !waits && last.is_older_than(now(), FRESH);
                     match waits {
-                        true => Ok(scope.spawn(|| self.renew(name, deadline))),
-                        false => Err(last),
+                        true => {
+                            Ok(scope
+                                .spawn(move || shown(name, self.renew(name, deadline), freshness)))
+                        }
+                        false => Err(()),
                     }
                 })
                 .collect();
-            let listing = |(name, asked): (&HostName, Result<_, Known>)| {
+            let listing = |(name, asked): (&HostName, Result<_, ()>)| {
                 let asked = asked.map(std::thread::ScopedJoinHandle::join);
                 match asked {
-                    Ok(Ok(known)) => shown(name, known, freshness),
-                    Ok(Err(_)) => shown(name, known.get(name), freshness),
-                    Err(last) => shown(name, last, freshness),
+                    Ok(Ok(listing)) => listing,
+                    Ok(Err(_)) | Err(()) => shown(name, known.get(name), freshness),
                 }
             };
             names.iter().zip(asked).map(listing).collect()
@@ -192,14 +194,15 @@ impl Core {
 }
 
 fn shown(name: &HostName, known: Known, freshness: Freshness) -> HostListing {
-    let instances = known
-        .listing
-        .as_ref()
-        .and_then(|listing| listing["instances"].as_array());
-    let instances: Vec<&Value> = instances.into_iter().flatten().collect();
+    let mut listing = known.listing.unwrap_or_default();
+    let instances = match listing.get_mut("instances").map(Value::take) {
+        Some(Value::Array(instances)) => instances,
+        _ => Vec::new(),
+    };
+    let all = instances.len();
     let views: Vec<InstanceView> = instances
-        .iter()
-        .filter_map(|value| serde_json::from_value((*value).clone()).ok())
+        .into_iter()
+        .filter_map(|value| serde_json::from_value(value).ok())
         .map(|view: InstanceView| InstanceView {
             host: Some(name.to_string()),
             ..view
@@ -211,7 +214,7 @@ fn shown(name: &HostName, known: Known, freshness: Freshness) -> HostListing {
             && (known.at.is_some() || freshness == Freshness::LastKnown),
         at: known.at,
         error: known.failure,
-        not_understood: instances.len() - views.len(),
+        not_understood: all - views.len(),
         instances: views,
     }
 }

@@ -171,14 +171,13 @@ impl Core {
     /// A host that has answered is not down: the next list asks it again.
     pub(super) fn heard_from(&self, name: &HostName) {
         let known = self.known_hosts();
-        let last = known.get(name);
-        if last.failed_at.is_none() {
+        if known.standing(name).failed_at.is_none() {
             return;
         }
         let now = Known {
             failed_at: None,
             failure: None,
-            ..last
+            ..known.get(name)
         };
         if let Err(error) = known.set(name, &now) {
             tracing::warn!(%error, "that a host has answered was not kept");
