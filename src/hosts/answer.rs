@@ -51,6 +51,10 @@ impl Marks {
     }
 
     fn put(&mut self, text: &[u8], passed: &mut Vec<u8>) {
+        // What follows the end is the connecting program's own: kubectl repeats the exit status there.
+        if self.ended.is_some() {
+            return;
+        }
         if self.begun.is_some() {
             passed.extend_from_slice(text);
         } else if self.said.len() < KEPT {
@@ -113,6 +117,7 @@ mod tests {
         whole.extend(alive_mark());
         whole.extend(b" and more");
         whole.extend(end_mark(6));
+        whole.extend(b"command terminated with exit code 6\n");
         for size in 1..whole.len() {
             let mut marks = Marks::default();
             let passed: Vec<u8> = whole
