@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod commits;
+mod containers;
 mod drain;
 mod ended;
 mod exports;
