@@ -39,8 +39,10 @@ thread_local! {
 
 /// How many threads may work at the same time: some of them wait for a disk or for another process.
 pub(in crate::engine) fn at_once() -> usize {
-    let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    (2 * cores).clamp(4, 16)
+    // Each answer reads the files of control groups, and every step of an operation asks.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    let count = || std::thread::available_parallelism().map_or(2, usize::from);
+    (2 * CORES.get_or_init(count)).clamp(4, 16)
 }
 
 /// The permission to start processes and to read files. It ends when this is dropped; a thread that waits
