@@ -54,8 +54,14 @@ fn with_a_daemon_it_hears_what_the_daemon_hears() {
     drop(camp.biv(["daemon", "start"]).run().ok());
     let terminal = ui(&camp, &repository);
     terminal.wait_for("1 ready");
-    drop(camp.biv(["send", &instance.id, "/busy 2"]).run().ok());
+    drop(camp.biv(["send", &instance.id, "/busy 600"]).run().ok());
     terminal.wait_for("1 busy");
+    let session = format!("=biv-{}:", instance.id);
+    assert!(
+        camp.tmux(&["send-keys", "-t", &session, "Escape"])
+            .status
+            .success()
+    );
     terminal.wait_for("1 ready");
     // And goes on when the daemon does not.
     drop(camp.biv(["daemon", "stop"]).run().ok());
