@@ -1,5 +1,7 @@
 //! A landing that is cut off: target, checkout, branch and instance are all before it or all after it.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::support::{Camp, Instance, Repository, until};
 use crate::world::{MOMENTS, assert_nothing_orphaned, next_command};
 
@@ -72,32 +74,36 @@ impl Scene {
 
 /// Lands with a crash at these places, one command after another.
 fn check(places: &[&str], expected: bool, number: usize) {
-    let name = places.join(", then ");
     let scene = scene();
-    let Scene {
-        camp,
-        repository,
-        instance,
-        ..
-    } = &scene;
     for (at, place) in places.iter().enumerate() {
         let arguments: &[&str] = if at == 0 {
             &["land", "crashed"]
         } else {
             &["list"]
         };
-        drop(camp.biv(arguments).crash_at(place).run().crashed());
+        drop(scene.camp.biv(arguments).crash_at(place).run().crashed());
     }
+    check_recovery(&scene, &places.join(", then "), expected, number);
+}
+
+/// What the next command makes of a landing that was cut off.
+fn check_recovery(scene: &Scene, name: &str, expected: bool, number: usize) {
+    let Scene {
+        camp,
+        repository,
+        instance,
+        ..
+    } = scene;
     next_command(camp, number);
-    assert_nothing_orphaned(camp, repository, &name);
-    assert_eq!(scene.has_landed(&name), expected, "{name}");
+    assert_nothing_orphaned(camp, repository, name);
+    assert_eq!(scene.has_landed(name), expected, "{name}");
     if !expected {
         instance.wait_idle(camp);
         drop(camp.biv(["land", "crashed"]).run().ok());
-        assert!(scene.has_landed(&name), "{name}");
+        assert!(scene.has_landed(name), "{name}");
     }
     until("nothing of it runs", || instance.processes().is_empty());
-    assert_nothing_orphaned(camp, repository, &name);
+    assert_nothing_orphaned(camp, repository, name);
 }
 
 #[test]
@@ -110,9 +116,63 @@ fn before_the_line_at_every_step() {
 }
 
 #[test]
-fn between_the_checkout_and_the_branch() {
+fn behind_the_move_of_checkout_and_branch() {
     check(&["land:move-target:inside:1"], false, 0);
-    check(&["land:move-target:inside:2"], false, 1);
+}
+
+/// Git moves the files first, and the branch last. It is killed in between, with the caller.
+#[test]
+fn between_the_checkout_and_the_branch() {
+    const KILLED: &str = r#"#!/bin/sh
+for last; do :; done
+case " $* " in
+*" merge "*)
+    PATH=${PATH#*:} git read-tree -m -u HEAD "$last" || exit
+    kill -KILL $PPID
+    exit 1
+    ;;
+esac
+PATH=${PATH#*:} exec git "$@"
+"#;
+    let scene = scene();
+    let directory = tempfile::tempdir().unwrap();
+    let git = directory.path().join("git");
+    std::fs::write(&git, KILLED).unwrap();
+    std::fs::set_permissions(&git, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let land = scene.camp.biv(["land", "crashed"]);
+    let land = land.env("PATH", format!("{}:{path}", directory.path().display()));
+    drop(land.run().crashed());
+    // The landing is there as if it was staged.
+    let main = scene.repository.git(&["rev-parse", "main"]);
+    assert_eq!(main, scene.before);
+    assert!(scene.repository.path.join("new.txt").exists());
+    check_recovery(&scene, "git was killed", false, 0);
+}
+
+/// Of two checkouts that have the target git moves only one by itself.
+#[test]
+fn between_two_checkouts() {
+    for number in 1..=3 {
+        let scene = scene();
+        let second = tempfile::tempdir().unwrap();
+        let second = second.path().join("second");
+        let place = second.to_str().unwrap();
+        let add = ["worktree", "add", "-q", "-f", place, "main"];
+        drop(scene.repository.git(&add));
+        let moment = format!("land:move-target:inside:{number}");
+        let land = scene.camp.biv(["land", "crashed"]).crash_at(&moment);
+        drop(land.run().crashed());
+        next_command(&scene.camp, number);
+        assert!(!scene.has_landed(&moment), "{moment}");
+        assert!(!second.join("new.txt").exists(), "{moment}");
+        scene.instance.wait_idle(&scene.camp);
+        drop(scene.camp.biv(["land", "crashed"]).run().ok());
+        assert!(scene.has_landed(&moment), "{moment}");
+        assert!(second.join("new.txt").exists(), "{moment}");
+        let status = scene.repository.seen_from(&second);
+        assert_eq!(status.git(&["status", "--porcelain"]), "", "{moment}");
+    }
 }
 
 #[test]
