@@ -37,11 +37,12 @@ impl Marks {
                 continue;
             }
             self.open.push(*byte);
-            let begins_so = self.open.starts_with(MARK) || MARK.starts_with(&self.open);
-            if !begins_so || self.open.len() > LONGEST_MARK {
-                let text = std::mem::take(&mut self.open);
-                self.put(&text, &mut passed);
-            } else if *byte == b'\n' {
+            // What cannot become a mark is text, and a mark may begin in the middle of it.
+            while !self.open.is_empty() && !may_be_mark(&self.open) {
+                let text = self.open.remove(0);
+                self.put(&[text], &mut passed);
+            }
+            if *byte == b'\n' && self.open.starts_with(MARK) {
                 let mark = std::mem::take(&mut self.open);
                 let mark = String::from_utf8_lossy(&mark[MARK.len()..]).into_owned();
                 self.read(mark.trim_end());
@@ -88,6 +89,10 @@ impl Marks {
         let last = lines.len().saturating_sub(3);
         lines.into_iter().skip(last).collect()
     }
+}
+
+fn may_be_mark(text: &[u8]) -> bool {
+    text.len() <= LONGEST_MARK && (text.starts_with(MARK) || MARK.starts_with(text))
 }
 
 /// The marks as they are written.
