@@ -47,7 +47,7 @@ pub(crate) fn processes_with(text: &str) -> Vec<Process> {
 }
 
 /// All environments of the machine are searched, again and again. The standard library's search is compiled with
-/// optimisation; a loop of ours over the bytes took five times as long.
+/// optimisation; a loop of ours over the bytes takes longer.
 #[cfg(target_os = "linux")]
 fn contains(environment: &[u8], text: &str) -> bool {
     String::from_utf8_lossy(environment).contains(text)
