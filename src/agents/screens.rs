@@ -202,8 +202,6 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
                  oldest of all, and which one is to be mended first\n\n    and why";
     for (agent, columns, rows) in [
         ("gemini", 80, 24),
-        ("qwen", 80, 24),
-        ("qwen", 120, 40),
         ("kimi", 80, 24),
         ("kimi", 120, 40),
         ("vibe", 80, 24),
@@ -218,7 +216,7 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
         };
         assert_eq!(read, Some(expected), "{agent} at {columns}");
     }
-    for agent in ["gemini", "qwen", "kimi", "vibe"] {
+    for agent in ["gemini", "kimi", "vibe"] {
         let provider = catalog.require(agent).unwrap();
         let (columns, rows) = (80, 24);
         for without in ["idle/real-fresh-80", "approval/real-shell-80"] {

@@ -1,7 +1,6 @@
 //! Qwen Code.
 
 use crate::acts;
-use crate::drafts;
 use crate::stage::Stage;
 use crate::talking;
 
@@ -28,11 +27,4 @@ fn its_dialog_is_answered_and_all_is_in_the_log() {
 #[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("qwen"), 2);
-}
-
-#[test]
-fn a_draft_is_typed_again() {
-    let stage = Stage::of("qwen");
-    let instance = drafts::type_a_draft_again(&stage, "C-j");
-    drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }
