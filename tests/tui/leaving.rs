@@ -24,13 +24,20 @@ fn ctrl_c_pauses_stays_and_then_quits() {
 fn what_is_under_way_is_finished_after_the_screen_is_gone() {
     let camp = Camp::new();
     let repository = camp.repository("app");
-    let instance = camp.start(&repository, "slow", &["-p", "/busy 3"]);
+    let instance = camp.start(&repository, "slow", &["-p", "/busy 600"]);
     let terminal = ui(&camp, &repository);
     terminal.wait_for("1 busy");
     terminal.press(&["c"]);
     terminal.wait_for("PAUSING…");
     terminal.press(&["q"]);
     terminal.wait_for("Still pausing slow");
+    // Its turn ends.
+    let session = format!("=biv-{}:", instance.id);
+    assert!(
+        camp.tmux(&["send-keys", "-t", &session, "Escape"])
+            .status
+            .success()
+    );
     terminal.wait_for("ended with 0");
     assert_eq!(camp.show(&instance)["state"], "paused");
 }
