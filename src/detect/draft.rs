@@ -265,19 +265,27 @@ mod tests {
         rows: 40,
     };
 
-    #[test]
-    fn typed_text_is_told_from_a_placeholder() {
-        let spec = DraftSpec {
-            row: Pattern::new("^› ?(.*)$"),
-            placeholders: vec![Pattern::new("^Ask Codex")],
+    /// An input box of which only the row is known.
+    fn spec_of(row: &str) -> DraftSpec {
+        DraftSpec {
+            row: Pattern::new(row),
+            placeholders: Vec::new(),
             end: None,
             foot: None,
             below: None,
             more: None,
             edges: edges(),
-            width: 100,
+            width: whole_width(),
             tallest: None,
             inside: None,
+        }
+    }
+
+    #[test]
+    fn typed_text_is_told_from_a_placeholder() {
+        let spec = DraftSpec {
+            placeholders: vec![Pattern::new("^Ask Codex")],
+            ..spec_of("^› ?(.*)$")
         };
         for (capture, expected) in [
             ("› hello\n", Draft::Text("hello".to_owned())),
@@ -294,18 +302,7 @@ mod tests {
     /// As of `biv agents record`: nothing behind the sign is no text.
     #[test]
     fn an_empty_box_may_be_its_sign_alone() {
-        let spec = DraftSpec {
-            row: Pattern::new(r"^>(?:\s(.*?))?\s*$"),
-            placeholders: Vec::new(),
-            end: None,
-            foot: None,
-            below: None,
-            more: None,
-            edges: edges(),
-            width: 100,
-            tallest: None,
-            inside: None,
-        };
+        let spec = spec_of(r"^>(?:\s(.*?))?\s*$");
         let read = |capture: &str| spec.read(&Screen::new(capture));
         assert_eq!(read(">\n"), Draft::Empty);
         assert_eq!(read("\x1b[1m> \x1b[0;7m \x1b[0m\n"), Draft::Empty);
@@ -315,16 +312,8 @@ mod tests {
     #[test]
     fn a_box_is_read_to_its_end() {
         let spec = DraftSpec {
-            row: Pattern::new("^❯ (.*)$"),
-            placeholders: Vec::new(),
             end: Some(Pattern::new("^─{10,}")),
-            foot: None,
-            below: None,
-            more: None,
-            edges: edges(),
-            width: 100,
-            tallest: None,
-            inside: None,
+            ..spec_of("^❯ (.*)$")
         };
         let rule = "─".repeat(20);
         let screen =
@@ -342,16 +331,8 @@ mod tests {
     #[test]
     fn a_draft_is_read_as_it_was_typed() {
         let spec = DraftSpec {
-            row: Pattern::new("^❯ (.*)$"),
-            placeholders: Vec::new(),
-            end: None,
             foot: Some(Pattern::new("^─{10,}")),
-            below: None,
-            more: None,
-            edges: edges(),
-            width: 100,
-            tallest: None,
-            inside: None,
+            ..spec_of("^❯ (.*)$")
         };
         let rule = "─".repeat(100);
         let typed = |rows: &str| {
@@ -406,16 +387,9 @@ mod tests {
     #[test]
     fn a_text_that_fills_its_box_may_be_cut() {
         let spec = DraftSpec {
-            row: Pattern::new("^❯ (.*)$"),
-            placeholders: Vec::new(),
-            end: None,
             foot: Some(Pattern::new("^─{10,}")),
-            below: None,
-            more: None,
-            edges: edges(),
-            width: 100,
             tallest: Some(Tallest::Rows(10)),
-            inside: None,
+            ..spec_of("^❯ (.*)$")
         };
         let rule = "─".repeat(100);
         let lines = |first: &str, count: usize| {
@@ -446,20 +420,13 @@ mod tests {
     #[test]
     fn a_box_among_others_is_found_from_below() {
         let spec = DraftSpec {
-            row: Pattern::new(r"^ *┃ {2}(\S.*?)(?: {8,}.*)?$"),
             placeholders: vec![Pattern::new("^Ask")],
-            end: None,
-            foot: None,
-            below: None,
-            more: None,
-            edges: edges(),
-            width: 100,
-            tallest: None,
             inside: Some(BoxSpec {
                 foot: Pattern::new("^ *╹▀"),
                 frame: Pattern::new("^ *┃"),
                 skip: 2,
             }),
+            ..spec_of(r"^ *┃ {2}(\S.*?)(?: {8,}.*)?$")
         };
         let said = "  ┃  said before\n\n  answer\n\n";
         let screen = |text: &str| {
