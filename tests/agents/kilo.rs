@@ -1,7 +1,11 @@
 //! Kilo, a descendant of OpenCode.
 
+use std::os::unix::fs::PermissionsExt;
+
 use crate::acts;
+use crate::settings;
 use crate::stage::Stage;
+use crate::support::Instance;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
@@ -21,4 +25,37 @@ fn its_conversation_is_in_the_log() {
 #[test]
 fn its_dialog_is_answered() {
     acts::answer_a_dialog(&Stage::of("kilo"));
+}
+
+/// In a large repository it asks in the middle of a turn whether to do without snapshots. Here its git is slow.
+#[test]
+fn its_question_about_slow_snapshots_is_answered() {
+    let stage = Stage::of("kilo");
+    let with_snapshots = settings::opencode(&stage).to_string();
+    stage.write_home(".config/kilo/kilo.json", &with_snapshots);
+    let slow_git = stage.home("slow/git");
+    let script = "#!/bin/sh\ncase \"$*\" in *kilo/snapshot*) sleep 3 ;; esac\n\
+                  PATH=${PATH#*:}\nexec git \"$@\"\n";
+    stage.write_home("slow/git", script);
+    std::fs::set_permissions(&slow_git, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = stage.camp.environment().into_iter();
+    let path = path.rev().find(|(name, _)| name == "PATH").unwrap().1;
+    let slow = slow_git.parent().unwrap().display();
+    let new = stage
+        .camp
+        .biv(["new", "--json", "large", "-a", "kilo", "--repo"])
+        .arg(&stage.repository.path)
+        .env("PATH", format!("{slow}:{path}"));
+    let instance = Instance::from_json(&new.run().ok().json());
+    stage.send(&instance, "read the map");
+    stage.wait(&instance, "question");
+    let shown = stage.camp.biv(["answer", "--json", &instance.id]);
+    let dialog = shown.run().ok().json();
+    let asked = dialog["question"].as_str().unwrap();
+    assert!(asked.contains("disable Snapshots"), "{dialog:#}");
+    let answered = stage.camp.biv(["answer", "--json", &instance.id, "1"]);
+    let answered = answered.run().ok().json();
+    assert_eq!(answered["label"], "Continue with snapshots", "{answered:#}");
+    stage.model.request_with("read the map");
+    stage.wait(&instance, "idle");
 }

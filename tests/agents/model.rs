@@ -73,11 +73,13 @@ impl Model {
                 self.told()
             )
         };
-        until_within(PATIENCE, BETWEEN_LOOKS, what, || {
-            self.requests()
-                .into_iter()
-                .find(|request| request.prompt().contains(prompt))
-        })
+        until_within(PATIENCE, BETWEEN_LOOKS, what, || self.find_request(prompt))
+    }
+
+    /// The first request whose last prompt holds this text, if there is one.
+    pub(crate) fn find_request(&self, prompt: &str) -> Option<Request> {
+        let mut requests = self.requests().into_iter();
+        requests.find(|request| request.prompt().contains(prompt))
     }
 
     /// How many requests have not come to their end.

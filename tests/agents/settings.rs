@@ -61,7 +61,12 @@ pub(crate) fn write(stage: &Stage) {
             ".config/opencode/opencode.json",
             &opencode(stage).to_string(),
         ),
-        "kilo" => stage.write_home(".config/kilo/kilo.json", &opencode(stage).to_string()),
+        "kilo" => {
+            let mut settings = opencode(stage);
+            // On a busy machine they take long, and it asks whether to do without them.
+            settings["snapshot"] = json!(false);
+            stage.write_home(".config/kilo/kilo.json", &settings.to_string());
+        }
         "copilot" => {
             let root = std::fs::canonicalize(stage.camp.root()).unwrap();
             let known = json!({ "trustedFolders": [root], "appTipShown": true });
@@ -106,7 +111,7 @@ alias = "test"
 }
 
 /// What OpenCode and its descendants need.
-fn opencode(stage: &Stage) -> serde_json::Value {
+pub(crate) fn opencode(stage: &Stage) -> serde_json::Value {
     json!({
         "autoupdate": false,
         "share": "disabled",

@@ -240,8 +240,21 @@ impl Stage {
     #[track_caller]
     pub(crate) fn turn(&self, instance: &Instance, prompt: &str) {
         self.send(instance, prompt);
-        self.model.request_with(prompt);
+        self.asked(instance, prompt);
         self.wait(instance, "idle");
+    }
+
+    /// Waits until the model was asked this by the instance.
+    #[track_caller]
+    fn asked(&self, instance: &Instance, prompt: &str) {
+        let what = || {
+            let asked = self.model.told();
+            let screen = self.screen(instance);
+            format!("the model was asked {prompt:?}; it was asked {asked}\n{screen}")
+        };
+        until_within(PATIENCE, BETWEEN_LOOKS, what, || {
+            self.model.find_request(prompt).map(drop)
+        });
     }
 
     /// Presses keys in the agent's pane, as a person would who is attached.
