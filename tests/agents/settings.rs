@@ -6,6 +6,12 @@ use serde_json::json;
 
 use crate::stage::{KEY, Stage};
 
+/// The models that OpenCode and Kilo know beside ours: none. Reading their own list takes seconds at each start.
+const NO_MODELS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/fixtures/model-server/models.json"
+);
+
 /// The variables that only this agent gets.
 pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'static str, String)> {
     let url = format!("{url}/v1");
@@ -49,8 +55,12 @@ pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'stati
         ]
         .map(|name| (name, "1".to_owned()))
         .into_iter()
-        .chain([("KILO_TELEMETRY_LEVEL", "off".to_owned())])
+        .chain([
+            ("KILO_TELEMETRY_LEVEL", "off".to_owned()),
+            ("KILO_MODELS_PATH", NO_MODELS.to_owned()),
+        ])
         .collect(),
+        "opencode" => vec![("OPENCODE_MODELS_PATH", NO_MODELS.to_owned())],
         _ => Vec::new(),
     }
 }
