@@ -114,6 +114,15 @@ impl Index {
     /// As [`Self::read`], but None where the file on disk is only a part of the index: entries then
     /// lie where their offsets say.
     pub(crate) fn read_plain(repo: &Repo, checkout: &Checkout) -> Result<Option<Self>, GitError> {
+        Self::read_plain_of(repo, checkout, |_| true)
+    }
+
+    /// The same with no entries but those of the wanted paths.
+    pub(crate) fn read_plain_of(
+        repo: &Repo,
+        checkout: &Checkout,
+        wanted: impl Fn(&[u8]) -> bool,
+    ) -> Result<Option<Self>, GitError> {
         let path = checkout.index_path();
         let bytes = match std::fs::read(&path) {
             Ok(bytes) => bytes,
@@ -121,7 +130,7 @@ impl Index {
             Err(error) => return Err(GitError::reading(&path)(error)),
         };
         let parsed = Parser::new(&bytes, repo.id_length() / 2)
-            .parse()
+            .parse_of(wanted)
             .map_err(|problem| GitError::Index {
                 path: path.clone(),
                 problem,
@@ -183,7 +192,12 @@ impl<'a> Parser<'a> {
         Self { bytes, at: 0, hash }
     }
 
-    fn parse(mut self) -> Result<Parsed, String> {
+    fn parse(self) -> Result<Parsed, String> {
+        self.parse_of(|_| true)
+    }
+
+    /// Everything but the entries of paths that are not wanted.
+    fn parse_of(mut self, wanted: impl Fn(&[u8]) -> bool) -> Result<Parsed, String> {
         if self.take(4)? != b"DIRC" {
             return Err("no index signature".to_owned());
         }
@@ -192,13 +206,17 @@ impl<'a> Parser<'a> {
             return Err(format!("version {version} is unknown"));
         }
         let count = self.number()?;
-        let mut entries: Vec<Entry> = Vec::with_capacity(count.min(1 << 20) as usize);
+        let mut entries = Vec::new();
+        let mut needs_git = false;
+        let mut path = Vec::new();
         for _ in 0..count {
-            let previous = entries.last().map_or(&[][..], |entry| &entry.path);
-            let entry = self.entry(version, previous)?;
-            entries.push(entry);
+            let entry = self.entry(version, &mut path)?;
+            needs_git |= entry.mode == SPARSE_DIRECTORY;
+            if wanted(&path) {
+                let path = path.clone();
+                entries.push(Entry { path, ..entry });
+            }
         }
-        let mut needs_git = entries.iter().any(|entry| entry.mode == SPARSE_DIRECTORY);
         let mut resolve_undo = Vec::new();
         let mut undo_extension = Vec::new();
         while self.at + self.hash + 8 <= self.bytes.len() {
@@ -222,7 +240,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn entry(&mut self, version: u32, previous: &[u8]) -> Result<Entry, String> {
+    /// The next entry without its path, which takes the place of the one before: a part of that may be the
+    /// beginning of this one.
+    fn entry(&mut self, version: u32, path: &mut Vec<u8>) -> Result<Entry, String> {
         let offset = self.at;
         let ctime = (self.number()?, self.number()?);
         let mtime = (self.number()?, self.number()?);
@@ -240,24 +260,20 @@ impl<'a> Parser<'a> {
         } else {
             0
         };
-        let path = if version == 4 {
+        if version == 4 {
             let stripped = self.varint()?;
-            let kept = previous
-                .len()
-                .checked_sub(stripped)
-                .ok_or("a path reaches too far back")?;
-            let mut path = previous[..kept].to_vec();
+            let kept = path.len().checked_sub(stripped);
+            path.truncate(kept.ok_or("a path reaches too far back")?);
             path.extend_from_slice(self.until_nul()?);
-            path
         } else {
-            let path = self.until_nul()?.to_vec();
+            path.clear();
+            path.extend_from_slice(self.until_nul()?);
             // Padded with NULs to a multiple of eight; one has been taken already.
             let length = self.at - offset;
             self.take((8 - length % 8) % 8)?;
-            path
-        };
+        }
         Ok(Entry {
-            path,
+            path: Vec::new(),
             mode,
             id,
             id_length: self.hash as u8,

@@ -14,7 +14,9 @@ use crate::git::{Checkout, Repo};
 
 /// Whether certainly none of these paths is changed, staged or hidden from git.
 pub(super) fn is_untouched(repo: &Repo, checkout: &Checkout, changes: &[Change]) -> bool {
-    let Ok(Some(index)) = Index::read_plain(repo, checkout) else {
+    let paths: HashSet<&[u8]> = changes.iter().map(path_of).collect();
+    let wanted = |path: &[u8]| paths.contains(path);
+    let Ok(Some(index)) = Index::read_plain_of(repo, checkout, wanted) else {
         return false;
     };
     let mut directories = HashSet::new();
@@ -22,7 +24,7 @@ pub(super) fn is_untouched(repo: &Repo, checkout: &Checkout, changes: &[Change])
         if change.submodule {
             return false;
         }
-        let path = change.path.as_os_str().as_bytes();
+        let path = path_of(change);
         if change.added {
             return !has(&index, path);
         }
@@ -36,6 +38,10 @@ pub(super) fn is_untouched(repo: &Repo, checkout: &Checkout, changes: &[Change])
             && are_directories(&checkout.dir, &change.path, &mut directories)
             && is_on_disk(&checkout.dir.join(&change.path), entry, &index)
     })
+}
+
+fn path_of(change: &Change) -> &[u8] {
+    change.path.as_os_str().as_bytes()
 }
 
 /// Whether the index has a path at any stage.
