@@ -1,10 +1,16 @@
 //! Programs that are not waited for by a deadline: on this terminal, in place of this process, or beyond it.
 
+use std::io::{IsTerminal, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{ExitStatus, Stdio};
 
 use super::command::{Command, Failure};
+
+/// Two free rows below the cursor, which is remembered …
+pub(crate) const ROOM_BELOW: &str = "\r\n\n\x1b[2A\x1b7";
+/// … and what was written there is cleared away.
+pub(crate) const CLEAR_BELOW: &str = "\x1b8\x1b[J";
 
 impl Command {
     /// Runs the program on this process's own terminal until it ends, without a deadline.
@@ -14,7 +20,18 @@ impl Command {
             .map_err(|source| self.not_started(source))
     }
 
-    /// The same, with its standard input from a file.
+    /// The same for a program with a screen of its own, which says below the cursor that it has ended: that is
+    /// cleared away, unless it has failed.
+    pub(crate) fn in_foreground_tidily(&self) -> Result<ExitStatus, Failure> {
+        write_to_terminal(ROOM_BELOW);
+        let status = self.in_foreground()?;
+        if status.success() {
+            write_to_terminal(CLEAR_BELOW);
+        }
+        Ok(status)
+    }
+
+    /// The same as [`Self::in_foreground`], with its standard input from a file.
     pub(crate) fn in_foreground_reading(
         &self,
         input: std::fs::File,
@@ -67,5 +84,16 @@ impl Command {
     pub(crate) fn exec(&self) -> Failure {
         let source = self.prepared().exec();
         self.not_started(source)
+    }
+}
+
+/// A terminal that is gone needs no tidying.
+fn write_to_terminal(sequence: &str) {
+    let mut out = std::io::stdout();
+    if out.is_terminal() {
+        drop(
+            out.write_all(sequence.as_bytes())
+                .and_then(|()| out.flush()),
+        );
     }
 }

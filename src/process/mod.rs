@@ -25,6 +25,7 @@ mod watched;
 pub(crate) use command::{Command, Failure, Output};
 pub(crate) use commands::commands_below;
 pub(crate) use coprocess::Coprocess;
+pub(crate) use foreground::{CLEAR_BELOW, ROOM_BELOW};
 pub(crate) use identity::{Identity, Signal, boot_id};
 pub(crate) use lineage::{Lineage, adopt_orphans, lineage};
 pub(crate) use parent_bound::run_bound_to_parent;

@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
+use crate::engine::{CLEAR_BELOW, ROOM_BELOW};
+
 /// Whether the UI has the screen. Checked on a panic, a signal and the end of the program.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Held while something is written, so that nothing is written after the terminal was restored.
@@ -18,11 +20,6 @@ const TAKE: &str = "\x1b[?1049h\x1b[?2004h\x1b[?25l\x1b[2J\x1b[H";
 /// Mouse clicks and wheel, in the SGR encoding, which has no column limit.
 const MOUSE: &str = "\x1b[?1000h\x1b[?1006h";
 const GIVE: &str = "\x1b[?1006l\x1b[?1000l\x1b[?2004l\x1b[0m\x1b[?25h\x1b[?1049l";
-
-/// Two free rows below the cursor, which is remembered: tmux says there that it was detached …
-const ROOM_BELOW: &str = "\r\n\n\x1b[2A\x1b7";
-/// … and that is cleared away.
-const CLEAR_BELOW: &str = "\x1b8\x1b[J";
 
 /// How long a frame that another thread is writing is waited for before the terminal is restored: it would be
 /// drawn over what follows.

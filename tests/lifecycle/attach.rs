@@ -20,6 +20,8 @@ fn a_person_attaches_types_and_leaves_the_agent_running() {
     terminal.press(&["C-q"]);
     terminal.wait_for("Detached from `visited`; the agent keeps running.");
     terminal.wait_for("ended with 0");
+    let screen = terminal.screen();
+    assert!(!screen.contains("[detached"), "{screen}");
     assert_eq!(camp.show(&instance)["state"], "running");
     // Nobody is there any more: dialogs need the room that the visitor's terminal had not.
     let format = "#{window_width}x#{window_height} #{window-size}";

@@ -155,7 +155,7 @@ pub(in crate::engine) fn attached(
     command: &Command,
     is_there: impl Fn() -> Result<bool, Error>,
 ) -> Result<Attached, Error> {
-    let status = command.in_foreground()?;
+    let status = command.in_foreground_tidily()?;
     let detached = is_there()?;
     if detached && !status.success() {
         let title = record.title.clone();
