@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
 use super::args::{Cli, Command};
@@ -45,7 +45,7 @@ pub(crate) fn run_command() -> ExitCode {
     let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
     let mut cli = match parsed {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(error),
     };
     let output = Output::new(&cli.common);
     start_logging(&output);
@@ -220,7 +220,13 @@ fn leave_session() {
 }
 
 /// Help and version go to standard output and are no error; everything else is.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(mut error: clap::Error) -> ExitCode {
+    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
+        && matches!(word.as_str(), "ui" | "tui")
+    {
+        let tip = vec!["`biv` without a command opens the terminal UI".into()];
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
+    }
     let wants_json = std::env::args_os().any(|word| word == "--json");
     if error.use_stderr() && wants_json {
         let common = Common {

@@ -29,6 +29,14 @@ fn version_and_help_go_to_standard_output() {
 }
 
 #[test]
+fn the_ui_is_no_command_and_it_is_said_how_to_open_it() {
+    let camp = Camp::new();
+    let refused = camp.biv(["ui"]).run().fails(2).stderr;
+    let tip = "`biv` without a command opens the terminal UI";
+    assert!(refused.contains(tip), "{refused}");
+}
+
+#[test]
 fn every_command_has_a_manual_page() {
     let camp = Camp::new();
     let page = camp.biv(["man"]).run().ok().stdout;
