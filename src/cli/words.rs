@@ -93,8 +93,10 @@ fn paused(view: &InstanceView, now: Timestamp) -> String {
 }
 
 fn interrupted(view: &InstanceView, now: Timestamp) -> String {
-    let since = view.interrupted_at.unwrap_or(view.updated_at);
-    format!("⚡ interrupted {}", brief_duration(since.until(now)))
+    let since = |at: Timestamp| format!(" {}", brief_duration(at.until(now)));
+    // Not known before it is recorded.
+    let since = view.interrupted_at.map(since).unwrap_or_default();
+    format!("⚡ interrupted{since}")
 }
 
 /// How the branch stands to its base, as a sentence; empty where there is nothing to say.

@@ -23,7 +23,7 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
     let mut lines = vec![if interrupted {
         Line::from(vec![
             styled(
-                format!("⚡ interrupted {}", interrupted_for(state, view)),
+                interrupted_for(state, view),
                 theme.interrupted.add_modifier(Modifier::BOLD),
             ),
             styled(" (its tmux server went away)", theme.dim),
