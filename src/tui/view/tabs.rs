@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::paint::{ends, styled};
 use super::words::{queued, titled};
 use crate::engine::{InstanceView, PullRequestInfo};
-use crate::model::{printable_line, shown_usage};
+use crate::model::{printable_line, told_usage};
 use crate::tui::state::{State, Tab};
 use crate::tui::text::{columns, cut};
 
@@ -82,7 +82,7 @@ pub(super) fn tabs(state: &State, area: Rect, buffer: &mut Buffer) {
 fn about(view: &InstanceView) -> String {
     let branch = view.branch.as_deref().map(printable_line);
     let pull = view.pull_request.as_ref().map(PullRequestInfo::brief);
-    let used = view.usage.map(|usage| shown_usage(usage.total));
+    let used = view.usage.map(|usage| told_usage(usage.total));
     let parts = [
         Some(view.agent.clone()),
         pull,
