@@ -188,9 +188,10 @@ fn lines(everywhere: &Everywhere) -> String {
                     .map(|usage| shown_usage(usage.total))
                     .unwrap_or_default(),
                 words::ago(view.last_active_at, now),
-                match &view.asks {
-                    Some(asks) => format!("asks: {}", asks.text),
-                    None => view.last_line.clone().unwrap_or_default(),
+                match (&view.asks, view.open_matter()) {
+                    (Some(asks), _) => format!("asks: {}", asks.text),
+                    (None, Some(matter)) => printable_line(matter),
+                    (None, None) => view.last_line.clone().unwrap_or_default(),
                 },
             ]
         })

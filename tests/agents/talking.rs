@@ -89,6 +89,12 @@ pub(crate) fn keep_the_first_prompt(stage: &Stage, said: &[&str], answer: impl F
     assert_eq!(shown.json()["queue"]["waiting"], 1, "{}", shown.stdout);
     stage.wait(&instance, "blocked");
     assert!(stage.model.requests().is_empty(), "{}", stage.model.told());
+    let list = stage.camp.biv(["list"]).run().ok().stdout;
+    assert!(list.contains(said[0]), "{list}");
+    let told = stage.camp.biv(["answer", "meets"]).run().fails(4).stderr;
+    for part in said {
+        assert!(told.contains(part), "{part}: {told}");
+    }
     answer(&instance);
     stage.model.request_with("the prompt that waits");
     stage.wait(&instance, "idle");

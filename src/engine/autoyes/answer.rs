@@ -101,7 +101,7 @@ impl Core {
         let mut open = match OpenDialog::look(self.server_of(&record), &place.pane, provider)? {
             DialogLook::Open(open) => *open,
             DialogLook::NoPane => return Ok(AutoyesAnswer::none(Off, "its pane is gone")),
-            DialogLook::NoDialog => {
+            DialogLook::NoDialog { .. } => {
                 return Ok(AutoyesAnswer::none(NoDialog, "it shows no dialog"));
             }
         };

@@ -189,6 +189,12 @@ pub(crate) struct PullRequestInfo {
 }
 
 impl InstanceView {
+    /// What is open in place of the prompt, without what Enter would do there.
+    pub(crate) fn open_matter(&self) -> Option<&str> {
+        let says = self.says.as_deref()?;
+        Some(says.split_once("; ").map_or(says, |(matter, _)| matter))
+    }
+
     /// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
     pub(crate) fn standing_marks(&self) -> String {
         let mut parts = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::engine::base::{Core, Error, Unanswerable};
 use crate::engine::typing::dialog::{DialogLook, OpenDialog};
-use crate::model::{AgentPlace, InstanceRecord};
+use crate::model::{Activity, AgentPlace, InstanceRecord};
 
 impl Core {
     pub(super) fn dialog_in<'r>(
@@ -13,7 +13,15 @@ impl Core {
         let provider = self.provider_of(record)?;
         match OpenDialog::look(self.server_of(record), &place.pane, provider)? {
             DialogLook::Open(open) => Ok(*open),
-            DialogLook::NoPane | DialogLook::NoDialog => {
+            DialogLook::NoDialog {
+                activity: activity @ (Activity::Blocked | Activity::Menu),
+                says,
+            } => Err(Error::NeedsPerson {
+                title: record.title.clone(),
+                activity,
+                says,
+            }),
+            DialogLook::NoPane | DialogLook::NoDialog { .. } => {
                 Err(unanswerable(record, Unanswerable::NoDialog))
             }
         }

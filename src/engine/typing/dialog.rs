@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::Provider;
-use crate::detect::{Dialog, Screen};
+use crate::detect::{Dialog, Screen, Verdict};
 use crate::engine::base::{Error, now};
 use crate::engine::watch::archive::BANNER;
+use crate::model::Activity;
 use crate::policy::fingerprint;
 use crate::tmux::{DetailedScreenshot, Expected, Server, TmuxError};
 
@@ -29,7 +30,11 @@ pub(in crate::engine) struct OpenDialog<'p> {
 #[derive(Debug)]
 pub(in crate::engine) enum DialogLook<'p> {
     NoPane,
-    NoDialog,
+    /// What the agent does, and what is open that no choice of ours could answer.
+    NoDialog {
+        activity: Activity,
+        says: Option<String>,
+    },
     Open(Box<OpenDialog<'p>>),
 }
 
@@ -42,8 +47,21 @@ impl<'p> OpenDialog<'p> {
         let Some(look) = server.take_detailed_screenshot(pane)? else {
             return Ok(DialogLook::NoPane);
         };
-        let Some(dialog) = dialog_of(provider, &look) else {
-            return Ok(DialogLook::NoDialog);
+        let verdict = judged(provider, &look);
+        let dialog = match verdict {
+            Some(Verdict {
+                dialog: Some(dialog),
+                ..
+            }) => dialog,
+            Some(Verdict { activity, says, .. }) => {
+                return Ok(DialogLook::NoDialog { activity, says });
+            }
+            None => {
+                return Ok(DialogLook::NoDialog {
+                    activity: Activity::Unknown,
+                    says: None,
+                });
+            }
         };
         Ok(DialogLook::Open(Box::new(Self {
             id: fingerprint(&dialog),
@@ -139,11 +157,16 @@ pub(in crate::engine) fn was_typed_at(look: &DetailedScreenshot, idle: Duration)
 }
 
 fn dialog_of(provider: &Provider, look: &DetailedScreenshot) -> Option<Dialog> {
+    judged(provider, look)?.dialog
+}
+
+/// What an agent does, by its screen; None if that shows something else than the agent.
+fn judged(provider: &Provider, look: &DetailedScreenshot) -> Option<Verdict> {
     if look.dead || look.in_mode {
         return None;
     }
     let screen = Screen::new(&look.text)
         .with_cursor(look.cursor)
         .below(BANNER);
-    provider.judge(&screen, Some(&look.title)).dialog
+    Some(provider.judge(&screen, Some(&look.title)))
 }

@@ -2,7 +2,7 @@
 
 use super::driver::*;
 use crate::engine::{RunHistory, Speaker};
-use crate::model::{Activity, RunState, State as InstanceState};
+use crate::model::{Activity, QueueCounts, RunState, State as InstanceState};
 use crate::tui::message::Page;
 use crate::tui::theme::Theme;
 
@@ -37,6 +37,26 @@ fn camp_at(columns: u16, rows: u16) -> Driver {
 #[test]
 fn list_and_preview() {
     insta::assert_snapshot!(camp_at(110, 26).screen());
+}
+
+/// Its queue waits for that, so it is not what the row tells.
+#[test]
+fn a_blocked_one_says_what_is_open() {
+    let mut view = doing(
+        instance('z', "fix the login", InstanceState::Running),
+        Activity::Blocked,
+    );
+    view.says = Some("Codex asks whether to trust this folder; Enter would take it".to_owned());
+    view.queue = Some(QueueCounts {
+        waiting: 1,
+        ..QueueCounts::default()
+    });
+    let screen = Driver::with(160, 24, vec![view]).screen();
+    assert!(
+        screen.contains("Codex asks whether to trust this folder"),
+        "{screen}"
+    );
+    assert!(!screen.contains("Enter would take it"), "{screen}");
 }
 
 /// The first row says until when; where the title would have no room, the row below does.
