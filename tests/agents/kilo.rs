@@ -34,9 +34,10 @@ fn its_question_about_slow_snapshots_is_answered() {
     let with_snapshots = settings::opencode(&stage).to_string();
     stage.write_home(".config/kilo/kilo.json", &with_snapshots);
     let slow_git = stage.home("slow/git");
-    let script = "#!/bin/sh\ncase \"$*\" in *kilo/snapshot*) sleep 3 ;; esac\n\
+    let script = "#!/bin/sh\ncase \"$*\" in *kilo/snapshot*) [ ! -e \"$0.slow\" ] || sleep 3 ;; esac\n\
                   PATH=${PATH#*:}\nexec git \"$@\"\n";
     stage.write_home("slow/git", script);
+    stage.write_home("slow/git.slow", "");
     std::fs::set_permissions(&slow_git, PermissionsExt::from_mode(0o755)).unwrap();
     let path = stage.camp.environment().into_iter();
     let path = path.rev().find(|(name, _)| name == "PATH").unwrap().1;
@@ -53,6 +54,8 @@ fn its_question_about_slow_snapshots_is_answered() {
     let dialog = shown.run().ok().json();
     let asked = dialog["question"].as_str().unwrap();
     assert!(asked.contains("disable Snapshots"), "{dialog:#}");
+    // It would ask again in the same turn.
+    std::fs::remove_file(stage.home("slow/git.slow")).unwrap();
     let answered = stage.camp.biv(["answer", "--json", &instance.id, "1"]);
     let answered = answered.run().ok().json();
     assert_eq!(answered["label"], "Continue with snapshots", "{answered:#}");
