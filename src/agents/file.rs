@@ -172,6 +172,10 @@ pub(crate) struct Keys {
     pub interrupt: Vec<Key>,
     /// What the agent shows when it has taken one key of several and waits for the next.
     pub interrupt_sign: Option<Pattern>,
+    /// What the agent shows when it asks why a request was refused …
+    pub reason_sign: Option<Pattern>,
+    /// … and the keys that give no reason.
+    pub no_reason: Vec<Key>,
     /// Brings prompts that wait inside the agent back into its input box, so that an interrupt does not begin
     /// the next of them.
     pub unqueue: Vec<Key>,

@@ -129,6 +129,18 @@ impl Provider {
         })
     }
 
+    /// The keys that give no reason for a refusal; none where the agent does not ask for it.
+    pub(crate) fn no_reason_keys(&self) -> &[Key] {
+        &self.file.keys.no_reason
+    }
+
+    /// The row in which the agent asks why a request was refused.
+    pub(crate) fn asks_why(&self, screen: &Screen) -> Option<usize> {
+        let sign = self.file.keys.reason_sign.as_ref()?;
+        let rows = screen.rows();
+        rows.iter().rposition(|row| sign.is_match(row.text()))
+    }
+
     /// The keys that bring prompts which wait inside the agent back into its input box.
     pub(crate) fn unqueue_keys(&self) -> &[Key] {
         &self.file.keys.unqueue

@@ -23,6 +23,7 @@ mod moving;
 mod opencode;
 mod pastes;
 mod qwen;
+mod refusing;
 mod rows;
 mod sealed;
 mod settings;

@@ -192,6 +192,12 @@ impl Stage {
         self.until(instance, activity, |shown| shown["activity"] == activity);
     }
 
+    /// Waits until its dialog was read.
+    #[track_caller]
+    pub(crate) fn wait_asked(&self, instance: &Instance) {
+        self.until(instance, "asking", |shown| !shown["asks"].is_null());
+    }
+
     #[track_caller]
     pub(crate) fn wait_state(&self, instance: &Instance, state: &str) {
         self.until(instance, state, |shown| shown["state"] == state);

@@ -54,7 +54,7 @@ const OWN: [(&str, &[&str]); 5] = [
     ("what_was_typed_outlives_a_pause", &["draft over a pause"]),
 ];
 
-const COLUMNS: [&str; 12] = [
+const COLUMNS: [&str; 13] = [
     "turn",
     "pause idle",
     "pause busy",
@@ -64,6 +64,7 @@ const COLUMNS: [&str; 12] = [
     "lost conversation",
     "trust question",
     "dialog answered",
+    "dialog refused",
     "log",
     "large prompt",
     "draft over a pause",
@@ -90,6 +91,10 @@ fn covered(agent: &str) -> Vec<&'static str> {
     // Claude Code and Codex work a whole day unattended, in a file of its own.
     if autoyes.contains(&format!("works_unattended(\"{agent}\")")) {
         columns.push("dialog answered");
+    }
+    let refusing = std::fs::read_to_string(tests.join("refusing.rs")).unwrap();
+    if refusing.contains(&format!("takes_a_no(\"{agent}\")")) {
+        columns.push("dialog refused");
     }
     columns
 }

@@ -27,6 +27,9 @@ impl ProviderFile {
         for (at, escape) in self.input.escapes.iter().enumerate() {
             escape.when.check(&format!("input.escapes[{at}].when"))?;
         }
+        if let Some(pattern) = &self.keys.reason_sign {
+            pattern.check("keys.reason_sign")?;
+        }
         if let Some(pattern) = &self.keys.interrupt_sign {
             pattern.check("keys.interrupt_sign")?;
         }

@@ -24,7 +24,9 @@ pub(super) fn read(spec: &DialogSpec, rows: &[Framed<'_>]) -> Option<Choices> {
         .enumerate()
         .map(|(at, (label, kind, _))| Choice {
             // The keys depend on where the highlight is.
-            keys: selected.map(|from| way(from, at)).unwrap_or_default(),
+            keys: spec
+                .own_keys(&label)
+                .unwrap_or_else(|| selected.map(|from| way(from, at)).unwrap_or_default()),
             label,
             kind,
         })

@@ -139,7 +139,7 @@ fn named(spec: &DialogSpec, number: usize, label: &str) -> Choice {
         },
     };
     Choice {
-        keys: key.into_iter().collect(),
+        keys: spec.own_keys(&label).unwrap_or(key.into_iter().collect()),
         kind: spec.kind(&label),
         label,
     }

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::super::key::Key;
 use super::super::pattern::{Fault, Pattern};
 use super::ChoiceKind;
 
@@ -136,14 +137,26 @@ pub(crate) enum ToolSubject {
 pub(crate) struct Label {
     pub text: Pattern,
     pub kind: ChoiceKind,
+    /// What takes this choice where its number or its button does not.
+    #[serde(default)]
+    pub keys: Vec<Key>,
 }
 
 impl DialogSpec {
     pub(super) fn kind(&self, label: &str) -> ChoiceKind {
-        self.labels
-            .iter()
-            .find(|known| known.text.is_match(label))
+        self.label(label)
             .map_or(ChoiceKind::Other, |known| known.kind)
+    }
+
+    /// The keys that a label names itself.
+    pub(super) fn own_keys(&self, label: &str) -> Option<Vec<Key>> {
+        let known = self.label(label)?;
+        (!known.keys.is_empty()).then(|| known.keys.clone())
+    }
+
+    /// What is known of the choice with this label.
+    fn label(&self, label: &str) -> Option<&Label> {
+        self.labels.iter().find(|known| known.text.is_match(label))
     }
 
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::Provider;
+use crate::detect::ChoiceKind;
 use crate::engine::autoyes::disguise::{Recorded, is_in_rows};
 use crate::engine::autoyes::entries::{About, entry, outcome, past, was_left_to_a_person};
 use crate::engine::autoyes::policy::{DialogSite, off, rule_on, seal_of};
@@ -245,7 +246,11 @@ impl Core {
             keys.clear();
             return Ok(AutoyesAnswer::of(AutoyesOutcome::Stale, &ruling, &keys));
         }
-        let gone = case.open.is_gone_in_time()?;
+        let given = match ruling.decision {
+            Decision::Reject => ChoiceKind::No,
+            Decision::Accept | Decision::Manual => ChoiceKind::YesOnce,
+        };
+        let gone = case.open.is_gone_in_time(given)?;
         let became = if gone { outcome::GONE } else { outcome::STAYS };
         note(&ruling, &keys, became)?;
         let (kind, outcome) = match ruling.decision {

@@ -154,7 +154,7 @@ impl Core {
         }
         let shown = number + open.dialog.numbered_from;
         tracing::info!(title = %record.title, dialog = open.id, choice = shown, "answered by the user");
-        let gone = open.is_gone_in_time()?;
+        let gone = open.is_gone_in_time(choice.kind)?;
         drop(typing);
         let label = choice.label.clone();
         let mut answered = Answered {

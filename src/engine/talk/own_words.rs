@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::detect::ChoiceKind;
 use crate::engine::base::{Core, Error, Unanswerable};
 use crate::engine::talk::asking::unanswerable;
 use crate::engine::typing::dialog::OpenDialog;
@@ -84,7 +85,7 @@ impl Core {
             return Err(left());
         }
         tracing::info!(title = %record.title, dialog = open.id, "answered in the user's own words");
-        let gone = written.is_gone_in_time()?;
+        let gone = written.is_gone_in_time(ChoiceKind::Other)?;
         Ok(WrittenAnswer { keys, gone })
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::Provider;
-use crate::detect::{Dialog, Screen, Verdict};
+use crate::detect::{ChoiceKind, Dialog, Screen, Verdict};
 use crate::engine::base::{Error, now};
 use crate::engine::watch::archive::BANNER;
 use crate::model::Activity;
@@ -12,6 +12,8 @@ use crate::tmux::{DetailedScreenshot, Expected, Server, TmuxError};
 
 /// How long an answered dialog may take to disappear.
 const GOING: Duration = Duration::from_secs(2);
+/// How long an agent may take to ask for the reason of a refusal.
+const ASKS: Duration = Duration::from_millis(500);
 const PROBE: Duration = Duration::from_millis(10);
 
 /// A dialog, with the screen that it was read from.
@@ -135,16 +137,57 @@ impl<'p> OpenDialog<'p> {
         rows.map(|row| row.text().to_owned()).collect()
     }
 
-    /// Waits a moment for an answered dialog to disappear.
-    pub(in crate::engine) fn is_gone_in_time(&self) -> Result<bool, Error> {
+    /// Waits a moment for an answered dialog to disappear. An agent that asks why it was refused is told no
+    /// reason: it would wait for one.
+    pub(in crate::engine) fn is_gone_in_time(&self, answer: ChoiceKind) -> Result<bool, Error> {
         let pressed_at = Instant::now();
         while pressed_at.elapsed() < GOING {
             if self.look_again()?.is_none() {
-                return Ok(true);
+                return match answer {
+                    ChoiceKind::No => self.give_no_reason(),
+                    ChoiceKind::YesOnce | ChoiceKind::YesAlways | ChoiceKind::Other => Ok(true),
+                };
             }
             std::thread::sleep(PROBE);
         }
         Ok(false)
+    }
+
+    /// Leaves the field for a reason, if one comes up; false if it stays.
+    fn give_no_reason(&self) -> Result<bool, Error> {
+        let keys = self.provider.no_reason_keys().iter();
+        let keys: Vec<String> = keys.map(|key| key.name()).collect();
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let refused_at = Instant::now();
+        let mut pressed = false;
+        while !keys.is_empty() && refused_at.elapsed() < GOING {
+            let Some(look) = self.server.take_detailed_screenshot(self.pane)? else {
+                return Ok(true);
+            };
+            let screen = Screen::new(&look.text);
+            match self.provider.asks_why(&screen) {
+                // Only there: above it, a key would answer the dialog again.
+                Some(row) if !pressed => {
+                    let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
+                    pressed = self.server.press_if(
+                        self.pane,
+                        &Expected {
+                            pid: look.pid,
+                            attached: look.attached,
+                            from: row,
+                            rows: &rows,
+                            cursor: None,
+                        },
+                        &keys,
+                    )?;
+                }
+                Some(_) => {}
+                None if pressed || refused_at.elapsed() > ASKS => return Ok(true),
+                None => {}
+            }
+            std::thread::sleep(PROBE);
+        }
+        Ok(keys.is_empty())
     }
 }
 
