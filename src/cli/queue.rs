@@ -11,7 +11,7 @@ use super::daemon::ensure;
 use super::instance::Group;
 use super::output::Output;
 use super::prompt;
-use super::report::Report;
+use super::report::{Report, word};
 use super::words::{DIM, RESET, shown_queue};
 use crate::engine::{Engine, Error, QueueView, Silent, Verb};
 use crate::model::{InstanceId, QueueState, printable_line};
@@ -176,6 +176,10 @@ fn describe(view: &QueueView) -> String {
         if let Some(error) = &entry.error {
             writeln!(text, "         {DIM}{}{RESET}", printable_line(error)).ok();
         }
+    }
+    if let Some(reason) = &view.held_by {
+        let (reason, title) = (printable_line(reason), word(&view.title));
+        writeln!(text, "It waits: {reason}. `biv attach {title}` shows it.").ok();
     }
     if let Some(reason) = &view.stopped {
         writeln!(

@@ -74,12 +74,16 @@ fn a_draft_holds_the_queue_and_a_sender() {
         assert_eq!(queue_json(&camp, &instance)["counts"]["waiting"], 1);
         instance.wait_screen(&camp, "half a");
     }
+    let shown = camp.biv(["queue", &instance.id]).run().ok().stdout;
+    let why = "It waits: there is a text in its input box";
+    assert!(shown.contains(why), "{shown}");
     for keys in [&["-l", " sentence"][..], &["Enter"]] {
         let pressed = camp.tmux(&[&["send-keys", "-t", &target], keys].concat());
         assert!(pressed.status.success(), "{pressed:?}");
     }
     wait_done(&camp, &instance, 1);
     assert_eq!(instance.prompts(&camp), ["half a sentence", "queued"]);
+    assert!(queue_json(&camp, &instance)["held_by"].is_null());
 }
 
 #[test]

@@ -9,7 +9,7 @@ use crate::engine::base::resolve::require_here;
 use crate::engine::base::view::CampView;
 use crate::engine::base::{Core, Error, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
-use crate::engine::typing::delivery::{Wording, require_empty_box};
+use crate::engine::typing::delivery::{Wording, holds_a_draft, require_empty_box};
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
@@ -31,6 +31,9 @@ pub(crate) struct QueueView {
     pub counts: QueueCounts,
     /// Why the queue has stopped, if something went wrong.
     pub stopped: Option<String>,
+    /// What only the user can settle, before which nothing is sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_by: Option<String>,
     /// Nothing is fed while all are to rest; None where that cannot be read.
     pub camp: Option<CampView>,
     pub entries: Vec<QueueEntry>,
@@ -51,7 +54,24 @@ pub(crate) enum FeedResult {
 impl Core {
     pub(crate) fn queue(&self, given: &str) -> Result<QueueView, Error> {
         let found = self.find(given, Scope::Living)?;
-        self.queue_view(&found.dir, &found.record)
+        let mut view = self.queue_view(&found.dir, &found.record)?;
+        if view.counts.waiting > 0 && view.stopped.is_none() {
+            view.held_by = self.what_holds_the_queue(&found.dir, &found.record);
+        }
+        Ok(view)
+    }
+
+    /// None also where that cannot be seen.
+    fn what_holds_the_queue(&self, dir: &InstanceDir, record: &InstanceRecord) -> Option<String> {
+        let place = record.place.as_ref();
+        let place = place.filter(|_| record.state == RestingState::Running)?;
+        let server = self.server_of(record);
+        let agent = self.watched(&server, dir, record, place).ok()?;
+        if let Some(says) = agent.says().ok()? {
+            return Some(says);
+        }
+        let typed = holds_a_draft(&agent, &|| self.last_prompt(dir, record)).ok()?;
+        typed.then(|| "there is a text in its input box".to_owned())
     }
 
     /// Puts prompts at the end of an instance's queue.
@@ -266,6 +286,7 @@ impl Core {
             title: record.title.clone(),
             counts: queue.counts(),
             stopped: queue.stopped,
+            held_by: None,
             entries: queue.entries,
         })
     }

@@ -183,6 +183,7 @@ fn a_queue_is_seen_reordered_and_dropped() {
         title: Title::new("fix the login").unwrap(),
         counts: queue.counts(),
         stopped: None,
+        held_by: None,
         camp: None,
         entries: queue.entries.clone(),
     };
