@@ -51,12 +51,15 @@ fn a_blocked_one_says_what_is_open() {
         waiting: 1,
         ..QueueCounts::default()
     });
-    let screen = Driver::with(160, 24, vec![view]).screen();
-    assert!(
-        screen.contains("Codex asks whether to trust this folder"),
-        "{screen}"
-    );
+    let mut driver = Driver::with(160, 24, vec![view]);
+    let screen = driver.screen();
+    let matter = "Codex asks whether to trust this folder";
+    assert!(screen.contains(matter), "{screen}");
     assert!(!screen.contains("Enter would take it"), "{screen}");
+    driver.press("a");
+    let screen = driver.screen();
+    let told = format!("{matter}: attach to answer.");
+    assert!(screen.contains(&told), "{screen}");
 }
 
 /// The first row says until when; where the title would have no room, the row below does.

@@ -11,7 +11,7 @@ use super::questions::{
 };
 use super::{reviewing, upkeep};
 use crate::engine::DialogAnswer;
-use crate::model::{InstanceId, PauseReason, State as InstanceState};
+use crate::model::{InstanceId, PauseReason, State as InstanceState, printable_line};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::message::{Task, UiRequest, Wait};
@@ -296,7 +296,10 @@ pub(super) fn answer(state: &mut State, requests: &mut Vec<UiRequest>, answer: D
     };
     let (id, title) = (view.id.clone(), view.title.clone());
     let Some(asks) = &view.asks else {
-        let words = if kind(state.shown(view)) == StatusKind::NeedsYou {
+        let words = if let Some(matter) = view.open_matter() {
+            // No choice of ours could answer that.
+            format!("{}: attach to answer.", printable_line(matter))
+        } else if kind(state.shown(view)) == StatusKind::NeedsYou {
             // The list is read again, with the dialog in it.
             requests.push(UiRequest::List);
             format!("What `{title}` asks is being read; try again.")
