@@ -12,8 +12,10 @@ use crate::tmux::{DetailedScreenshot, Expected, Server, TmuxError};
 
 /// How long an answered dialog may take to disappear.
 const GOING: Duration = Duration::from_secs(2);
-/// How long an agent may take to ask for the reason of a refusal.
-const ASKS: Duration = Duration::from_millis(500);
+/// How long an agent may take to ask for the reason of a refusal, and then to read keys.
+const ASKS: Duration = Duration::from_millis(700);
+/// How long it may take to leave that again.
+const LEAVING: Duration = Duration::from_secs(10);
 const PROBE: Duration = Duration::from_millis(10);
 
 /// A dialog, with the screen that it was read from.
@@ -153,37 +155,37 @@ impl<'p> OpenDialog<'p> {
         Ok(false)
     }
 
-    /// Leaves the field for a reason, if one comes up; false if it stays.
+    /// Leaves the field for a reason, if one comes up; false if it stays. A key that comes right after the field
+    /// was drawn is lost, and is never pressed twice: the second one could answer the next dialog.
     fn give_no_reason(&self) -> Result<bool, Error> {
         let keys = self.provider.no_reason_keys().iter();
         let keys: Vec<String> = keys.map(|key| key.name()).collect();
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         let refused_at = Instant::now();
+        let mut drawn: Option<Instant> = None;
         let mut pressed = false;
-        while !keys.is_empty() && refused_at.elapsed() < GOING {
+        while !keys.is_empty() && refused_at.elapsed() < LEAVING {
             let Some(look) = self.server.take_detailed_screenshot(self.pane)? else {
                 return Ok(true);
             };
             let screen = Screen::new(&look.text);
             match self.provider.asks_why(&screen) {
-                // Only there: above it, a key would answer the dialog again.
-                Some(row) if !pressed => {
-                    let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
-                    pressed = self.server.press_if(
-                        self.pane,
-                        &Expected {
+                Some(from) if !pressed => {
+                    if drawn.get_or_insert_with(Instant::now).elapsed() > ASKS {
+                        let rows: Vec<&str> = screen.rows().iter().map(|row| row.text()).collect();
+                        let expected = Expected {
                             pid: look.pid,
                             attached: look.attached,
-                            from: row,
+                            from,
                             rows: &rows,
                             cursor: None,
-                        },
-                        &keys,
-                    )?;
+                        };
+                        pressed = self.server.press_if(self.pane, &expected, &keys)?;
+                    }
                 }
                 Some(_) => {}
                 None if pressed || refused_at.elapsed() > ASKS => return Ok(true),
-                None => {}
+                None => drawn = None,
             }
             std::thread::sleep(PROBE);
         }
