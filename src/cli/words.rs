@@ -33,7 +33,7 @@ pub(super) fn shown_state(view: &InstanceView, now: Timestamp) -> String {
         (State::Paused, _) => (DIM, paused(view, now)),
         (State::Pausing, _) => (CYAN, "PAUSING…".to_owned()),
         (State::Resuming, _) => (CYAN, "RESUMING…".to_owned()),
-        (State::Interrupted, _) => (YELLOW, interrupted(view, now)),
+        (State::Interrupted, _) => (YELLOW, view.interruption(now)),
         (State::Away, _) => (DIM, away(view)),
         (State::Failed, _) => (
             RED,
@@ -90,13 +90,6 @@ fn paused(view: &InstanceView, now: Timestamp) -> String {
         .as_ref()
         .map_or(view.updated_at, |pause| pause.at);
     format!("⏸ PAUSED {} ({reason})", brief_duration(since.until(now)))
-}
-
-fn interrupted(view: &InstanceView, now: Timestamp) -> String {
-    let since = |at: Timestamp| format!(" {}", brief_duration(at.until(now)));
-    // Not known before it is recorded.
-    let since = view.interrupted_at.map(since).unwrap_or_default();
-    format!("⚡ interrupted{since}")
 }
 
 /// How the branch stands to its base, as a sentence; empty where there is nothing to say.

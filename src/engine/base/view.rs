@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::brief_duration;
 use crate::engine::base::usage::UsageView;
 use crate::model::{
     Activity, DiffStat, Holder, InstanceId, InstanceRecord, PauseReason, PullRequestRecord,
@@ -189,6 +190,13 @@ pub(crate) struct PullRequestInfo {
 }
 
 impl InstanceView {
+    /// That it was interrupted, and for how long where that is recorded already.
+    pub(crate) fn interruption(&self, now: Timestamp) -> String {
+        let since = |at: Timestamp| format!(" {}", brief_duration(at.until(now)));
+        let since = self.interrupted_at.map(since).unwrap_or_default();
+        format!("⚡ interrupted{since}")
+    }
+
     /// What is open in place of the prompt, without what Enter would do there.
     pub(crate) fn open_matter(&self) -> Option<&str> {
         let says = self.says.as_deref()?;

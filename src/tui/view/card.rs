@@ -5,7 +5,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use super::paint::styled;
-use super::words::{interrupted_for, paused_for, reason};
+use super::words::{paused_for, reason};
 use crate::engine::{InstanceView, WorkKept};
 use crate::model::{State as InstanceState, printable_line};
 use crate::tui::keys::Action;
@@ -23,7 +23,7 @@ pub(super) fn card(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'
     let mut lines = vec![if interrupted {
         Line::from(vec![
             styled(
-                interrupted_for(state, view),
+                view.interruption(state.now),
                 theme.interrupted.add_modifier(Modifier::BOLD),
             ),
             styled(" (its tmux server went away)", theme.dim),

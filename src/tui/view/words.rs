@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
-use crate::model::{Activity, QueueCounts, State as InstanceState, Timestamp};
+use crate::model::{Activity, QueueCounts, State as InstanceState};
 use crate::tui::state::{State, StatusKind, kind};
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -59,7 +59,7 @@ pub(super) fn shown_state(state: &State, view: &InstanceView) -> (StatusKind, St
             None => "ready".to_owned(),
         },
         (InstanceState::Paused, _) => format!("⏸ PAUSED {}", paused_for(state, view)),
-        (InstanceState::Interrupted, _) => interrupted_for(state, view),
+        (InstanceState::Interrupted, _) => view.interruption(state.now),
         (InstanceState::Away, _) => match view.away.as_ref().and_then(|away| away.host.as_ref()) {
             Some(host) => crate::model::printable_line(host),
             None => "away".to_owned(),
@@ -85,13 +85,6 @@ pub(super) fn paused_for(state: &State, view: &InstanceView) -> String {
         .as_ref()
         .map_or(view.updated_at, |pause| pause.at);
     brief_duration(since.until(state.now))
-}
-
-/// That it was interrupted, and for how long where that is recorded already.
-pub(super) fn interrupted_for(state: &State, view: &InstanceView) -> String {
-    let since = |at: Timestamp| format!(" {}", brief_duration(at.until(state.now)));
-    let since = view.interrupted_at.map(since).unwrap_or_default();
-    format!("⚡ interrupted{since}")
 }
 
 pub(super) fn reason(view: &InstanceView) -> &'static str {
