@@ -10,7 +10,7 @@ fn takes_a_no(agent: &'static str) {
     stage.wait(&instance, "idle");
     stage.send(&instance, "model:run touch refused");
     // A hook tells of it before it is drawn.
-    stage.wait_asked(&instance);
+    stage.wait_dialog(&instance);
     let answer = stage.camp.biv(["answer", "--json", &instance.id, "no"]);
     let answered = answer.run().ok().json();
     assert_eq!(
@@ -31,7 +31,7 @@ fn takes_a_no(agent: &'static str) {
         asked.prompt()
     );
     stage.wait(&instance, "idle");
-    // Qwen outlives its terminal for a while.
+    // Qwen does not end at once with its terminal.
     stage.pause(&instance, &[]);
     assert!(!instance.worktree.join("refused").exists());
 }

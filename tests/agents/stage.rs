@@ -194,7 +194,7 @@ impl Stage {
 
     /// Waits until its dialog was read.
     #[track_caller]
-    pub(crate) fn wait_asked(&self, instance: &Instance) {
+    pub(crate) fn wait_dialog(&self, instance: &Instance) {
         self.until(instance, "asking", |shown| !shown["asks"].is_null());
     }
 
@@ -246,13 +246,13 @@ impl Stage {
     #[track_caller]
     pub(crate) fn turn(&self, instance: &Instance, prompt: &str) {
         self.send(instance, prompt);
-        self.asked(instance, prompt);
+        self.wait_request(instance, prompt);
         self.wait(instance, "idle");
     }
 
     /// Waits until the model was asked this by the instance.
     #[track_caller]
-    fn asked(&self, instance: &Instance, prompt: &str) {
+    fn wait_request(&self, instance: &Instance, prompt: &str) {
         let what = || {
             let asked = self.model.told();
             let screen = self.screen(instance);
