@@ -4,6 +4,8 @@
 //! Of the agents that it answers on their screens. Claude Code and Codex ask by their hooks, where a
 //! command comes as it is.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use crate::stage::{BETWEEN_LOOKS, PATIENCE, Stage};
@@ -30,11 +32,22 @@ fn disguises() -> Vec<String> {
     ]
 }
 
-/// What autoyes has decided so far about this instance.
-fn decisions(stage: &Stage, instance: &Instance) -> Vec<Value> {
+/// What autoyes has written so far about this instance. A dialog can have several entries: the end of a
+/// rejected one is written when it is gone, which may be in the next turn.
+fn entries(stage: &Stage, instance: &Instance) -> Vec<Value> {
     let audit = stage.camp.biv(["audit", "--json", &instance.id]).run().ok();
     let entries = &audit.json()["entries"];
     entries.as_array().cloned().unwrap_or_default()
+}
+
+fn dialogs(entries: &[Value]) -> HashSet<String> {
+    let ids = entries.iter().map(|entry| entry["dialog"].to_string());
+    ids.collect()
+}
+
+fn accepted(entries: &[Value]) -> usize {
+    let accepts = entries.iter().filter(|entry| entry["decision"] == "accept");
+    accepts.count()
 }
 
 fn sees_through(agent: &'static str, no: &[&str]) {
@@ -47,9 +60,9 @@ fn sees_through(agent: &'static str, no: &[&str]) {
     stage.send(&instance, "model:run touch allowed");
     let allowed = instance.worktree.join("allowed");
     let told = || {
-        let decided = decisions(&stage, &instance);
+        let written = entries(&stage, &instance);
         format!(
-            "the honest command runs: {decided:#?}\n{}",
+            "the honest command runs: {written:#?}\n{}",
             stage.screen(&instance)
         )
     };
@@ -57,25 +70,27 @@ fn sees_through(agent: &'static str, no: &[&str]) {
         allowed.exists().then_some(())
     });
     stage.wait(&instance, "idle");
+    let honest = accepted(&entries(&stage, &instance));
 
     for command in disguises() {
-        let before = decisions(&stage, &instance).len();
+        let before = dialogs(&entries(&stage, &instance));
         let requests = stage.model.requests().len();
         stage.send(&instance, &format!("model:runs {}", json!(command)));
         let told = || format!("{command:?} is decided on\n{}", stage.screen(&instance));
-        until_within(PATIENCE, BETWEEN_LOOKS, told, || {
+        let decided = until_within(PATIENCE, BETWEEN_LOOKS, told, || {
+            let mut written = entries(&stage, &instance);
+            written.retain(|entry| !before.contains(&entry["dialog"].to_string()));
             // Some agents refuse such a command by themselves, and tell the model.
             let refused = stage.model.requests().len() > requests + 1;
-            (refused || decisions(&stage, &instance).len() > before).then_some(())
+            (refused || !written.is_empty()).then_some(written)
         });
-        let decided = decisions(&stage, &instance).split_off(before);
-        let accepted = decided.iter().any(|entry| entry["decision"] == "accept");
-        assert!(!accepted, "{command:?}: {decided:#?}");
         if decided.iter().any(|entry| entry["outcome"] == "left") {
             stage.press(&instance, no);
         }
         stage.wait(&instance, "idle");
     }
+    let written = entries(&stage, &instance);
+    assert_eq!(accepted(&written), honest, "{written:#?}");
     assert!(precious.exists());
     let still = stage.camp.show(&instance);
     assert_eq!(still["autoyes"], true, "{still:#}");
