@@ -170,8 +170,21 @@ impl FeedContext {
         let mut due = Some(last);
         let mut idle = FIRST_LOOK;
         loop {
+            if self.is_resting() {
+                // The end of the rest comes as a request.
+                if list_requests.recv().is_err() {
+                    return;
+                }
+                if !self.is_resting() {
+                    // A turn may have ended meanwhile, and nobody has read what was said.
+                    self.import_all_words();
+                    known = None;
+                    due = Some(Instant::now());
+                }
+                continue;
+            }
             let next = due.unwrap_or(last + idle).min(last + idle);
-            if Instant::now() >= next && !self.is_resting() {
+            if Instant::now() >= next {
                 let started = Instant::now();
                 let changed = self.list_once(&mut known);
                 idle = if changed {
@@ -244,6 +257,15 @@ impl FeedContext {
                     .send(Message::Listed(Box::new(Err(Report::from(error)))));
                 false
             }
+        }
+    }
+
+    /// Reads what all agents have said since their conversations were read last.
+    fn import_all_words(&self) {
+        let listing = self.engine.list_briefly();
+        let views = listing.iter().flat_map(|listing| &listing.instances);
+        for view in views.filter(|view| view.activity == Some(Activity::Idle)) {
+            self.engine.import_last_words(&view.id);
         }
     }
 

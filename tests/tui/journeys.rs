@@ -144,6 +144,29 @@ fn what_an_agent_changes_and_says_is_in_its_tabs() {
 }
 
 #[test]
+fn a_turn_during_a_visit_is_in_the_row_afterwards() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "visited", &[]);
+    instance.wait_idle(&camp);
+    let terminal = ui(&camp, &repository);
+    // So that only the row can show what the agent has said.
+    terminal.press(&["Tab"]);
+    terminal.wait_for("Nothing was changed against main.");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("ctrl-q detach");
+    terminal.write("hi");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("I hear you: “hi”");
+    instance.wait_idle(&camp);
+    terminal.press(&["C-q"]);
+    terminal.wait_for("Nothing was changed against main.");
+    terminal.wait_for("I hear you: “hi”");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
 fn many_are_marked_and_paused_together() {
     let camp = Camp::new();
     let repository = camp.repository("app");

@@ -1,4 +1,4 @@
-//! An agent's own git is never disturbed by a UI.
+//! Neither an agent nor the machine is disturbed by a UI.
 
 use super::journeys::ui;
 use crate::support::Camp;
@@ -29,6 +29,47 @@ fn no_commit_of_an_agent_fails_while_the_ui_is_open() {
         .repository_at(&instance.worktree)
         .git(&["rev-list", "--count", "main..HEAD"]);
     assert_eq!(count.trim(), "200");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+/// How often the threads of a process have gone to sleep so far.
+#[cfg(target_os = "linux")]
+fn sleeps(pid: i32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    tasks
+        .filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("status")).ok())
+        .filter_map(|status| {
+            let line = status
+                .lines()
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            line?.trim().parse::<u64>().ok()
+        })
+        .sum()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_ui_sleeps_while_the_user_is_attached() {
+    use std::time::Duration;
+    const VISIT: Duration = Duration::from_secs(4);
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "visited", &[]);
+    instance.wait_idle(&camp);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("1 ready");
+    let pid = terminal.program();
+    terminal.press(&["Enter"]);
+    terminal.wait_for("ctrl-q detach");
+    let before = sleeps(pid);
+    std::thread::sleep(VISIT);
+    let often = sleeps(pid) - before;
+    println!("{often} times in {VISIT:?}");
+    // It looks for a daemon once a second and for little else.
+    assert!(often < 400, "it woke up {often} times in {VISIT:?}");
+    terminal.press(&["C-q"]);
+    terminal.wait_for("bivouac");
     terminal.press(&["q"]);
     terminal.wait_for("ended with 0");
 }
