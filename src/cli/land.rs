@@ -156,13 +156,19 @@ fn sentence(landed: &Landed) -> String {
     } else {
         "Landed"
     };
+    let ended = match (landed.kept, landed.dry_run, landed.branch_deleted) {
+        (true, ..) => "",
+        (_, true, _) => " The instance would be ended.",
+        (.., true) => " The instance is ended, and its branch deleted.",
+        (.., false) => " The instance is ended; its branch stays.",
+    };
     let undo = if landed.dry_run || landed.before == landed.commit {
         String::new()
     } else {
         format!(" Take it back with: biv undo-land {}", instance.id)
     };
     format!(
-        "{verb} `{}` on `{target}` {by}: {}, {}, now at {}.{undo}",
+        "{verb} `{}` on `{target}` {by}: {}, {}, now at {}.{ended}{undo}",
         instance.title,
         count(landed.commits, "commit"),
         count(landed.files as u64, "file"),

@@ -97,7 +97,8 @@ fn a_kept_instance_goes_on_and_can_land_again() {
     let camp = Camp::new();
     let repository = camp.repository("app");
     let instance = with_commit(&camp, &repository, "feature", "one.txt");
-    drop(camp.biv(["land", "--keep", "feature"]).run().ok());
+    let kept = camp.biv(["land", "--keep", "feature"]).run().ok();
+    assert!(!kept.stderr.contains("is ended"), "{}", kept.stderr);
     assert_eq!(camp.show(&instance)["state"], "running");
     assert_eq!(instance.processes().len(), 1);
     commit(&repository, &instance, "two.txt", "2\n");
@@ -105,7 +106,9 @@ fn a_kept_instance_goes_on_and_can_land_again() {
     assert!(repository.path.join("two.txt").exists());
     // Nothing is left to land; to end it is still possible.
     drop(camp.biv(["land", "--keep", "feature"]).run().fails(4));
-    drop(camp.biv(["land", "feature"]).run().ok());
+    let ended = camp.biv(["land", "feature"]).run().ok();
+    let told = "The instance is ended, and its branch deleted.";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
     assert_eq!(camp.show(&instance)["state"], "killed");
 }
 
