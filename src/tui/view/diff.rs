@@ -114,16 +114,7 @@ fn totals(state: &State, page: &DiffPage, area: Rect) -> Line<'static> {
     }
     let key = |action| state.keymap.hint(action).unwrap_or_default();
     let hints: &[(String, &str)] = &if state.review.is_some() {
-        let mut hints = vec![
-            ("enter".to_owned(), "comment"),
-            ("x".to_owned(), "drop"),
-            ("s".to_owned(), "send them"),
-            ("esc".to_owned(), "back"),
-        ];
-        if page.comments.is_empty() {
-            hints.drain(1..3);
-        }
-        hints
+        review_keys(page)
     } else {
         vec![
             (key(Action::Review), "comment"),
@@ -148,6 +139,18 @@ fn totals(state: &State, page: &DiffPage, area: Rect) -> Line<'static> {
         spans.push(styled(format!(" {what}  "), theme.dim));
     }
     Line::from(spans)
+}
+
+/// The keys while a line is chosen for a comment.
+pub(super) fn review_keys(page: &DiffPage) -> Vec<(String, &'static str)> {
+    let mut keys = vec![("enter", "comment")];
+    if !page.comments.is_empty() {
+        keys.extend([("x", "drop"), ("s", "send them")]);
+    }
+    keys.push(("esc", "back"));
+    keys.into_iter()
+        .map(|(key, what)| (key.to_owned(), what))
+        .collect()
 }
 
 fn file_line(

@@ -5,6 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
+use super::diff::review_keys;
 use super::paint::{ends, hints, line_width, styled};
 use super::words::{icon, spinner, style};
 use crate::model::{Activity, State as InstanceState, Usage, printable_line, told_usage};
@@ -199,8 +200,19 @@ fn counts(state: &State, named: bool) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The keys for the selected instance, the general ones last.
+/// The keys that mean something now, the general ones last.
 fn pairs(state: &State) -> Vec<(String, &'static str)> {
+    match &state.page.diff {
+        Some((_, page)) if state.review.is_some() => {
+            let mut keys = vec![("↑↓".to_owned(), "line")];
+            keys.extend(review_keys(page));
+            keys
+        }
+        _ => instance_keys(state),
+    }
+}
+
+fn instance_keys(state: &State) -> Vec<(String, &'static str)> {
     let mut wanted: Vec<(Action, &'static str)> = Vec::new();
     match state.current().map(|view| state.shown(view).0) {
         None => wanted.push((Action::New, "new")),
