@@ -11,7 +11,7 @@ use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
 use super::words;
-use crate::engine::{Consent, Engine, LandHow, LandOptions, Landed, LandedBy, Unlanded};
+use crate::engine::{Consent, Engine, LandHow, LandOptions, Landed, Unlanded, short_commit};
 
 /// Bring finished work onto its base branch
 #[derive(Debug, Args)]
@@ -86,8 +86,8 @@ pub(super) fn run(args: &LandArgs, engine: &Engine, output: &Output) -> CommandR
     };
     let mut progress = StepLine::new(output, shown).interrupted_by(&interrupts);
     let bulk = match args.dry_run {
-        true => engine.try_land_each(&ids, &options, sentence, &mut progress)?,
-        false => engine.land_each(&ids, &options, args.fix, sentence, &mut progress)?,
+        true => engine.try_land_each(&ids, &options, Landed::told, &mut progress)?,
+        false => engine.land_each(&ids, &options, args.fix, Landed::told, &mut progress)?,
     };
     drop(progress);
     if let Some(report) = Report::of_landings(&bulk) {
@@ -104,7 +104,7 @@ pub(super) fn undo(args: &UndoLandArgs, engine: &Engine, output: &Output) -> Com
         format!(
             "`{}` is at {} again; `{}` is {}.",
             undone.target,
-            short(&undone.commit),
+            short_commit(&undone.commit),
             undone.instance.title,
             words::shown_state(&undone.instance, words::now())
         )
@@ -138,49 +138,4 @@ fn options(args: &LandArgs) -> LandOptions {
         keep: args.keep,
         delete_branch: args.delete_branch,
     }
-}
-
-fn sentence(landed: &Landed) -> String {
-    let Landed {
-        instance, target, ..
-    } = landed;
-    let by = match landed.by {
-        LandedBy::AlreadyThere => "which had everything already",
-        LandedBy::FastForward => "by fast-forward",
-        LandedBy::Merge => "by a merge",
-        LandedBy::Squash => "as one commit",
-        LandedBy::Rebase => "by a rebase",
-    };
-    let verb = if landed.dry_run {
-        "Would land"
-    } else {
-        "Landed"
-    };
-    let ended = match (landed.kept, landed.dry_run, landed.branch_deleted) {
-        (true, ..) => "",
-        (_, true, _) => " The instance would be ended.",
-        (.., true) => " The instance is ended, and its branch deleted.",
-        (.., false) => " The instance is ended; its branch stays.",
-    };
-    let undo = if landed.dry_run || landed.before == landed.commit {
-        String::new()
-    } else {
-        format!(" Take it back with: biv undo-land {}", instance.id)
-    };
-    format!(
-        "{verb} `{}` on `{target}` {by}: {}, {}, now at {}.{ended}{undo}",
-        instance.title,
-        count(landed.commits, "commit"),
-        count(landed.files as u64, "file"),
-        short(&landed.commit)
-    )
-}
-
-fn count(number: u64, noun: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{s}")
-}
-
-fn short(commit: &str) -> &str {
-    commit.get(..10).unwrap_or(commit)
 }

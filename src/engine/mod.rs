@@ -95,7 +95,7 @@ pub(crate) use operate::hook_relay::pass_hook_on;
 pub(crate) use operate::import::ImportReport;
 pub(crate) use operate::kill::{Killed, Restored};
 pub(crate) use operate::land::FreedCheckout;
-pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, LandedBy};
+pub(crate) use operate::land::options::{LandHow, LandOptions, Landed, short_commit};
 pub(crate) use operate::land::{DryRun, Unlanded};
 pub(crate) use operate::launch::run_launcher;
 pub(crate) use operate::options::{

@@ -14,6 +14,7 @@ pub(super) enum Dialog {
     New(Box<NewForm>),
     Send(SendForm),
     Comment(Box<CommentForm>),
+    Rename(RenameForm),
     Pick(Box<Picker>),
 }
 
@@ -33,6 +34,10 @@ impl Dialog {
                 trouble: Some(why),
                 ..*form
             })),
+            Self::Rename(form) => Self::Rename(RenameForm {
+                trouble: Some(why),
+                ..form
+            }),
             other => other,
         }
     }
@@ -53,6 +58,10 @@ pub(super) enum OnYes {
     Kill(Vec<InstanceId>),
     Restart(Vec<InstanceId>),
     Push(Vec<InstanceId>),
+    /// The option: uncommitted work too.
+    Land(Vec<InstanceId>),
+    /// Switches it on.
+    Autoyes(Vec<InstanceId>),
     PauseAll,
     /// Whether the repository's set-up command is run. No creates the instance without it. Has the form
     /// for the instance.
@@ -79,6 +88,15 @@ pub(super) struct CommentForm {
     /// Its place; its text is in the editor.
     pub about: NewComment,
     pub text: Editor,
+    /// Why it was refused before.
+    pub trouble: Option<String>,
+}
+
+/// Another title for an instance.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct RenameForm {
+    pub id: InstanceId,
+    pub title: Editor,
     /// Why it was refused before.
     pub trouble: Option<String>,
 }

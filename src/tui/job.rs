@@ -36,6 +36,8 @@ pub(super) enum Verb {
     /// A prompt that is being sent is cancelled.
     Unsend,
     Push,
+    Land,
+    Rename,
     Autoyes,
     PauseAll,
     ResumeAll,
@@ -58,6 +60,8 @@ impl Verb {
             Self::SendReview => "sending the comments to",
             Self::Unsend => "taking back the prompt to",
             Self::Push => "pushing",
+            Self::Land => "landing",
+            Self::Rename => "renaming",
             Self::Autoyes => "setting autoyes of",
             Self::PauseAll => "pausing all",
             Self::ResumeAll => "resuming all",
@@ -81,6 +85,8 @@ impl Verb {
             | Self::SendReview
             | Self::Unsend
             | Self::Push
+            | Self::Land
+            | Self::Rename
             | Self::Autoyes
             | Self::PauseAll
             | Self::ResumeAll => None,

@@ -262,6 +262,16 @@ pub(super) enum Task {
     /// Cancels a prompt that is being sent.
     Unsend(InstanceId),
     Push(InstanceId),
+    /// Lands these one after another.
+    Land {
+        ids: Vec<InstanceId>,
+        /// Uncommitted work too.
+        commit: bool,
+    },
+    Rename {
+        id: InstanceId,
+        title: String,
+    },
     Autoyes {
         id: InstanceId,
         on: bool,

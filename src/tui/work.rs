@@ -14,8 +14,9 @@ use super::message::{
 };
 use crate::daemon;
 use crate::engine::{
-    Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LogFrom, OnConflict,
-    PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent, StateChange,
+    Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LandOptions, Landed,
+    LogFrom, OnConflict, PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent,
+    StateChange,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason, printable_line};
@@ -81,6 +82,8 @@ impl Workers {
             let mut telling = JobProgress {
                 job,
                 mailbox: mailbox.clone(),
+                // The output of a check comes line by line.
+                keeps_notes: !matches!(task, Task::Land { .. }),
             };
             super::crash::panic_at("work");
             let outcome = carry_out(&engine, task, &mut telling);
@@ -109,6 +112,8 @@ impl Workers {
 struct JobProgress {
     job: u64,
     mailbox: Mailbox,
+    /// A note stays for a while; otherwise only until the next one.
+    keeps_notes: bool,
 }
 
 impl JobProgress {
@@ -127,7 +132,7 @@ impl Progress for JobProgress {
     }
 
     fn note(&mut self, text: &str) {
-        self.tell(text, true);
+        self.tell(text, self.keeps_notes);
     }
 
     fn count(&mut self, done: usize, of: usize) {
@@ -298,6 +303,25 @@ fn carry_out(
         Task::Push(id) => {
             let pushed = engine.push(id.as_str())?;
             said(format!("Pushed {} to {}.", pushed.branch, pushed.remote))
+        }
+        Task::Land { ids, commit } => {
+            let options = LandOptions {
+                commit,
+                ..LandOptions::default()
+            };
+            let bulk = engine.land_each(&ids, &options, 0, Landed::told, progress)?;
+            match (Report::of_landings(&bulk), bulk.done.as_slice()) {
+                (Some(report), _) => Err(report.into()),
+                (None, [one]) => said(one.told()),
+                (None, several) => said(format!("{} instances have landed.", several.len())),
+            }
+        }
+        Task::Rename { id, title } => {
+            let renamed = engine.rename(id.as_str(), &title)?;
+            said(format!(
+                "`{}` is `{}` now.",
+                renamed.formerly, renamed.title
+            ))
         }
         Task::Autoyes { id, on } => {
             let state = if on {

@@ -258,6 +258,41 @@ fn a_branch_is_pushed_after_a_yes() {
 }
 
 #[test]
+fn an_instance_is_renamed_and_lands() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "draft", &[]);
+    instance.wait_idle(&camp);
+    std::fs::write(instance.worktree.join("new.txt"), "new\n").unwrap();
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("+1 −0");
+    terminal.press(&["T"]);
+    terminal.wait_for("Another title");
+    terminal.write("-2");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("`draft` is `draft-2` now.");
+    terminal.wait_for("▌● draft-2");
+    // By name, as one finds it who does not know its key. What is uncommitted is refused, and nothing happens.
+    terminal.press(&[":"]);
+    terminal.write("land");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Land `draft-2`?");
+    terminal.press(&["y"]);
+    terminal.wait_for("has uncommitted work: new.txt");
+    assert!(!repository.path.join("new.txt").exists());
+    terminal.press(&["L"]);
+    terminal.wait_for("Land `draft-2`?");
+    terminal.press(&["b"]);
+    terminal.wait_for("[x] uncommitted work too, as a commit");
+    terminal.press(&["y"]);
+    terminal.wait_for("Landed `draft-2` on `main`");
+    terminal.wait_for("No instances yet.");
+    assert!(repository.path.join("new.txt").exists());
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
+#[test]
 fn a_prompt_to_a_busy_agent_is_not_lost_by_leaving() {
     let camp = Camp::new();
     let repository = camp.repository("app");

@@ -121,6 +121,15 @@ impl CommandLine {
                 say(&["answer", "--dialog", dialog, &name(id), &choice]);
             }
             Task::Push(id) => say(&["push", &name(id)]),
+            Task::Land { ids, commit } => {
+                say(&["land"]);
+                ids.iter().for_each(|id| say(&[&name(id)]));
+                if *commit {
+                    say(&["--commit"]);
+                }
+                patience = FOREVER;
+            }
+            Task::Rename { id, title } => say(&["rename", &name(id), title]),
             Task::Autoyes { id, on } => {
                 say(&["autoyes", &name(id), if *on { "on" } else { "off" }]);
             }
@@ -172,6 +181,8 @@ fn said(host: &HostName, task: &Task, told: &Value) -> String {
             return format!("Pressed {} ({label}) on {host}{still}.", told["choice"]);
         }
         Task::Push(_) => "Pushed",
+        Task::Land { .. } => "Landed",
+        Task::Rename { .. } => "Renamed",
         _ => "Done",
     };
     format!("{done} on {host}.")

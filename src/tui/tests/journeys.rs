@@ -42,7 +42,28 @@ fn each_key_asks_for_its_operation() {
         ("P y", Task::PauseAll),
         ("u", Task::ResumeAll),
         (
-            "Y",
+            "L y",
+            Task::Land {
+                ids: vec![of('b')],
+                commit: false,
+            },
+        ),
+        (
+            "L b y",
+            Task::Land {
+                ids: vec![of('b')],
+                commit: true,
+            },
+        ),
+        (
+            "T backspace x enter",
+            Task::Rename {
+                id: of('b'),
+                title: "fix the logix".to_owned(),
+            },
+        ),
+        (
+            "Y y",
             Task::Autoyes {
                 id: of('b'),
                 on: true,
@@ -78,14 +99,23 @@ fn each_key_asks_for_its_operation() {
 
 #[test]
 fn what_asks_does_nothing_without_a_yes() {
-    for keys in ["D n", "D esc", "D enter", "R n", "p esc", "P n", "D ctrl+c"] {
+    for keys in [
+        "D n", "D esc", "D enter", "R n", "p esc", "P n", "D ctrl+c", "L n", "L enter", "Y n",
+        "Y enter", "T x esc",
+    ] {
         let mut driver = camp_driver();
         driver.press(keys);
         let tasks = only_tasks(&mut driver);
         assert!(
             !tasks.iter().any(|task| matches!(
                 task,
-                Task::Kill { .. } | Task::Restart(_) | Task::Push(_) | Task::PauseAll
+                Task::Kill { .. }
+                    | Task::Restart(_)
+                    | Task::Push(_)
+                    | Task::Land { .. }
+                    | Task::Rename { .. }
+                    | Task::Autoyes { .. }
+                    | Task::PauseAll
             )),
             "{keys}: {tasks:?}"
         );

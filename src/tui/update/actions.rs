@@ -6,8 +6,8 @@ use super::looking::{
     turn_wrap,
 };
 use super::questions::{
-    ask, ask_pause_all, kill_question, open_audit, open_form, open_queue, open_send, push_question,
-    restart_question,
+    ask, ask_pause_all, autoyes_question, kill_question, land_question, open_audit, open_form,
+    open_queue, open_rename, open_send, push_question, restart_question,
 };
 use super::{reviewing, upkeep};
 use crate::engine::DialogAnswer;
@@ -38,7 +38,9 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::Kill => ask(state, kill_question),
         Action::UndoKill => undo_kill(state, requests),
         Action::Push => ask(state, push_question),
-        Action::Autoyes => each(state, requests, autoyes),
+        Action::Land => ask(state, land_question),
+        Action::Rename => open_rename(state),
+        Action::Autoyes => switch_autoyes(state, requests),
         Action::Allow => answer(state, requests, DialogAnswer::Yes),
         Action::Deny => answer(state, requests, DialogAnswer::No),
         Action::NextThatNeedsYou => upkeep::next_that_needs_you(state),
@@ -282,10 +284,30 @@ pub(super) fn interrupt(state: &mut State, requests: &mut Vec<UiRequest>) -> Opt
     Some(title)
 }
 
-fn autoyes(state: &mut State, requests: &mut Vec<UiRequest>, id: &InstanceId) {
-    let on = state.by_id(id).is_some_and(|view| !view.autoyes);
-    let task = Task::Autoyes { id: id.clone(), on };
-    start(state, requests, Verb::Autoyes, Some(id), task);
+/// Off at once, on after a question.
+fn switch_autoyes(state: &mut State, requests: &mut Vec<UiRequest>) {
+    let is_on = |state: &State, id: &InstanceId| state.by_id(id).is_some_and(|view| view.autoyes);
+    let targets = state.targets();
+    for id in targets
+        .iter()
+        .filter(|id| is_on(state, id))
+        .cloned()
+        .collect::<Vec<_>>()
+    {
+        let off = Task::Autoyes {
+            id: id.clone(),
+            on: false,
+        };
+        start(state, requests, Verb::Autoyes, Some(&id), off);
+    }
+    if targets.is_empty() || targets.iter().any(|id| !is_on(state, id)) {
+        ask(state, |state, mut ids| {
+            ids.retain(|id| !is_on(state, id));
+            autoyes_question(state, ids)
+        });
+    } else {
+        state.marks.clear();
+    }
 }
 
 /// Answers the dialog of the selected instance: the one that the list shows, and no other.

@@ -5,7 +5,7 @@ use super::picking;
 use crate::config::{Key, KeyCode};
 use crate::engine::{Consent, NewInstance};
 use crate::model::NewComment;
-use crate::tui::dialog::{CommentForm, Confirm, Dialog, NewForm, OnYes, SendForm};
+use crate::tui::dialog::{CommentForm, Confirm, Dialog, NewForm, OnYes, RenameForm, SendForm};
 use crate::tui::message::{Task, UiRequest};
 use crate::tui::state::{State, ToastKind, Verb};
 
@@ -19,6 +19,7 @@ pub(super) fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) 
         Dialog::New(form) => fill(state, form, key, requests),
         Dialog::Send(form) => write(state, form, key, requests),
         Dialog::Comment(form) => remark(state, form, key, requests),
+        Dialog::Rename(form) => rename(state, form, key, requests),
         Dialog::Pick(picker) => picking::press(state, picker, key, requests),
     };
 }
@@ -32,6 +33,7 @@ pub(super) fn paste(state: &mut State, text: &str) {
         }
         Some(Dialog::Send(form)) => form.prompt.insert(text),
         Some(Dialog::Comment(form)) => form.text.insert(text),
+        Some(Dialog::Rename(form)) => form.title.insert(text),
         Some(Dialog::Pick(picker)) => {
             if let Some(input) = &mut picker.input {
                 input.insert(text);
@@ -102,6 +104,8 @@ fn agreed(state: &mut State, confirm: Confirm, requests: &mut Vec<UiRequest>) {
         OnYes::Kill(ids) => (Verb::Kill, ids),
         OnYes::Restart(ids) => (Verb::Restart, ids),
         OnYes::Push(ids) => (Verb::Push, ids),
+        OnYes::Land(ids) => (Verb::Land, ids),
+        OnYes::Autoyes(ids) => (Verb::Autoyes, ids),
         OnYes::PauseAll => {
             start(state, requests, Verb::PauseAll, None, Task::PauseAll);
             return;
@@ -112,11 +116,18 @@ fn agreed(state: &mut State, confirm: Confirm, requests: &mut Vec<UiRequest>) {
         }
     };
     let (mut ids, elsewhere) = state.by_place(ids);
-    if verb == Verb::Kill && ids.len() > 1 {
+    if ids.len() > 1 && matches!(verb, Verb::Kill | Verb::Land) {
         // Several here are one request, with one count and one result.
-        let task = Task::KillEach {
-            ids: std::mem::take(&mut ids),
-            delete_branch: optional,
+        let ids = std::mem::take(&mut ids);
+        let task = match verb {
+            Verb::Land => Task::Land {
+                ids,
+                commit: optional,
+            },
+            _ => Task::KillEach {
+                ids,
+                delete_branch: optional,
+            },
         };
         start(state, requests, verb, None, task);
     }
@@ -128,6 +139,14 @@ fn agreed(state: &mut State, confirm: Confirm, requests: &mut Vec<UiRequest>) {
                 delete_branch: optional,
             },
             Verb::Restart => Task::Restart(id.clone()),
+            Verb::Land => Task::Land {
+                ids: vec![id.clone()],
+                commit: optional,
+            },
+            Verb::Autoyes => Task::Autoyes {
+                id: id.clone(),
+                on: true,
+            },
             _ => Task::Push(id.clone()),
         };
         start(state, requests, verb, Some(&id), task);
@@ -220,6 +239,32 @@ fn remark(
     };
     let form = Some(Dialog::Comment(form));
     start_from(state, requests, Verb::Comment, Some(&id), task, form);
+    None
+}
+
+fn rename(
+    state: &mut State,
+    mut form: RenameForm,
+    key: Key,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    if is_cancel(key) {
+        return None;
+    }
+    if key.code != KeyCode::Enter {
+        form.title.press(key);
+        return Some(Dialog::Rename(form));
+    }
+    let (id, title) = (form.id.clone(), form.title.text().trim().to_owned());
+    if title.is_empty() {
+        return Some(Dialog::Rename(form));
+    }
+    let task = Task::Rename {
+        id: id.clone(),
+        title,
+    };
+    let form = Some(Dialog::Rename(form));
+    start_from(state, requests, Verb::Rename, Some(&id), task, form);
     None
 }
 

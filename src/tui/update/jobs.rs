@@ -17,7 +17,10 @@ pub(super) fn start(
         (_, Some(view)) => view.title.to_string(),
         (Task::Create(asked), None) => asked.title.clone().unwrap_or_else(|| "new".to_owned()),
         (
-            Task::PauseEach { ids, .. } | Task::ResumeEach(ids) | Task::KillEach { ids, .. },
+            Task::PauseEach { ids, .. }
+            | Task::ResumeEach(ids)
+            | Task::KillEach { ids, .. }
+            | Task::Land { ids, .. },
             None,
         ) => format!("{} instances", ids.len()),
         (_, None) => id.map(ToString::to_string).unwrap_or_default(),

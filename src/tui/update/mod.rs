@@ -69,7 +69,7 @@ fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     if key == Key::ctrl('c')
         && !matches!(
             state.dialog,
-            Some(Dialog::New(_) | Dialog::Send(_) | Dialog::Comment(_))
+            Some(Dialog::New(_) | Dialog::Send(_) | Dialog::Comment(_) | Dialog::Rename(_))
         )
     {
         state.dialog = None;

@@ -2,7 +2,9 @@
 
 use crate::engine::InstanceView;
 use crate::model::{InstanceId, State as InstanceState};
-use crate::tui::dialog::{Confirm, Dialog, Field, NewForm, OnYes, SendForm, StartDirectory};
+use crate::tui::dialog::{
+    Confirm, Dialog, Field, NewForm, OnYes, RenameForm, SendForm, StartDirectory,
+};
 use crate::tui::editor::Editor;
 use crate::tui::message::{Lookup, UiRequest};
 use crate::tui::picker::Picker;
@@ -70,6 +72,57 @@ pub(super) fn push_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
         option: None,
         on_yes: OnYes::Push(ids),
     }
+}
+
+pub(super) fn land_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+    let views: Vec<&InstanceView> = ids.iter().filter_map(|id| state.by_id(id)).collect();
+    let what = match (
+        views.as_slice(),
+        views.first().and_then(|view| view.standing.as_ref()),
+    ) {
+        ([_], Some(standing)) => match standing.ahead {
+            0 => format!("It has no commits that `{}` does not have.", standing.base),
+            1 => format!("`{}` gets its commit.", standing.base),
+            ahead => format!("`{}` gets its {ahead} commits.", standing.base),
+        },
+        _ => "One after another, each on top of the one before.".to_owned(),
+    };
+    Confirm {
+        question: format!("Land {}?", titles(state, &ids)),
+        details: vec![
+            what,
+            "The repository's check runs on the result first; if it fails, or with a conflict, nothing \
+             changes. What has landed is ended; `biv undo-land` takes it back."
+                .to_owned(),
+        ],
+        option: Some(("uncommitted work too, as a commit", false)),
+        on_yes: OnYes::Land(ids),
+    }
+}
+
+pub(super) fn autoyes_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+    Confirm {
+        question: format!("Switch autoyes on for {}?", titles(state, &ids)),
+        details: vec![
+            "The daemon then says yes to what the policy allows, until it ends or you switch it off."
+                .to_owned(),
+        ],
+        option: None,
+        on_yes: OnYes::Autoyes(ids),
+    }
+}
+
+/// The form with the title that the selected instance has.
+pub(super) fn open_rename(state: &mut State) {
+    let Some(view) = state.current() else {
+        state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
+        return;
+    };
+    state.dialog = Some(Dialog::Rename(RenameForm {
+        id: view.id.clone(),
+        title: Editor::one_line(view.title.as_str()),
+        trouble: None,
+    }));
 }
 
 pub(super) fn ask_pause_all(state: &mut State) {

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::paint::{frame, hints, lines, styled};
 use super::words::repository_name;
 use crate::model::{printable, printable_line};
-use crate::tui::dialog::{CommentForm, Confirm, Field, NewForm, OnYes, SendForm};
+use crate::tui::dialog::{CommentForm, Confirm, Field, NewForm, OnYes, RenameForm, SendForm};
 use crate::tui::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
@@ -39,7 +39,12 @@ pub(super) fn confirm(state: &State, confirm: &Confirm, area: Rect, buffer: &mut
     all.push(Line::default());
     let no = match confirm.on_yes {
         OnYes::Setup(..) => "go without it",
-        OnYes::Kill(_) | OnYes::Restart(_) | OnYes::Push(_) | OnYes::PauseAll => "no",
+        OnYes::Kill(_)
+        | OnYes::Restart(_)
+        | OnYes::Push(_)
+        | OnYes::Land(_)
+        | OnYes::Autoyes(_)
+        | OnYes::PauseAll => "no",
     };
     all.push(hints(
         theme,
@@ -82,6 +87,25 @@ pub(super) fn send(
     complaint(state, form.trouble.as_deref(), inside, buffer);
     let enter = if form.queue { "queue it" } else { "send" };
     foot(state, enter, false, inside, buffer);
+    cursor
+}
+
+pub(super) fn rename(
+    state: &State,
+    form: &RenameForm,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<Position> {
+    let width = area.width.saturating_sub(4).clamp(1, 50);
+    let height = 5.min(area.height);
+    let inside = frame(&state.theme, "Another title", (width, height), area, buffer);
+    let text = Rect {
+        height: 1.min(inside.height),
+        ..inside
+    };
+    let cursor = edit(&form.title, text, buffer);
+    complaint(state, form.trouble.as_deref(), inside, buffer);
+    foot(state, "rename", false, inside, buffer);
     cursor
 }
 

@@ -67,6 +67,7 @@ pub(super) fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
         Some(Dialog::New(form)) => cursor = forms::new(state, form, above_status, buffer),
         Some(Dialog::Send(form)) => cursor = forms::send(state, form, above_status, buffer),
         Some(Dialog::Comment(form)) => cursor = forms::comment(state, form, above_status, buffer),
+        Some(Dialog::Rename(form)) => cursor = forms::rename(state, form, above_status, buffer),
         Some(Dialog::Pick(it)) => cursor = picker::picker(state, it, above_status, buffer),
         None => {}
     }

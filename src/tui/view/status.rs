@@ -121,6 +121,7 @@ fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
             ("alt-enter", "new line"),
             ("esc", "back"),
         ],
+        Dialog::Rename(_) => &[("enter", "rename"), ("esc", "back")],
         Dialog::Pick(picker) => picker.keys(),
     };
     Some(

@@ -27,6 +27,24 @@ pub(crate) struct LandOptions {
     pub delete_branch: bool,
 }
 
+impl Default for LandOptions {
+    /// What is committed, by the settings of the repository.
+    fn default() -> Self {
+        Self {
+            into: None,
+            how: LandHow::Merge,
+            message: None,
+            commit: false,
+            check: None,
+            check_consent: Consent::AsBefore,
+            setup_consent: Consent::AsBefore,
+            no_hooks: false,
+            keep: false,
+            delete_branch: false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum LandHow {
@@ -66,4 +84,49 @@ pub(crate) struct Landed {
     pub kept: bool,
     pub branch_deleted: bool,
     pub dry_run: bool,
+}
+
+impl Landed {
+    /// What happened, and how it is taken back, in a few sentences.
+    pub(crate) fn told(&self) -> String {
+        let Landed {
+            instance, target, ..
+        } = self;
+        let by = match self.by {
+            LandedBy::AlreadyThere => "which had everything already",
+            LandedBy::FastForward => "by fast-forward",
+            LandedBy::Merge => "by a merge",
+            LandedBy::Squash => "as one commit",
+            LandedBy::Rebase => "by a rebase",
+        };
+        let verb = if self.dry_run { "Would land" } else { "Landed" };
+        let ended = match (self.kept, self.dry_run, self.branch_deleted) {
+            (true, ..) => "",
+            (_, true, _) => " The instance would be ended.",
+            (.., true) => " The instance is ended, and its branch deleted.",
+            (.., false) => " The instance is ended; its branch stays.",
+        };
+        let undo = if self.dry_run || self.before == self.commit {
+            String::new()
+        } else {
+            format!(" Take it back with: biv undo-land {}", instance.id)
+        };
+        format!(
+            "{verb} `{}` on `{target}` {by}: {}, {}, now at {}.{ended}{undo}",
+            instance.title,
+            count(self.commits, "commit"),
+            count(self.files as u64, "file"),
+            short_commit(&self.commit)
+        )
+    }
+}
+
+fn count(number: u64, noun: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{s}")
+}
+
+/// Enough of a commit's name for a person.
+pub(crate) fn short_commit(commit: &str) -> &str {
+    commit.get(..10).unwrap_or(commit)
 }
