@@ -313,9 +313,9 @@ impl Drop for Camp {
             return;
         }
         self.end_server();
-        // Those that end on SIGHUP are given the time to do so.
+        // Those that end on SIGHUP are given the time to do so, of which a busy machine needs much.
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            let deadline = std::time::Instant::now() + Duration::from_secs(5);
+            let deadline = std::time::Instant::now() + Duration::from_secs(30);
             until("the camp is empty", || {
                 self.inhabitants().is_empty() || std::time::Instant::now() > deadline
             });
