@@ -391,7 +391,7 @@ mod tests {
             assert_eq!(default(&host).as_deref(), Some(name));
         }
         let codex = catalog.require("codex").unwrap();
-        assert!(super::super::version(codex, &host).is_some());
+        assert!(super::super::version(codex, &bin.path().join("codex"), &host).is_some());
         assert_eq!(
             catalog
                 .default_agent(Some("shell"), &host)

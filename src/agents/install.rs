@@ -33,10 +33,14 @@ impl Provider {
     }
 }
 
-/// Asks the agent itself. None where it is not installed, does not say, or takes too long.
-pub(crate) fn version(provider: &Provider, host: &Host) -> Option<AgentVersion> {
+/// Asks this program of the agent. None where it does not say, or takes too long.
+pub(crate) fn version(provider: &Provider, of: &Path, host: &Host) -> Option<AgentVersion> {
     let (name, args) = provider.file.version_command.split_first()?;
-    let output = Command::new(program(name, host)?)
+    let asked = match provider.file.command.first() == Some(name) {
+        true => of.to_owned(),
+        false => program(name, host)?,
+    };
+    let output = Command::new(asked)
         .args(args)
         .deadline(DEADLINE)
         .output()

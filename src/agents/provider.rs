@@ -283,6 +283,10 @@ impl Provider {
         self.version.get_or_init(|| version);
     }
 
+    pub(crate) fn knows_its_version(&self) -> bool {
+        self.version.get().is_some()
+    }
+
     pub(crate) fn transcript(&self) -> &Transcript {
         &self.file.transcript
     }

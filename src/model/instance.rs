@@ -191,6 +191,9 @@ pub(crate) struct AgentPlace {
     pub session: String,
     pub pane: String,
     pub agent: Identity,
+    /// The program that was started, where the agent was found on the search path of that time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<PathBuf>,
     /// The directory below the worktree in which it was started; None: the worktree itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subdirectory: Option<PathBuf>,

@@ -266,7 +266,7 @@ impl Core {
     /// The policy's decision about the screen; an acceptance is checked against the agent's own record.
     fn rule(&self, case: &DialogCase<'_>, policy: &Policy) -> Ruling {
         // What its choices mean is not known: not even a refusal is typed.
-        if let Some(reason) = self.unmeasured_now(case.provider) {
+        if let Some(reason) = self.unmeasured_now(case.provider, case.record) {
             return Ruling::manual(reason);
         }
         let agent = &case.record.agent;

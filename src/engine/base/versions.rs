@@ -16,7 +16,10 @@ impl Core {
     /// The agent of this name, with the rules for the installed version.
     pub(in crate::engine) fn provider(&self, name: &str) -> Result<&Provider, Error> {
         let provider = self.catalog.require(name)?;
-        if let Some(version) = self.known_version(provider) {
+        // Asked several times for each instance of a list.
+        if !provider.knows_its_version()
+            && let Some(version) = self.known_version(provider)
+        {
             provider.assume_version(version);
         }
         Ok(provider)
@@ -29,9 +32,14 @@ impl Core {
         self.provider(&record.agent)
     }
 
-    /// The version, from memory where the program is still the same file.
+    /// The version, from memory where the program that would be started is still the same file.
     fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
-        self.versions().get(provider.name()).and_then(current)
+        let learned = self.versions().get(provider.name())?;
+        match provider.installed(&self.host) {
+            Some(program) => current(learned, &program),
+            // It is on the search path of others.
+            None => current(learned, &learned.program),
+        }
     }
 
     /// The version, asked of the program unless it is cached. Returns the version and the entry for the
@@ -43,14 +51,19 @@ impl Core {
         if let Some(version) = self.known_version(provider) {
             return Some((version, None));
         }
-        let program = provider.installed(&self.host)?;
-        let version = version(provider, &self.host)?;
+        let (version, learned) = self.ask(provider, provider.installed(&self.host)?)?;
+        Some((version, Some(learned)))
+    }
+
+    /// Asks a program for its version.
+    fn ask(&self, provider: &Provider, program: PathBuf) -> Option<(AgentVersion, Learned)> {
+        let version = version(provider, &program, &self.host)?;
         let learned = Learned {
             stamp: stamp(&program)?,
             version: version.to_string(),
             program,
         };
-        Some((version, Some(learned)))
+        Some((version, learned))
     }
 
     /// Some hooks and guards need a certain version. If the installed version is not known, the program
@@ -65,24 +78,32 @@ impl Core {
         }
     }
 
-    /// Why its dialogs are left to the user, by the program as it is now: it may have been replaced since this process
-    /// began, and a version that is not known may be any.
-    pub(in crate::engine) fn unmeasured_now(&self, provider: &Provider) -> Option<String> {
+    /// Why the dialogs of an instance are left to the user, by the program that it was started with, as that is now:
+    /// it may have been replaced since, others may find another one first, and a version that is not known may be
+    /// any.
+    pub(in crate::engine) fn unmeasured_now(
+        &self,
+        provider: &Provider,
+        record: &InstanceRecord,
+    ) -> Option<String> {
         if !provider.is_measured() {
             return None;
         }
-        let read = read_versions(&self.versions_file());
-        let known = read.get(provider.name()).and_then(current);
-        let version = known.or_else(|| {
-            let version = version(provider, &self.host)?;
-            let program = provider.installed(&self.host)?;
-            let learned = Learned {
-                stamp: stamp(&program)?,
-                version: version.to_string(),
-                program,
-            };
-            self.remember_versions([(provider.name().to_owned(), learned)]);
-            Some(version)
+        let started = record
+            .place
+            .as_ref()
+            .and_then(|place| place.program.clone());
+        let program = started.or_else(|| provider.installed(&self.host));
+        let version = program.and_then(|program| {
+            let read = read_versions(&self.versions_file());
+            let known = read.get(provider.name());
+            known
+                .and_then(|learned| current(learned, &program))
+                .or_else(|| {
+                    let (version, learned) = self.ask(provider, program)?;
+                    self.remember_versions([(provider.name().to_owned(), learned)]);
+                    Some(version)
+                })
         });
         provider.unmeasured_as(version.as_ref())
     }
@@ -130,9 +151,9 @@ fn read_versions(file: &Path) -> Versions {
         .unwrap_or_default()
 }
 
-/// The version, where the program is still the same file.
-fn current(learned: &Learned) -> Option<AgentVersion> {
-    (stamp(&learned.program)? == learned.stamp)
+/// The version of this program, where it is the one that was asked and still the same file.
+fn current(learned: &Learned, program: &Path) -> Option<AgentVersion> {
+    (learned.program == program && stamp(program)? == learned.stamp)
         .then(|| AgentVersion::find(&learned.version))
         .flatten()
 }

@@ -104,12 +104,16 @@ impl Work<'_> {
         let waiting = gate.admit(session.pane_pid, &orders)?;
         let seal = waiting.seal.clone();
         self.waiting = Some(waiting);
+        let (_, program) = self
+            .provider()?
+            .program(&self.record.agent_args, &self.core.host);
         let place = agent.map(|agent| AgentPlace {
             socket: server.socket().to_owned(),
             server: session.server,
             session: self.record.session_name().as_str().to_owned(),
             pane: session.pane,
             agent,
+            program,
             subdirectory,
             guarded: plan.guarded,
             seal,
