@@ -55,3 +55,34 @@ fn they_are_seen_paused_resumed_told_and_attached_to_from_here() {
     terminal.press(&["q"]);
     terminal.wait_for("ended with 0");
 }
+
+#[test]
+fn they_are_renamed_and_land_over_there() {
+    let pair = Pair::strangers();
+    pair.add("far", Words::Joined, "");
+    let here = pair.here.repository("app");
+    let there = pair.there.repository("api");
+    let away = pair.there.start(&there, "away", &[]);
+    away.wait_idle(&pair.there);
+    std::fs::write(away.worktree.join("new.txt"), "new\n").unwrap();
+    let terminal = Terminal::running(&pair.here, &format!("cd '{}'; biv", here.path.display()));
+    terminal.wait_for("far:away ·");
+    terminal.press(&["T"]);
+    terminal.wait_for("Another title");
+    terminal.write("-2");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Renamed on far.");
+    terminal.wait_for("far:away-2 ·");
+    terminal.press(&["L"]);
+    terminal.wait_for("Land `far:away-2`?");
+    terminal.press(&["y"]);
+    terminal.wait_for("has uncommitted work: new.txt");
+    terminal.press(&["L"]);
+    terminal.wait_for("Land `far:away-2`?");
+    terminal.press(&["b", "y"]);
+    terminal.wait_for("Landed on far.");
+    assert!(there.path.join("new.txt").exists());
+    assert_eq!(pair.there.show(&away)["state"], "killed");
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
