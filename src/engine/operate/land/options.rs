@@ -89,7 +89,7 @@ pub(crate) struct Landed {
 impl Landed {
     /// What happened, and how it is taken back, in a few sentences.
     pub(crate) fn told(&self) -> String {
-        let Landed {
+        let Self {
             instance, target, ..
         } = self;
         let by = match self.by {
