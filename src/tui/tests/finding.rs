@@ -189,6 +189,22 @@ fn a_queue_is_seen_reordered_and_dropped() {
     };
     looked(&mut driver, LookupResult::Queue(view(&queue)));
     insta::assert_snapshot!("queue", driver.screen());
+    // One row has a frame as well.
+    let mut alone = Queue::default();
+    alone.add("alone".to_owned(), at(0));
+    looked(&mut driver, LookupResult::Queue(view(&alone)));
+    assert!(driver.screen().contains("╭ Queue of fix the login ─"));
+    let held = QueueView {
+        held_by: Some("there is a text in its input box".to_owned()),
+        ..view(&alone)
+    };
+    looked(&mut driver, LookupResult::Queue(held));
+    assert!(
+        driver
+            .screen()
+            .contains("waits: there is a text in its input box")
+    );
+    looked(&mut driver, LookupResult::Queue(view(&queue)));
     driver.requests.clear();
     driver.press("j j K");
     let moved = Lookup::MoveQueued {

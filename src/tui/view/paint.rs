@@ -57,7 +57,7 @@ pub(super) fn frame(
         height,
     );
     // An area that is too small for a border has none.
-    if width < 12 || height < 4 {
+    if width < 12 || height < 3 {
         Clear.render(place, buffer);
         return place;
     }

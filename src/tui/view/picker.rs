@@ -92,9 +92,10 @@ fn notes(picker: &Picker) -> String {
         } => found.unreadable.join("; "),
         Content::Queue {
             queue: Some(queue), ..
-        } => match &queue.stopped {
-            Some(reason) => format!("stopped: {}", printable_line(reason)),
-            None => String::new(),
+        } => match (&queue.stopped, &queue.held_by) {
+            (Some(reason), _) => format!("stopped: {}", printable_line(reason)),
+            (None, Some(reason)) => format!("waits: {}", printable_line(reason)),
+            (None, None) => String::new(),
         },
         _ => String::new(),
     }
