@@ -6,7 +6,7 @@ use super::arguments::is_flag;
 use super::file::{LayeredRule, Policy};
 
 use super::paths::{PathClass, PathContext, physical};
-use super::rule::{Allowed, Rule, Script, Writes};
+use super::rule::{Allowed, Args, Rule, Script, Writes};
 use super::shell::Simple;
 use super::tree::{Through, is_in_nested_repository};
 use super::walk::Walk;
@@ -203,6 +203,17 @@ impl Judge<'_> {
         let glob = |word: &str| asked.command.words.iter().any(|w| w.glob && w.text == word);
         for word in &allowed.paths {
             self.leads_inside(word, glob(word), asked, &rule.path)?;
+        }
+        let handed_on = allowed.carried.as_ref().map_or(0, Vec::len);
+        let own = &words[..words.len().saturating_sub(handed_on)];
+        // The shell puts names of files in its place, and the first of them is the pattern or the program text.
+        let unseen = |word: &&&str| glob(word) && !allowed.paths.contains(word);
+        if rule.args != Args::Text
+            && let Some(word) = own.iter().skip(1).find(unseen)
+        {
+            return Err(format!(
+                "what the shell puts in the place of `{word}` is not known"
+            ));
         }
         if allowed.recursive {
             let through = Through {

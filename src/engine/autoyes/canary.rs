@@ -203,3 +203,36 @@ fn a_canary_that_is_touched_is_noticed() {
     listener.set_nonblocking(true).unwrap();
     assert!(listener.accept().is_ok());
 }
+
+/// Where the shell puts the names of files in the place of a word, the first becomes the pattern or the program, and the
+/// others are read.
+#[test]
+fn a_pattern_that_the_shell_expands_is_not_accepted() {
+    let ground = prepared();
+    let policy = Policy::built_in().unwrap();
+    let decide = |text: &str| policy.decide(&request(text), &ground.context()).decision;
+    for text in [
+        "awk keys/* .",
+        "awk k?ys/* .",
+        "echo docs && awk keys/* .",
+        "timeout 5 awk keys/* .",
+        "grep -v keys/* .",
+        "rg -v keys/* src",
+        "sed -n /*/p a.txt",
+        "sed s/*/x/ a.txt",
+        "jq keys/* a.txt",
+        "git log --author keys/*",
+    ] {
+        assert_ne!(decide(text), Decision::Accept, "{text}");
+    }
+    for text in [
+        "awk '{print $1}' *.txt",
+        "grep -n 'keys/*' a.txt",
+        "grep \"a.*b\" src/*",
+        "sed -n '/a*/p' a.txt",
+        "cat *.txt",
+        "echo *",
+    ] {
+        assert_eq!(decide(text), Decision::Accept, "{text}");
+    }
+}
