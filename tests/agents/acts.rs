@@ -492,28 +492,3 @@ pub(crate) fn answer_in_own_words(stage: &Stage) {
     drop(stage.camp.biv(answer).run().fails(4));
     assert!(!stage.screen(&instance).ends_with(words));
 }
-
-/// "Allow always" opens a second page, with what it would allow.
-pub(crate) fn confirm_what_is_allowed_always(stage: &Stage) {
-    let instance = stage.start("always", "model:run touch one");
-    stage.wait_dialog(&instance);
-    let answer = |choice: &str| {
-        let pressed = stage.camp.biv(["answer", "--json", &instance.id, choice]);
-        pressed.run().ok().json()
-    };
-    assert_eq!(answer("2")["label"], "Allow always");
-    stage.wait(&instance, "question");
-    let asks = &stage.camp.show(&instance)["asks"];
-    assert_eq!(asks["text"], "always allow · touch *", "{asks}");
-    assert!(!instance.worktree.join("one").exists());
-    assert_eq!(answer("2")["label"], "Cancel");
-    stage.wait_dialog(&instance);
-    answer("2");
-    stage.wait(&instance, "question");
-    assert_eq!(answer("1")["label"], "Confirm");
-    stage.wait(&instance, "idle");
-    assert!(instance.worktree.join("one").exists());
-    // It is not asked about any more.
-    stage.turn(&instance, "model:run touch two");
-    assert!(instance.worktree.join("two").exists());
-}

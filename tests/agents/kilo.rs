@@ -62,8 +62,3 @@ fn its_question_about_slow_snapshots_is_answered() {
     stage.model.request_with("read the map");
     stage.wait(&instance, "idle");
 }
-
-#[test]
-fn what_is_allowed_always_is_confirmed() {
-    acts::confirm_what_is_allowed_always(&Stage::of("kilo"));
-}

@@ -6,6 +6,7 @@
 
 mod acts;
 mod aider;
+mod allowing;
 mod answering;
 mod autoyes;
 mod claude;

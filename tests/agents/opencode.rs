@@ -151,8 +151,3 @@ fn its_dialog_is_answered_at_80_columns() {
     assert!(!instance.worktree.join("refused").exists());
     stage.wait(&instance, "idle");
 }
-
-#[test]
-fn what_is_allowed_always_is_confirmed() {
-    acts::confirm_what_is_allowed_always(&Stage::of("opencode"));
-}
