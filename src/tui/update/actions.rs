@@ -286,27 +286,19 @@ pub(super) fn interrupt(state: &mut State, requests: &mut Vec<UiRequest>) -> Opt
 
 /// Off at once, on after a question.
 fn switch_autoyes(state: &mut State, requests: &mut Vec<UiRequest>) {
-    let is_on = |state: &State, id: &InstanceId| state.by_id(id).is_some_and(|view| view.autoyes);
-    let targets = state.targets();
-    for id in targets
-        .iter()
-        .filter(|id| is_on(state, id))
-        .cloned()
-        .collect::<Vec<_>>()
-    {
-        let off = Task::Autoyes {
+    let is_on = |id: &InstanceId| state.by_id(id).is_some_and(|view| view.autoyes);
+    let (on, off): (Vec<_>, Vec<_>) = state.targets().into_iter().partition(is_on);
+    for id in &on {
+        let task = Task::Autoyes {
             id: id.clone(),
             on: false,
         };
-        start(state, requests, Verb::Autoyes, Some(&id), off);
+        start(state, requests, Verb::Autoyes, Some(id), task);
     }
-    if targets.is_empty() || targets.iter().any(|id| !is_on(state, id)) {
-        ask(state, |state, mut ids| {
-            ids.retain(|id| !is_on(state, id));
-            autoyes_question(state, ids)
-        });
-    } else {
+    if off.is_empty() && !on.is_empty() {
         state.marks.clear();
+    } else {
+        ask(state, |state, _| autoyes_question(state, off.clone()));
     }
 }
 

@@ -104,7 +104,7 @@ pub(super) fn autoyes_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
     Confirm {
         question: format!("Switch autoyes on for {}?", titles(state, &ids)),
         details: vec![
-            "The daemon then says yes to what the policy allows, until it ends or you switch it off."
+            "The daemon then says yes to what the policy allows, until its time is up or you switch it off."
                 .to_owned(),
         ],
         option: None,
