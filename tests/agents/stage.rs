@@ -263,6 +263,21 @@ impl Stage {
         });
     }
 
+    /// Every screen as it is now, for people who wonder why a test failed.
+    fn print_screens(&self) {
+        let panes = self
+            .camp
+            .tmux(&["list-panes", "-a", "-F", "#{pane_id} #{session_name}"]);
+        for line in String::from_utf8_lossy(&panes.stdout).lines() {
+            let Some((pane, session)) = line.split_once(' ') else {
+                continue;
+            };
+            let shown = self.camp.tmux(&["capture-pane", "-p", "-t", pane]);
+            let screen = String::from_utf8_lossy(&shown.stdout);
+            eprintln!("the screen of {session}:\n{}", screen.trim_end());
+        }
+    }
+
     /// Presses keys in the agent's pane, as a person would who is attached.
     pub(crate) fn press(&self, instance: &Instance, keys: &[&str]) {
         let target = format!("=biv-{}:", instance.id);
@@ -389,6 +404,9 @@ enabled = false
 
 impl Drop for Stage {
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.print_screens();
+        }
         // Claude leaves the socket of a process that was killed.
         drop(std::fs::remove_dir_all(self.home("tmp/cc-socks")));
     }
