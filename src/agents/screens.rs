@@ -192,6 +192,12 @@ fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
     let claude = catalog.require("claude").unwrap();
     let dialog = capture("claude/approval/perm-bash.txt");
     assert_eq!(claude.draft(&dialog), Some(Draft::Hidden));
+    // Prompts that were sent look like its box.
+    let gemini = catalog.require("gemini").unwrap();
+    for columns in [80, 120, 220] {
+        let resuming = capture(&format!("gemini/busy/resuming-{columns}.txt"));
+        assert_eq!(gemini.draft(&resuming), Some(Draft::Hidden), "{columns}");
+    }
 }
 
 /// As scripts/record-screens has typed it.

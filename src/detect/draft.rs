@@ -95,7 +95,12 @@ impl DraftSpec {
     pub(crate) fn read(&self, screen: &Screen) -> Draft {
         let is_input = |row: &&Row| self.row.is_match(row.text());
         let found = match &self.inside {
-            None => screen.filled().rev().take(REACH).find(is_input),
+            None => screen
+                .filled()
+                .rev()
+                .take(REACH)
+                .find(is_input)
+                .filter(|_| !self.is_far_from_its_foot(screen)),
             Some(inside) => match inside.rows(screen) {
                 // No typed text: the box exists and is empty.
                 Some(mut rows) => match rows.find(is_input) {
@@ -106,6 +111,21 @@ impl DraftSpec {
             },
         };
         found.map_or(Draft::Hidden, |row| self.read_row(row))
+    }
+
+    /// Whether rows that are no text of the box stand between the lowest input row and the foot: the box is hidden
+    /// then, and the row is a prompt that was sent. Only known where it is said how further rows look.
+    fn is_far_from_its_foot(&self, screen: &Screen) -> bool {
+        if self.more.is_none() {
+            return false;
+        }
+        let rows = screen.rows();
+        let find = |pattern: &Pattern| rows.iter().rposition(|row| pattern.is_match(row.text()));
+        let Some((first, foot)) = find(&self.row).zip(self.foot.as_ref().and_then(find)) else {
+            return false;
+        };
+        let between = rows.get(first + 1..foot).unwrap_or_default();
+        between.iter().any(|row| self.further(row).is_none())
     }
 
     /// What stands in the input row.
