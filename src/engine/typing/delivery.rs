@@ -12,23 +12,23 @@ use crate::model::{Activity, without_whitespace};
 use crate::tmux::{Screenshot, TmuxError};
 
 /// How long a pasted prompt may take to show in the input box.
-const ECHO: Duration = Duration::from_secs(10);
+pub(super) const ECHO: Duration = Duration::from_secs(10);
 /// A text that stays in the box this long counts as ours, though it looks different: agents show some
 /// characters in another form.
 const SOME_TEXT: Duration = Duration::from_secs(1);
 /// A text that has been in the box for this long is not leaving it.
-const STANDS: Duration = Duration::from_millis(400);
+pub(super) const STANDS: Duration = Duration::from_millis(400);
 /// How long it may take to empty the input box.
-const EMPTYING: Duration = Duration::from_secs(10);
+pub(super) const EMPTYING: Duration = Duration::from_secs(10);
 /// How long a submitted prompt may take to leave the input box.
 const SUBMISSION: Duration = Duration::from_secs(10);
 /// A prompt must be gone for this long: an agent that redraws hides its box for a moment.
-const GONE: Duration = Duration::from_millis(300);
+pub(super) const GONE: Duration = Duration::from_millis(300);
 /// When nothing has changed for this long Enter is pressed once more: a busy machine can lose the first.
 const SECOND_ENTER: Duration = Duration::from_secs(2);
 /// How long an agent takes to say that it does not know a command.
 const ANSWER: Duration = Duration::from_millis(1500);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
+pub(super) const BETWEEN_LOOKS: Duration = Duration::from_millis(40);
 
 /// What is known of a prompt that was submitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,26 +69,6 @@ pub(in crate::engine) fn holds_a_draft(
     let screen = delivery.coloured()?;
     let typed = delivery.left_in_box(&screen).is_some();
     Ok(typed && !delivery.was_put_back(&screen, last))
-}
-
-/// Types a draft into an empty input box, and does not submit it; false if that was not possible.
-pub(in crate::engine) fn put_back(agent: &Watched<'_>, draft: &str) -> Result<bool, Error> {
-    let delivery = Delivery { agent };
-    delivery.await_terminal()?;
-    let since = Instant::now();
-    while agent.provider.draft(&delivery.coloured()?) != Some(Draft::Empty) {
-        if since.elapsed() > EMPTYING {
-            return Ok(false);
-        }
-        std::thread::sleep(BETWEEN_LOOKS);
-    }
-    let text = typeable(draft);
-    agent.server.paste(agent.pane, &text)?;
-    delivery.await_echo(&text)?;
-    Ok(matches!(
-        agent.provider.draft(&delivery.coloured()?),
-        Some(Draft::Text(_))
-    ))
 }
 
 /// Pastes the prompt into an agent that is ready, submits it and waits until its turn has begun.
@@ -141,14 +121,14 @@ pub(in crate::engine) fn type_in(
     }
 }
 
-struct Delivery<'a> {
-    agent: &'a Watched<'a>,
+pub(super) struct Delivery<'a> {
+    pub(super) agent: &'a Watched<'a>,
 }
 
 impl Delivery<'_> {
     /// Waits until the agent has taken over its terminal: some draw their input box before they read
     /// from it. A plain command may never do that, and need not.
-    fn await_terminal(&self) -> Result<(), Error> {
+    pub(super) fn await_terminal(&self) -> Result<(), Error> {
         let since = Instant::now();
         while self.agent.provider.readiness() == Readiness::Rules
             && since.elapsed() < ECHO
@@ -372,7 +352,7 @@ impl Delivery<'_> {
         Ok(self.agent.server.press(self.agent.pane, &keys)?)
     }
 
-    fn coloured(&self) -> Result<Screen, Error> {
+    pub(super) fn coloured(&self) -> Result<Screen, Error> {
         coloured(self.agent)
     }
 
@@ -411,7 +391,7 @@ fn is_beginning(shown: &str, first: &str) -> bool {
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the
 /// paste. Line ends become newlines.
-fn typeable(text: &str) -> String {
+pub(super) fn typeable(text: &str) -> String {
     text.replace("\r\n", "\n")
         .replace('\r', "\n")
         .chars()
