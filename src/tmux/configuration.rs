@@ -43,7 +43,7 @@ pub(crate) fn key_hint(name: &str) -> String {
 impl Configuration {
     /// The text of the file. There is no prefix key: agents use ctrl-b themselves, and an attached user
     /// needs only the keys to leave and to go on. Text that the user selects goes to the clipboard (`external`); a
-    /// program cannot set the clipboard.
+    /// program cannot set the clipboard. The hook draws the status line anew: that an agent has ended would not show.
     pub(crate) fn text(&self) -> String {
         let Self {
             history,
@@ -78,8 +78,9 @@ set -g status-style "bg=default,fg=default"
 set -g status-left-length 120
 set -g status-right-length 60
 set -g display-time 2500
-set -g status-left "#[bold] #{{@biv_title}} #[nobold,dim]#{{@biv_branch}} "
+set -g status-left "#[bold] #{{@biv_title}} #{{?pane_dead,the agent has ended#{{?#{{!=:#{{pane_dead_status}},}}, with exit status #{{pane_dead_status}},}},#[nobold#,dim]#{{@biv_branch}}}} "
 set -g status-right "#[dim]{next_hint} next  {detach_hint} detach "
+set-hook -g pane-died 'set -gF @biv_died "#{{hook_pane}}"'
 set -g window-status-format ""
 set -g window-status-current-format ""
 unbind -a -T root

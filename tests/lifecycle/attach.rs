@@ -45,6 +45,23 @@ fn an_agent_that_ends_under_a_visitor_is_told_of() {
     terminal.wait_for("`short` has ended.");
 }
 
+/// Its last screen stays, and takes no keys.
+#[test]
+fn an_agent_that_exits_under_a_visitor_is_told_of_below_its_screen() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "short", &[]);
+    instance.wait_idle(&camp);
+    let terminal = Terminal::running(&camp, "biv a short");
+    terminal.wait_for("ctrl-q detach");
+    assert!(terminal.screen().contains("short biv/short"));
+    terminal.write("/exit");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("short the agent has ended with exit status 0");
+    terminal.press(&["C-q"]);
+    terminal.wait_for("ended with 0");
+}
+
 #[test]
 fn a_pause_under_a_visitor_is_told_of_as_a_pause() {
     let camp = Camp::new();
