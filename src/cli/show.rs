@@ -46,6 +46,13 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         "open",
         view.says.as_deref().map(printable_line).unwrap_or_default(),
     );
+    let asked = view.asks.as_ref();
+    line(
+        "asks",
+        asked
+            .map(|asked| printable_line(&asked.text))
+            .unwrap_or_default(),
+    );
     if verbose {
         let rule = view.activity_source.as_deref().unwrap_or("unknown");
         line(
@@ -110,6 +117,12 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         "queue",
         view.queue.map(words::shown_queue).unwrap_or_default(),
     );
+    if view.autoyes {
+        line("autoyes", "on".to_owned());
+    }
+    if let Some(seconds) = view.idle_timeout_s {
+        line("idle pause", format!("after {} minutes", seconds / 60));
+    }
     if let Some(seal) = &view.seal {
         line("sealed", sealed(seal));
         for layer in &seal.missing {

@@ -30,7 +30,7 @@ pub(super) fn run(args: &UsageArgs, engine: &Engine, output: &Output) -> Command
     let report = engine.usage(&args.instances)?;
     if !report.silent.is_empty() {
         output.say(&format!(
-            "Nothing is known of {}: they tell nothing, or have not answered yet.",
+            "No usage is known of {}: an agent may tell none, or has not answered yet.",
             report.silent.join(", ")
         ));
     }

@@ -36,6 +36,14 @@ fn what_is_asked_is_shown_in_the_list_and_in_full() {
     assert!(asks.ends_with("· touch made"), "{asks}");
     let listed = camp.biv(["list"]).run().ok().stdout;
     assert!(listed.contains(&format!("asks: {asks}")), "{listed}");
+    drop(camp.biv(["timeout", "asks", "15m"]).run().ok());
+    let shown = camp.biv(["show", "asks"]).run().ok().stdout;
+    for row in [
+        format!("  asks         {asks}\n"),
+        "  idle pause   after 15 minutes\n".to_owned(),
+    ] {
+        assert!(shown.contains(&row), "{row}{shown}");
+    }
 }
 
 #[test]
