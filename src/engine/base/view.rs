@@ -205,6 +205,12 @@ impl InstanceView {
 
     /// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
     pub(crate) fn standing_marks(&self) -> String {
+        let star = if self.dirty == Some(true) { " *" } else { "" };
+        (self.branch_marks() + star).trim_start().to_owned()
+    }
+
+    /// The same without the star.
+    pub(crate) fn branch_marks(&self) -> String {
         let mut parts = Vec::new();
         if let Some(standing) = &self.standing {
             if standing.ahead > 0 {
@@ -216,9 +222,6 @@ impl InstanceView {
             if standing.merged {
                 parts.push("merged".to_owned());
             }
-        }
-        if self.dirty == Some(true) {
-            parts.push("*".to_owned());
         }
         parts.join(" ")
     }

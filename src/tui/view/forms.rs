@@ -13,6 +13,8 @@ use crate::tui::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
 
+const NEXT_FIELD: (&str, &str) = ("tab", "next field");
+const NEW_LINE: (&str, &str) = ("alt-enter", "new line");
 const LABEL: u16 = 12;
 
 pub(super) fn confirm(state: &State, confirm: &Confirm, area: Rect, buffer: &mut Buffer) {
@@ -86,7 +88,7 @@ pub(super) fn send(
     let cursor = edit(&form.prompt, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
     let enter = if form.queue { "queue it" } else { "send" };
-    foot(state, enter, false, inside, buffer);
+    foot(state, enter, &[NEW_LINE], inside, buffer);
     cursor
 }
 
@@ -105,7 +107,7 @@ pub(super) fn rename(
     };
     let cursor = edit(&form.title, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "rename", false, inside, buffer);
+    foot(state, "rename", &[], inside, buffer);
     cursor
 }
 
@@ -158,7 +160,7 @@ pub(super) fn comment(
     };
     let cursor = edit(&form.text, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "keep it", false, inside, buffer);
+    foot(state, "keep it", &[NEW_LINE], inside, buffer);
     cursor
 }
 
@@ -219,7 +221,11 @@ pub(super) fn new(
         y += rows;
     }
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    foot(state, "start it", true, inside, buffer);
+    let keys: &[_] = match form.prompt {
+        Some(_) => &[NEXT_FIELD, NEW_LINE],
+        None => &[NEXT_FIELD],
+    };
+    foot(state, "start it", keys, inside, buffer);
     cursor
 }
 
@@ -338,26 +344,21 @@ fn edit(editor: &Editor, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     Some(Position::new(area.x + column, area.y + row))
 }
 
-/// The keys of a form, which has one field or `several`.
-fn foot(state: &State, enter: &'static str, several: bool, inside: Rect, buffer: &mut Buffer) {
+/// The keys of a form; where it is narrow, without those that not every form has.
+fn foot(
+    state: &State,
+    enter: &'static str,
+    own: &[(&'static str, &'static str)],
+    inside: Rect,
+    buffer: &mut Buffer,
+) {
     if inside.height < 3 {
         return;
     }
-    let pairs: &[(&str, &str)] = &[
-        ("enter", enter),
-        ("tab", "next field"),
-        ("alt-enter", "new line"),
-        ("esc", "back"),
-    ];
-    let wide = inside.width > 50;
-    let fits = |key: &str| match key {
-        "tab" => wide && several,
-        "alt-enter" => wide,
-        _ => true,
-    };
-    let pairs: Vec<(String, &str)> = pairs
-        .iter()
-        .filter(|(key, _)| fits(key))
+    let own = own.iter().filter(|_| inside.width > 50);
+    let pairs: Vec<(String, &str)> = std::iter::once(&("enter", enter))
+        .chain(own)
+        .chain(std::iter::once(&("esc", "back")))
         .map(|(key, what)| ((*key).to_owned(), *what))
         .collect();
     let line = hints(&state.theme, &pairs);

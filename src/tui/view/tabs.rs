@@ -86,7 +86,8 @@ fn about(view: &InstanceView) -> String {
     let parts = [
         Some(view.agent.clone()),
         pull,
-        Some(view.standing_marks()),
+        Some(view.branch_marks()),
+        (view.dirty == Some(true)).then(|| "uncommitted".to_owned()),
         used,
         branch,
     ];
