@@ -58,6 +58,8 @@ pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
 pub(crate) use base::usage::UsageReport;
+#[cfg(test)]
+pub(crate) use base::usage::UsageView;
 pub(crate) use base::via::{set_via, via};
 pub(crate) use base::view::{
     AgentView, CampView, InstanceView, Listing, PullRequestInfo, RunHistory, SealView, SizeView,

@@ -22,6 +22,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             title,
             source,
             queued: true,
+            ..
         } => {
             let mut hints = hints(source);
             hints.push(format!(

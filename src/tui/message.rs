@@ -10,7 +10,7 @@ use crate::engine::{
     AgentView, AuditLine, ConversationEntry, DialogAnswer, HostListing, HostName, Listing,
     NewInstance, QueueView, ReviewView, RunHistory, ScreenView, SearchResult,
 };
-use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp};
+use crate::model::{Activity, InstanceId, NewComment, PauseReason, Timestamp, Title, Usage};
 use crate::report::Report;
 
 /// A message to the UI.
@@ -55,6 +55,8 @@ pub(super) enum Message {
     Read(InstanceId, Duration, Box<Result<Page, Report>>),
     /// The installed agents, and where the UI was started.
     Surveyed(Box<StartContext>),
+    /// What killed instances have used today.
+    UsedByKilled(Usage),
     /// A background job has begun a step, or has a note.
     Progress {
         job: u64,
@@ -122,9 +124,20 @@ pub(super) enum TaskFailure {
         command: String,
         asked: Box<NewInstance>,
     },
+    /// The instance was started, and has not got its prompt.
+    Started(Box<StartedWithoutPrompt>),
     /// The pause was cancelled on request.
     TakenBack,
     Reported(Report),
+}
+
+#[derive(Debug)]
+pub(super) struct StartedWithoutPrompt {
+    pub id: InstanceId,
+    pub title: Title,
+    /// The prompt is sent as soon as the agent is ready.
+    pub queued: bool,
+    pub report: Report,
 }
 
 /// Which terminal of an instance is meant.
@@ -159,6 +172,8 @@ pub(super) enum UiRequest {
     AskHost(HostName),
     /// Reads the list again.
     List,
+    /// Counts what killed instances have used today.
+    CountKilled,
     /// Looks something up for a popup.
     Look(Lookup),
     /// Whether the list is that of the killed instances.

@@ -22,6 +22,7 @@ mod message;
 mod picker;
 mod run;
 mod state;
+mod survey;
 mod tab;
 mod terminal;
 mod text;

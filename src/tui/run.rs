@@ -319,6 +319,7 @@ impl Ui {
                     self.feed.look();
                 }
                 UiRequest::Survey => self.workers.survey(),
+                UiRequest::CountKilled => self.workers.count_killed(),
                 UiRequest::Attach(id, host) => {
                     self.attach(&id, host.as_ref(), Pane::Agent, screen)?;
                 }

@@ -17,7 +17,7 @@ pub(super) use super::tab::Tab;
 use super::theme::Theme;
 use crate::config::{Key, Settings};
 use crate::engine::{ConversationEntry, HostListing, InstanceView, RunHistory};
-use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp};
+use crate::model::{Activity, InstanceId, State as InstanceState, Timestamp, Usage};
 
 pub(super) struct State {
     pub columns: u16,
@@ -40,6 +40,8 @@ pub(super) struct State {
     /// The camp is paused: no queue is sent.
     pub camp_paused: bool,
     pub start_context: Option<StartContext>,
+    /// What killed instances have used today.
+    pub used_by_killed: Usage,
     /// Whether a daemon runs; None before the first look.
     pub daemon: Option<bool>,
 
@@ -214,6 +216,7 @@ impl State {
             seek_line: None,
             unfolded: false,
             words: BTreeMap::new(),
+            used_by_killed: Usage::default(),
             showing_killed: false,
             seek: None,
             dialog: None,

@@ -9,12 +9,13 @@ use std::time::Instant;
 use super::diff::DiffPage;
 use super::mailbox::Mailbox;
 use super::message::{
-    Lookup, LookupResult, Message, Page, PageKind, StartContext, Task, TaskFailure, TaskOutcome,
-    Wait,
+    Lookup, LookupResult, Message, Page, PageKind, StartedWithoutPrompt, Task, TaskFailure,
+    TaskOutcome, Wait,
 };
+use super::survey::{count_killed, survey};
 use crate::daemon;
 use crate::engine::{
-    Bulk, Camp, ConversationEntry, Engine, Error, Health, KillOptions, Killed, LandOptions, Landed,
+    Bulk, Camp, ConversationEntry, Engine, Error, KillOptions, Killed, LandOptions, Landed,
     LogFrom, OnConflict, PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent,
     StateChange,
 };
@@ -59,10 +60,12 @@ impl Workers {
     pub(super) fn survey(&self) {
         let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
         let directory = self.directory.clone();
-        std::thread::spawn(move || {
-            let start_context = survey(&engine, directory);
-            mailbox.send(Message::Surveyed(Box::new(start_context)));
-        });
+        std::thread::spawn(move || survey(&engine, directory, &mailbox));
+    }
+
+    pub(super) fn count_killed(&self) {
+        let (engine, mailbox) = (Arc::clone(&self.engine), self.mailbox.clone());
+        std::thread::spawn(move || count_killed(&engine, &mailbox));
     }
 
     /// Looks something up for a popup.
@@ -170,7 +173,7 @@ fn carry_out(
                 Ok(TaskOutcome::Created(view.id, words))
             }
             Err(Error::ConsentNeeded { command }) => Err(TaskFailure::Consent { command, asked }),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(not_created(engine, error, progress)),
         },
         Task::Pause { id, wait, reason } => {
             match engine.pause(id.as_str(), &pausing(wait, reason), progress)? {
@@ -367,6 +370,25 @@ fn feed_by_daemon(engine: &Engine, progress: &mut JobProgress) {
     }
 }
 
+/// Why `create` failed; the instance may be there all the same.
+fn not_created(engine: &Engine, error: Error, progress: &mut JobProgress) -> TaskFailure {
+    let Error::PromptNotSent {
+        id, title, queued, ..
+    } = &error
+    else {
+        return error.into();
+    };
+    if *queued {
+        feed_by_daemon(engine, progress);
+    }
+    TaskFailure::Started(Box::new(StartedWithoutPrompt {
+        id: id.clone(),
+        title: title.clone(),
+        queued: *queued,
+        report: error.into(),
+    }))
+}
+
 fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<TaskOutcome, TaskFailure> {
     if let Some(report) = Report::not_all(&camp, done) {
         return Err(TaskFailure::Reported(report));
@@ -471,25 +493,4 @@ fn look_up(engine: &Engine, lookup: Lookup) -> Result<LookupResult, Error> {
             LookupResult::Audit(id, audit.lines)
         }
     })
-}
-
-fn survey(engine: &Engine, directory: PathBuf) -> StartContext {
-    let repository = engine
-        .repository_at(&directory)
-        .map_err(|error| error.to_string());
-    let missing = engine
-        .programs()
-        .into_iter()
-        .filter(|finding| finding.health == Health::Problem)
-        .map(|finding| match finding.hint {
-            Some(hint) => format!("{} ({hint})", finding.what),
-            None => finding.what,
-        })
-        .collect();
-    StartContext {
-        agents: engine.agents().unwrap_or_default(),
-        repository,
-        directory,
-        missing,
-    }
 }

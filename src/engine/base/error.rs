@@ -107,6 +107,7 @@ pub(crate) enum Error {
     },
     #[error("`{title}` is running, but its prompt was not sent{}", if *queued { " yet" } else { "" })]
     PromptNotSent {
+        id: InstanceId,
         title: Title,
         /// It waits in the queue.
         queued: bool,

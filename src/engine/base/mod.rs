@@ -1,5 +1,6 @@
 //! What every room of the engine uses: the home and its store, errors, lookup, events, rights.
 
+pub(in crate::engine) mod agents;
 pub(in crate::engine) mod caller;
 pub(in crate::engine) mod core;
 pub(in crate::engine) mod daemon_lock;

@@ -33,7 +33,7 @@ impl Core {
     }
 
     /// The version, from memory where the program that would be started is still the same file.
-    fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
+    pub(in crate::engine) fn known_version(&self, provider: &Provider) -> Option<AgentVersion> {
         let learned = self.versions().get(provider.name())?;
         match provider.installed(&self.host) {
             Some(program) => current(learned, &program),

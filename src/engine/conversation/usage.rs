@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::agents::{Bookmark, Continuity, TranscriptLookup};
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::usage::{
-    DayUsage, FILE, InstanceUsage, KeptUsage, UsageOfSource, UsageReport, stamp,
+    DayUsage, FILE, InstanceUsage, KeptUsage, UsageOfSource, UsageReport, UsageView, stamp,
 };
 use crate::engine::base::{Core, Error, Found, Scope, now};
 use crate::model::{InstanceRecord, RestingState, Usage, UsageLedger};
@@ -90,6 +90,17 @@ impl Core {
             );
         }
         Ok(())
+    }
+
+    /// What those that are killed by now have used today.
+    pub(crate) fn used_today_by_killed(&self) -> Result<Usage, Error> {
+        let (killed, _) = self.all(Scope::Killed)?;
+        let mut used = Usage::default();
+        for found in killed {
+            let view = UsageView::of(&KeptUsage::of(&found.dir), now());
+            used.add(view.map(|view| view.today).unwrap_or_default());
+        }
+        Ok(used)
     }
 
     /// What the named instances have used, or all, killed ones too.

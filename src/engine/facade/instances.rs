@@ -136,6 +136,11 @@ impl Engine {
         self.core.agents()
     }
 
+    /// The same without asking a program: only versions that are remembered.
+    pub(crate) fn agents_at_once(&self) -> Result<Vec<AgentView>, Error> {
+        self.core.agents_at_once()
+    }
+
     /// What an agent's screen shows, by the rules of that agent.
     pub(crate) fn detect(
         &self,

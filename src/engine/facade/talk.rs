@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::engine::autoyes::AutoyesAnswer;
 use crate::engine::typing::delivery::Wording;
 use crate::engine::*;
-use crate::model::{InstanceId, NewComment, TurnEnd};
+use crate::model::{InstanceId, NewComment, TurnEnd, Usage};
 use crate::store::Audit;
 
 impl Engine {
@@ -183,6 +183,11 @@ impl Engine {
     /// Reads what the agent has said since its conversation was read last.
     pub(crate) fn import_last_words(&self, id: &InstanceId) {
         self.core.import_last_words(id)
+    }
+
+    /// What those that are killed by now have used today.
+    pub(crate) fn used_today_by_killed(&self) -> Result<Usage, Error> {
+        self.core.used_today_by_killed()
     }
 
     /// What the named instances have used, or all, killed ones too.

@@ -4,15 +4,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agents::Provider;
-use crate::detect::{AgentVersion, Verdict, VerdictSource, combine, verdict_by_output};
-use crate::engine::base::core::Learned;
+use crate::detect::{Verdict, VerdictSource, combine, verdict_by_output};
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::usage::KeptUsage;
 use crate::engine::base::via::via;
-use crate::engine::base::view::{
-    AgentView, AskedView, AwayView, InstanceView, PauseView, SealView, WorkKept,
-};
+use crate::engine::base::view::{AskedView, AwayView, InstanceView, PauseView, SealView, WorkKept};
 use crate::engine::base::{Core, Error, Found, now};
 use crate::engine::watch::changes;
 use crate::engine::watch::limit::with_limit;
@@ -26,56 +23,6 @@ use crate::policy::fingerprint;
 use crate::tmux::{Pane, Screenshot};
 
 impl Core {
-    /// The agents that are known, with what is installed of them.
-    pub(crate) fn agents(&self) -> Result<Vec<AgentView>, Error> {
-        let configured = Some(self.settings().new.agent.as_str()).filter(|name| !name.is_empty());
-        let default = self
-            .catalog
-            .default_agent(configured, &self.host)?
-            .map(|provider| provider.name().to_owned());
-        // Each program is asked for its version, which takes some of them seconds.
-        let providers: Vec<_> = self.catalog.iter().collect();
-        let answers: Vec<Option<(AgentVersion, Option<Learned>)>> = std::thread::scope(|scope| {
-            let asked: Vec<_> = providers
-                .iter()
-                .map(|provider| scope.spawn(|| self.learn_version(provider)))
-                .collect();
-            asked
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or(None))
-                .collect()
-        });
-        let mut versions = Vec::new();
-        let mut learned = Vec::new();
-        for (provider, answer) in providers.iter().zip(answers) {
-            let (version, new) = answer.unzip();
-            learned.extend(new.flatten().map(|new| (provider.name().to_owned(), new)));
-            versions.push(version.map(|version| version.to_string()));
-        }
-        self.remember_versions(learned);
-        Ok(providers
-            .into_iter()
-            .zip(versions)
-            .map(|(provider, version)| {
-                let path = provider.installed(&self.host);
-                let capabilities = provider.capabilities();
-                AgentView {
-                    name: provider.name().to_owned(),
-                    display: provider.display().to_owned(),
-                    about: provider.about().map(str::to_owned),
-                    installed: path.is_some(),
-                    path,
-                    version,
-                    native_resume: capabilities.native_resume,
-                    hooks: capabilities.hooks,
-                    transcript: capabilities.transcript,
-                    limits: provider.limits().to_vec(),
-                    default: default.as_deref() == Some(provider.name()),
-                }
-            })
-            .collect())
-    }
-
     /// What an agent's screen shows, by the rules of that agent.
     pub(crate) fn detect(
         &self,

@@ -4,8 +4,8 @@ use pretty_assertions::assert_eq;
 
 use super::driver::*;
 use super::journeys::{camp_driver, of, only_tasks};
-use crate::engine::{Listing, QueueView, SearchMatch, SearchResult, Speaker};
-use crate::model::{Queue, State as InstanceState, Title};
+use crate::engine::{Listing, QueueView, SearchMatch, SearchResult, Speaker, UsageView};
+use crate::model::{Queue, State as InstanceState, Title, Tokens, Usage};
 use crate::tui::dialog::Dialog;
 use crate::tui::message::{Lookup, LookupResult, Message, Page, Task, UiRequest};
 use crate::tui::picker::Picker;
@@ -46,6 +46,33 @@ fn the_filter_finds_what_is_shown_and_ranks_it() {
     let mut driver = Driver::with(110, 30, instances);
     driver.press("/").write("website");
     assert_eq!(titles(&driver), ["a website", "milk"], "the title first");
+}
+
+/// What was used today does not become less because an instance was killed.
+#[test]
+fn what_killed_ones_have_used_still_counts() {
+    let used = |input: u64| Usage {
+        tokens: Tokens {
+            input,
+            ..Tokens::default()
+        },
+        cost_usd: None,
+    };
+    let mut instances = camp();
+    instances[0].usage = Some(UsageView {
+        total: used(500),
+        turns: 1,
+        last_turn: None,
+        today: used(300),
+    });
+    let mut driver = Driver::with(160, 30, instances.clone());
+    assert!(driver.screen().contains("300 tokens today"));
+    driver.requests.clear();
+    instances.remove(0);
+    driver.listed(instances);
+    assert_eq!(driver.requests, [UiRequest::CountKilled]);
+    driver.tell(Message::UsedByKilled(used(300)));
+    assert!(driver.screen().contains("300 tokens today"));
 }
 
 #[test]

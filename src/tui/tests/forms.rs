@@ -4,9 +4,10 @@ use pretty_assertions::assert_eq;
 
 use super::journeys::{camp_driver, of, only_tasks};
 use crate::engine::Consent;
+use crate::model::Title;
 use crate::report::Report;
 use crate::tui::dialog::Dialog;
-use crate::tui::message::{Task, TaskFailure, TaskOutcome};
+use crate::tui::message::{StartedWithoutPrompt, Task, TaskFailure, TaskOutcome};
 
 #[test]
 fn a_form_becomes_a_request() {
@@ -118,6 +119,42 @@ fn a_form_that_is_refused_comes_back_with_what_was_typed() {
         panic!("{task:?}")
     };
     assert_eq!(asked.prompt.as_deref(), Some("a long prompt, and more"));
+}
+
+fn started(queued: bool) -> Result<TaskOutcome, TaskFailure> {
+    let words = "`new` is running, but its prompt was not sent";
+    Err(TaskFailure::Started(Box::new(StartedWithoutPrompt {
+        id: of('c'),
+        title: Title::new("new").unwrap(),
+        queued,
+        report: Report::failed("x", words, "answer it"),
+    })))
+}
+
+/// Opened again, it would start another one.
+#[test]
+fn a_form_whose_instance_runs_is_not_opened_again() {
+    for queued in [true, false] {
+        let mut driver = camp_driver();
+        driver.surveyed(Ok("/home/ada/app".into()), &["claude"]);
+        driver.press("N").write("a long prompt").press("enter");
+        let (job, _) = driver.tasks().remove(0);
+        driver.done(job, started(queued));
+        assert!(driver.screen().contains("its prompt was not sent"));
+        assert_eq!(driver.state.selected, Some(of('c')));
+        match &driver.state.dialog {
+            None => assert!(queued),
+            // It is in no queue.
+            Some(Dialog::Send(form)) => {
+                assert!(!queued);
+                assert_eq!(
+                    (form.to.as_slice(), form.prompt.text()),
+                    (&[of('c')][..], "a long prompt")
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]

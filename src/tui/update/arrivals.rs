@@ -4,10 +4,12 @@ use super::{picking, upkeep::select};
 use crate::engine::{CampView, ConversationEntry, Listing, ReviewView};
 use crate::model::{Activity, InstanceId, State as InstanceState};
 use crate::report::Report;
-use crate::tui::dialog::{Confirm, Dialog, OnYes};
+use crate::tui::dialog::{Confirm, Dialog, OnYes, SendForm};
 use crate::tui::diff::DiffPage;
 use crate::tui::fleet::host_of;
-use crate::tui::message::{AttachResult, Message, Page, Pane, TaskFailure, TaskOutcome, UiRequest};
+use crate::tui::message::{
+    AttachResult, Message, Page, Pane, StartedWithoutPrompt, TaskFailure, TaskOutcome, UiRequest,
+};
 use crate::tui::state::{ConversationPage, Job, Screen, State, Tab, ToastKind, Verb};
 
 pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiRequest>) {
@@ -16,9 +18,15 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
         Message::Listed(_) if state.showing_killed => {}
         Message::KilledListed(_) if !state.showing_killed => {}
         Message::Listed(listing) | Message::KilledListed(listing) => match *listing {
-            Ok(listing) => take_listing(state, listing),
+            Ok(listing) => {
+                if lacks_one(state, &listing) {
+                    requests.push(UiRequest::CountKilled);
+                }
+                take_listing(state, listing);
+            }
             Err(report) => state.show_error(report),
         },
+        Message::UsedByKilled(used) => state.used_by_killed = used,
         // Those that are killed are only known here.
         Message::HostListed(_) if state.showing_killed => {}
         Message::HostListed(listing) => state.take_host(*listing),
@@ -213,6 +221,13 @@ fn progress(state: &mut State, number: u64, words: String, note: bool) {
     }
 }
 
+/// Whether an instance of this machine is no longer listed.
+fn lacks_one(state: &State, listing: &Listing) -> bool {
+    let mut known = state.instances.iter().filter(|view| view.host.is_none());
+    !state.showing_killed
+        && known.any(|view| !listing.instances.iter().any(|listed| listed.id == view.id))
+}
+
 fn done(
     state: &mut State,
     mut job: Job,
@@ -262,12 +277,41 @@ fn done(
                 ),
             }));
         }
+        Err(TaskFailure::Started(started)) => started_without_prompt(state, *started, form),
         Err(TaskFailure::Reported(report)) => {
             let why = report.message.clone();
             state.refused.extend(form.map(|form| form.refused(why)));
             state.show_error(report);
         }
     }
+}
+
+/// The form that has started the instance is not opened again, since it would start another one. A prompt that is in no
+/// queue goes into the form that sends it.
+fn started_without_prompt(state: &mut State, started: StartedWithoutPrompt, form: Option<Dialog>) {
+    let StartedWithoutPrompt {
+        id,
+        title,
+        queued,
+        report,
+    } = started;
+    if state.dialog.is_none() {
+        state.selected = Some(id.clone());
+        state.scroll = 0;
+    }
+    if !queued
+        && let Some(Dialog::New(form)) = form
+        && let Some(prompt) = form.prompt
+    {
+        state.refused.push(Dialog::Send(SendForm {
+            to: vec![id],
+            titles: format!("`{title}`"),
+            queue: false,
+            prompt,
+            trouble: Some(report.message.clone()),
+        }));
+    }
+    state.show_error(report);
 }
 
 /// Removes the job of a prompt that was unsent.

@@ -193,19 +193,21 @@ pub(super) fn open_form(state: &mut State, with_prompt: bool, requests: &mut Vec
         }
     }
     if repositories.is_empty() {
-        let words = match &state.start_context {
-            Some(start_context) => match &start_context.repository {
-                Err(reason) => format!("There is no repository to work in: {reason}"),
-                Ok(_) => String::new(),
-            },
-            None => "Still looking around; try again in a moment.".to_owned(),
-        };
-        state.toast_with_hint(
-            ToastKind::Bad,
-            words,
-            "start `biv` inside a repository; `git init` makes one".to_owned(),
-        );
-        requests.push(UiRequest::Survey);
+        let context = state.start_context.as_ref();
+        match context.and_then(|context| context.repository.as_ref().err()) {
+            Some(reason) => {
+                let words = format!("There is no repository to work in: {reason}");
+                let hint = "start `biv` inside a repository; `git init` makes one";
+                state.toast_with_hint(ToastKind::Bad, words, hint.to_owned());
+                // It may have been made since.
+                requests.push(UiRequest::Survey);
+            }
+            // The answer is on its way.
+            None => state.toast(
+                ToastKind::Note,
+                "Still looking around; try again in a moment.".to_owned(),
+            ),
+        }
         return;
     }
     state.dialog = Some(Dialog::New(Box::new(NewForm {

@@ -8,7 +8,7 @@ use ratatui::text::{Line, Span};
 use super::diff::review_keys;
 use super::paint::{ends, hints, line_width, styled};
 use super::words::{icon, spinner, style};
-use crate::model::{Activity, State as InstanceState, Usage, printable_line, told_usage};
+use crate::model::{Activity, State as InstanceState, printable_line, told_usage};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::state::{State, StatusKind, Verb};
@@ -160,12 +160,18 @@ fn with_keys(state: &State, words: &str, width: usize) -> Line<'static> {
 
 /// What the agents have used today; empty where none tells it.
 fn used_today(state: &State) -> String {
-    let mut used: Option<Usage> = None;
-    for today in state.instances.iter().filter_map(|view| view.usage) {
-        used.get_or_insert_default().add(today.today);
+    // Only the killed ones are listed.
+    if state.showing_killed {
+        return String::new();
     }
-    let told = used.filter(|used| used.tokens.total() > 0);
-    told.map_or_else(String::new, |used| format!("  {} today", told_usage(used)))
+    let mut used = state.used_by_killed;
+    for listed in state.instances.iter().filter_map(|view| view.usage) {
+        used.add(listed.today);
+    }
+    match used.tokens.total() {
+        0 => String::new(),
+        _ => format!("  {} today", told_usage(used)),
+    }
 }
 
 fn counts(state: &State, named: bool) -> Line<'static> {

@@ -187,6 +187,7 @@ impl Work<'_> {
                         .change_queue(|queue| queue.put_ahead(prompt.clone(), now()))?;
                 }
                 self.refusal = Some(Error::PromptNotSent {
+                    id: self.record.id.clone(),
                     title: self.record.title.clone(),
                     queued,
                     source: Box::new(error),
