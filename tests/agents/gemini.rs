@@ -172,3 +172,21 @@ fn a_draft_is_typed_again() {
     let instance = drafts::type_a_draft_again(&stage, "C-j");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }
+
+/// It stops an answer that repeats itself, and waits for a person.
+#[test]
+fn its_question_about_a_loop_is_answered() {
+    let stage = Stage::of("gemini");
+    let words = "the tent is blue and the stove is hot, says the man who knows. ".repeat(30);
+    let instance = stage.start("loops", &format!("model:say {words}"));
+    stage.wait(&instance, "question");
+    let dialog = stage.camp.biv(["answer", "--json", &instance.id]);
+    let dialog = dialog.run().ok().json();
+    assert_eq!(dialog["question"], "A potential loop was detected");
+    let answered = stage.camp.biv(["answer", "--json", &instance.id, "1"]);
+    let answered = answered.run().ok().json();
+    let label = answered["label"].as_str().unwrap();
+    assert!(label.starts_with("Keep loop detection"), "{answered:#}");
+    stage.wait(&instance, "idle");
+    stage.turn(&instance, "go on");
+}
