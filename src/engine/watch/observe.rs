@@ -202,7 +202,9 @@ impl Core {
                     .last_line()
                     .map(|line| printable_line(&line))
             }),
-            asks: verdict.as_ref().and_then(asked),
+            asks: verdict
+                .as_ref()
+                .and_then(|verdict| asked(verdict, &record.worktree.path)),
             exit_code: run.and_then(|run| run.exit_code),
             unmeasured: self.provider_of(record).ok().and_then(Provider::unmeasured),
             activity_source: verdict.as_ref().and_then(source_text),
@@ -269,15 +271,16 @@ fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
     (record.killed_at != Some(pause.at)).then_some(pause)
 }
 
-/// What an open dialog asks, in short.
-fn asked(verdict: &Verdict) -> Option<AskedView> {
+/// What an open dialog asks, in short. A command is told as it is; paths begin at the worktree.
+fn asked(verdict: &Verdict, worktree: &Path) -> Option<AskedView> {
     let dialog = verdict.dialog.as_ref()?;
+    let about = dialog.paths.first().or(dialog.question.as_ref());
     let subject = dialog
         .command
-        .as_deref()
-        .or(dialog.paths.first().map(String::as_str))
-        .or(dialog.question.as_deref());
-    let parts: Vec<&str> = dialog.tool.as_deref().into_iter().chain(subject).collect();
+        .clone()
+        .or_else(|| about.map(|text| text.replace(&format!("{}/", worktree.display()), "")));
+    let tool = dialog.tool.clone();
+    let parts: Vec<String> = tool.into_iter().chain(subject).collect();
     let label = |choice: &crate::detect::Choice| printable_line(&choice.label);
     Some(AskedView {
         dialog: fingerprint(dialog),
@@ -292,5 +295,35 @@ fn source_text(verdict: &Verdict) -> Option<String> {
     match &verdict.rule {
         Some(rule) => Some(format!("{source} {rule}")),
         None => (verdict.source == VerdictSource::Output).then(|| source.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agents::Catalog;
+    use crate::detect::Screen;
+
+    fn asked_on(agent: &str, screen: &str, worktree: &str) -> String {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");
+        let text = std::fs::read_to_string(root.join(agent).join(screen)).unwrap();
+        let catalog = Catalog::built_in();
+        let provider = catalog.require(agent).unwrap();
+        let verdict = provider.judge(&Screen::new(&text), None);
+        asked(&verdict, Path::new(worktree)).unwrap().text
+    }
+
+    /// A row of the list has no room for more, and a command means what it says.
+    #[test]
+    fn a_question_names_files_from_the_worktree_on() {
+        let (write, app) = ("approval/write-80.txt", "/tmp/bivouac-screens/app");
+        assert_eq!(
+            asked_on("copilot", write, app),
+            "Do you want to create guests.md?"
+        );
+        assert_eq!(
+            asked_on("copilot", write, "/tmp/bivouac-screens/ap"),
+            "Do you want to create /tmp/bivouac-screens/app/guests.md?"
+        );
     }
 }
