@@ -1,16 +1,22 @@
 //! A person's terminal in the session of an agent.
 
 use crate::support::terminal::Terminal;
-use crate::support::{Camp, until};
+use crate::support::{Camp, Instance, until};
+
+/// An agent at its prompt, and a person who is attached to it.
+fn visited(camp: &Camp, title: &str) -> (Instance, Terminal) {
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, title, &[]);
+    instance.wait_idle(camp);
+    let terminal = Terminal::running(camp, &format!("biv attach {title}"));
+    terminal.wait_for("ctrl-q detach");
+    (instance, terminal)
+}
 
 #[test]
 fn a_person_attaches_types_and_leaves_the_agent_running() {
     let camp = Camp::new();
-    let repository = camp.repository("app");
-    let instance = camp.start(&repository, "visited", &[]);
-    instance.wait_idle(&camp);
-    let terminal = Terminal::running(&camp, "biv attach visited");
-    terminal.wait_for("ctrl-q detach");
+    let (instance, terminal) = visited(&camp, "visited");
     terminal.wait_for("biv/visited");
     terminal.write("what a nice place");
     terminal.press(&["Enter"]);
@@ -36,11 +42,7 @@ fn a_person_attaches_types_and_leaves_the_agent_running() {
 #[test]
 fn an_agent_that_ends_under_a_visitor_is_told_of() {
     let camp = Camp::new();
-    let repository = camp.repository("app");
-    let instance = camp.start(&repository, "short", &[]);
-    instance.wait_idle(&camp);
-    let terminal = Terminal::running(&camp, "biv a short");
-    terminal.wait_for("ctrl-q detach");
+    let (instance, terminal) = visited(&camp, "short");
     camp.kill(&instance);
     terminal.wait_for("`short` has ended.");
 }
@@ -49,11 +51,7 @@ fn an_agent_that_ends_under_a_visitor_is_told_of() {
 #[test]
 fn an_agent_that_exits_under_a_visitor_is_told_of_below_its_screen() {
     let camp = Camp::new();
-    let repository = camp.repository("app");
-    let instance = camp.start(&repository, "short", &[]);
-    instance.wait_idle(&camp);
-    let terminal = Terminal::running(&camp, "biv a short");
-    terminal.wait_for("ctrl-q detach");
+    let (_, terminal) = visited(&camp, "short");
     assert!(terminal.screen().contains("short biv/short"));
     terminal.write("/exit");
     terminal.press(&["Enter"]);
@@ -65,11 +63,7 @@ fn an_agent_that_exits_under_a_visitor_is_told_of_below_its_screen() {
 #[test]
 fn a_pause_under_a_visitor_is_told_of_as_a_pause() {
     let camp = Camp::new();
-    let repository = camp.repository("app");
-    let instance = camp.start(&repository, "rested", &[]);
-    instance.wait_idle(&camp);
-    let terminal = Terminal::running(&camp, "biv a rested");
-    terminal.wait_for("ctrl-q detach");
+    let (_, terminal) = visited(&camp, "rested");
     drop(camp.biv(["pause", "rested"]).run().ok());
     terminal.wait_for("`rested` was paused.");
 }
