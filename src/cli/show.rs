@@ -1,6 +1,7 @@
 //! `biv show`
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -121,7 +122,8 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
         line("autoyes", "on".to_owned());
     }
     if let Some(seconds) = view.idle_timeout_s {
-        line("idle pause", format!("after {} minutes", seconds / 60));
+        let idle = humantime::format_duration(Duration::from_secs(seconds));
+        line("idle pause", format!("after {idle}"));
     }
     if let Some(seal) = &view.seal {
         line("sealed", sealed(seal));

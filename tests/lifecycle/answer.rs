@@ -40,10 +40,14 @@ fn what_is_asked_is_shown_in_the_list_and_in_full() {
     let shown = camp.biv(["show", "asks"]).run().ok().stdout;
     for row in [
         format!("  asks         {asks}\n"),
-        "  idle pause   after 15 minutes\n".to_owned(),
+        "  idle pause   after 15m\n".to_owned(),
     ] {
         assert!(shown.contains(&row), "{row}{shown}");
     }
+    assert!(!shown.contains("autoyes"), "{shown}");
+    drop(camp.biv(["autoyes", "asks", "on"]).run().ok());
+    let shown = camp.biv(["show", "asks"]).run().ok().stdout;
+    assert!(shown.contains("  autoyes      on\n"), "{shown}");
 }
 
 #[test]
