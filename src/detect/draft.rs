@@ -100,7 +100,7 @@ impl DraftSpec {
                 .rev()
                 .take(REACH)
                 .find(is_input)
-                .filter(|_| !self.is_far_from_its_foot(screen)),
+                .filter(|_| !self.hides_the_box(screen)),
             Some(inside) => match inside.rows(screen) {
                 // No typed text: the box exists and is empty.
                 Some(mut rows) => match rows.find(is_input) {
@@ -115,7 +115,7 @@ impl DraftSpec {
 
     /// Whether rows that are no text of the box stand between the lowest input row and the foot: the box is hidden
     /// then, and the row is a prompt that was sent. Only known where it is said how further rows look.
-    fn is_far_from_its_foot(&self, screen: &Screen) -> bool {
+    fn hides_the_box(&self, screen: &Screen) -> bool {
         if self.more.is_none() {
             return false;
         }

@@ -125,7 +125,7 @@ pub(super) enum TaskFailure {
         asked: Box<NewInstance>,
     },
     /// The instance was started, and has not got its prompt.
-    Started(Box<StartedWithoutPrompt>),
+    WithoutPrompt(Box<StartedWithoutPrompt>),
     /// The pause was cancelled on request.
     TakenBack,
     Reported(Report),

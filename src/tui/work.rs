@@ -381,7 +381,7 @@ fn not_created(engine: &Engine, error: Error, progress: &mut JobProgress) -> Tas
     if *queued {
         feed_by_daemon(engine, progress);
     }
-    TaskFailure::Started(Box::new(StartedWithoutPrompt {
+    TaskFailure::WithoutPrompt(Box::new(StartedWithoutPrompt {
         id: id.clone(),
         title: title.clone(),
         queued: *queued,

@@ -304,26 +304,39 @@ mod tests {
     use crate::agents::Catalog;
     use crate::detect::Screen;
 
-    fn asked_on(agent: &str, screen: &str, worktree: &str) -> String {
+    fn captured(screen: &str) -> String {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");
-        let text = std::fs::read_to_string(root.join(agent).join(screen)).unwrap();
+        std::fs::read_to_string(root.join(screen)).unwrap()
+    }
+
+    fn asked_on(agent: &str, screen: &str, worktree: &str) -> String {
         let catalog = Catalog::built_in();
         let provider = catalog.require(agent).unwrap();
-        let verdict = provider.judge(&Screen::new(&text), None);
+        let verdict = provider.judge(&Screen::new(screen), None);
         asked(&verdict, Path::new(worktree)).unwrap().text
     }
 
-    /// A row of the list has no room for more, and a command means what it says.
     #[test]
     fn a_question_names_files_from_the_worktree_on() {
-        let (write, app) = ("approval/write-80.txt", "/tmp/bivouac-screens/app");
+        let write = captured("copilot/approval/write-80.txt");
         assert_eq!(
-            asked_on("copilot", write, app),
+            asked_on("copilot", &write, "/tmp/bivouac-screens/app"),
             "Do you want to create guests.md?"
         );
         assert_eq!(
-            asked_on("copilot", write, "/tmp/bivouac-screens/ap"),
+            asked_on("copilot", &write, "/tmp/bivouac-screens/ap"),
             "Do you want to create /tmp/bivouac-screens/app/guests.md?"
+        );
+    }
+
+    /// What it touches depends on where it runs.
+    #[test]
+    fn a_command_is_told_as_it_is() {
+        let shell = captured("codex/approval/real-shell-120.txt");
+        let shell = shell.replace("touch one two three", "cd / && rm /app/one");
+        assert_eq!(
+            asked_on("codex", &shell, "/app"),
+            "shell · cd / && rm /app/one"
         );
     }
 }

@@ -123,7 +123,7 @@ fn a_form_that_is_refused_comes_back_with_what_was_typed() {
 
 fn started(queued: bool) -> Result<TaskOutcome, TaskFailure> {
     let words = "`new` is running, but its prompt was not sent";
-    Err(TaskFailure::Started(Box::new(StartedWithoutPrompt {
+    Err(TaskFailure::WithoutPrompt(Box::new(StartedWithoutPrompt {
         id: of('c'),
         title: Title::new("new").unwrap(),
         queued,

@@ -277,7 +277,7 @@ fn done(
                 ),
             }));
         }
-        Err(TaskFailure::Started(started)) => started_without_prompt(state, *started, form),
+        Err(TaskFailure::WithoutPrompt(started)) => started_without_prompt(state, *started, form),
         Err(TaskFailure::Reported(report)) => {
             let why = report.message.clone();
             state.refused.extend(form.map(|form| form.refused(why)));
