@@ -109,3 +109,47 @@ fn what_cannot_be_answered_is_said_and_nothing_is_pressed() {
     let said = camp.biv(["answer", "asks", "1"]).run().fails(4).said();
     assert!(said.contains("it is paused"), "{said}");
 }
+
+/// A `claude` whose hook says that it asks when the worktree has a file `ask`, and which draws the question when
+/// there is a file `draw`.
+const ASKS_BEFORE_IT_DRAWS: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }
+cat "$SCREENS/idle/idle-empty.txt"
+until [ -e ask ]; do sleep 0.1; done
+printf '\033[2J\033[H'
+echo '{"tool_name":"AskUserQuestion"}' | "$BIV" hook claude PermissionRequest
+until [ -e draw ]; do sleep 0.1; done
+cat "$SCREENS/question/ask-question.txt"
+sleep 600
+"#;
+
+#[test]
+fn a_question_that_is_not_drawn_yet_is_waited_for() {
+    let camp = Camp::new();
+    let programs = camp.root().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let claude = programs.join("claude");
+    std::fs::write(&claude, ASKS_BEFORE_IT_DRAWS).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&claude, mode).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let screens = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/screens/claude");
+    let camp = camp
+        .with("PATH", &format!("{}:{path}", programs.display()))
+        .with("SCREENS", screens)
+        .with("BIV", env!("CARGO_BIN_EXE_biv"));
+    let repository = camp.repository("app");
+    let new = ["new", "--json", "asks", "-a", "claude", "--repo"];
+    let started = camp.biv(new).arg(&repository.path).run().ok();
+    let instance = Instance::from_json(&started.json());
+    instance.wait_for(&camp, "activity", "idle");
+    std::fs::write(instance.worktree.join("ask"), "").unwrap();
+    instance.wait_for(&camp, "activity", "question");
+    let asked = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| open(&camp));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::fs::write(instance.worktree.join("draw"), "").unwrap();
+        asked.join().unwrap()
+    });
+    assert_eq!(asked["choices"][0]["label"], "Postgres", "{asked:#}");
+}

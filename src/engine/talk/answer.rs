@@ -61,7 +61,7 @@ impl Core {
     pub(crate) fn open_dialog(&self, given: &str) -> Result<DialogView, Error> {
         let found = self.settled(given, Scope::Here)?;
         let record = &found.record;
-        let open = self.dialog_in(record, running_at(record)?)?;
+        let open = self.dialog_soon_in(&found.dir, record, running_at(record)?)?;
         Ok(DialogView {
             dialog: open.id,
             id: record.id.clone(),
@@ -95,7 +95,7 @@ impl Core {
                 return Err(unanswerable(record, Unanswerable::Changed));
             }
         };
-        let mut open = self.dialog_in(record, place)?;
+        let mut open = self.dialog_soon_in(&found.dir, record, place)?;
         match bound {
             Some(bound) if open.id != bound => {
                 return Err(unanswerable(record, Unanswerable::Another));
