@@ -296,11 +296,6 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn a_menu_is_a_state_of_its_own() {
-    talking::say_that_a_menu_is_open(&Stage::of("claude"));
-}
-
-#[test]
 fn a_question_is_answered_in_own_words() {
     acts::answer_in_own_words(&Stage::of("claude"));
 }

@@ -139,11 +139,6 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
 }
 
 #[test]
-fn a_menu_is_a_state_of_its_own() {
-    talking::say_that_a_menu_is_open(&Stage::of("codex"));
-}
-
-#[test]
 fn what_was_typed_outlives_a_pause() {
     let stage = Stage::of("codex");
     let instance = queue_in_the_agent(&stage, &["a waiting one"]);

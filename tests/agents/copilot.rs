@@ -92,8 +92,3 @@ fn a_draft_is_typed_again() {
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("copilot"), 2);
 }
-
-#[test]
-fn a_menu_is_a_state_of_its_own() {
-    talking::say_that_a_menu_is_open(&Stage::of("copilot"));
-}

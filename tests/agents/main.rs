@@ -19,6 +19,7 @@ mod hooks;
 mod kilo;
 mod kimi;
 mod landing;
+mod menus;
 mod model;
 mod moving;
 mod opencode;

@@ -305,6 +305,24 @@ impl Stage {
         until_within(PATIENCE, BETWEEN_LOOKS, what, pressing);
     }
 
+    /// Presses Escape until the menu is gone: one that was just drawn takes no key.
+    #[track_caller]
+    pub(crate) fn close_menu(&self, instance: &Instance) {
+        let closing = || {
+            self.press(instance, &["Escape"]);
+            let since = Instant::now();
+            while since.elapsed() < ONE_KEY {
+                if self.camp.show(instance)["activity"] == "idle" {
+                    return Some(());
+                }
+                std::thread::sleep(BETWEEN_LOOKS);
+            }
+            None
+        };
+        let what = || format!("the menu is closed\n{}", self.screen(instance));
+        until_within(PATIENCE, BETWEEN_LOOKS, what, closing);
+    }
+
     /// A turn without any call of biv: typed by a person who is attached.
     pub(crate) fn turn_by_hand(&self, instance: &Instance, prompt: &str) {
         self.press(instance, &["-l", prompt]);

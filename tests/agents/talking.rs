@@ -108,34 +108,6 @@ pub(crate) fn keep_the_first_prompt(stage: &Stage, said: &[&str], answer: impl F
     assert_eq!(times.count(), 1, "{}", stage.model.told());
 }
 
-/// A menu that the user has opened: a state of its own, said at once, and left alone.
-#[track_caller]
-pub(crate) fn say_that_a_menu_is_open(stage: &Stage) {
-    let instance = Instance::from_json(&stage.new("menus", &[]).ok().json());
-    stage.wait(&instance, "idle");
-    stage.send(&instance, "/model");
-    stage.wait(&instance, "menu");
-    let refused = stage.camp.biv(["send", &instance.id, "in between"]).run();
-    let refused = refused.fails(4);
-    assert!(refused.stderr.contains("a menu of "), "{}", refused.stderr);
-    assert!(
-        refused.stderr.contains("Esc closes it"),
-        "{}",
-        refused.stderr
-    );
-    stage.wait(&instance, "menu");
-    stage.press(&instance, &["Escape"]);
-    stage.wait(&instance, "idle");
-    stage.turn(&instance, "the menu is closed");
-    let asked = stage.model.request_with("the menu is closed");
-    assert!(
-        asked
-            .said_by("user")
-            .iter()
-            .all(|said| !said.contains("in between"))
-    );
-}
-
 /// `biv resume I && biv send I words`: the prompt is taken at once or waits in the queue, and arrives once; it
 /// is never refused.
 #[track_caller]

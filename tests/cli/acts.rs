@@ -54,7 +54,7 @@ const OWN: [(&str, &[&str]); 5] = [
     ("what_was_typed_outlives_a_pause", &["draft over a pause"]),
 ];
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "turn",
     "pause idle",
     "pause busy",
@@ -65,6 +65,7 @@ const COLUMNS: [&str; 13] = [
     "trust question",
     "dialog answered",
     "dialog refused",
+    "menu",
     "log",
     "large prompt",
     "draft over a pause",
@@ -95,6 +96,10 @@ fn covered(agent: &str) -> Vec<&'static str> {
     let refusing = std::fs::read_to_string(tests.join("refusing.rs")).unwrap();
     if refusing.contains(&format!("takes_a_no(\"{agent}\")")) {
         columns.push("dialog refused");
+    }
+    let menus = std::fs::read_to_string(tests.join("menus.rs")).unwrap();
+    if menus.contains(&format!("is_said_and_left_alone(\"{agent}\"")) {
+        columns.push("menu");
     }
     columns
 }
