@@ -9,7 +9,8 @@ use super::file::{
     Transcript, Turnless, UnknownIds, Verify,
 };
 use crate::detect::{
-    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict, VersionRange,
+    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict,
+    VersionRange, last_line,
 };
 
 #[derive(Debug, Clone)]
@@ -199,6 +200,11 @@ impl Provider {
             .draft
             .as_ref()
             .map(|draft| draft.read(screen))
+    }
+
+    /// What it has drawn last, as one line; its status line only where there is nothing else.
+    pub(crate) fn last_line(&self, screen: &Screen) -> Option<String> {
+        last_line(screen, self.file.input.draft.as_ref())
     }
 
     /// The whole content of the input box, for an agent that puts prompts back into it.

@@ -56,6 +56,26 @@ const WITHOUT_TITLE: [(&str, &str); 6] = [
     ("codex/busy/busy-slow-2", "idle"),
 ];
 
+/// Of an agent at rest, the last line is the end of its answer: not its status line, and not what stands around its box.
+#[test]
+fn the_last_line_is_the_agents_own() {
+    let catalog = Catalog::built_in();
+    let mut agents = Vec::new();
+    for (agent, _, file) in recorded() {
+        if !name(&file).contains("after-turn") {
+            continue;
+        }
+        let screen = Screen::new(&std::fs::read_to_string(&file).unwrap());
+        let line = catalog.require(&agent).unwrap().last_line(&screen);
+        let line = line.unwrap_or_default();
+        let own = line.contains("I have read: ") || line.contains("MOCK-OK");
+        assert!(own, "{}: {line}", file.display());
+        agents.push(agent);
+    }
+    agents.dedup();
+    assert_eq!(agents.len(), 10, "{agents:?}");
+}
+
 /// Every capture below `fixtures/screens`: agent, expected activity, file.
 fn recorded() -> Vec<(String, String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");

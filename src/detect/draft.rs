@@ -43,6 +43,9 @@ pub(crate) struct DraftSpec {
     pub tallest: Option<Tallest>,
     /// How to find the box, for an agent whose input row looks like other rows.
     pub inside: Option<BoxSpec>,
+    /// Rows above the box that the agent draws there whatever it says: hints, the directory, how long a turn took.
+    #[serde(default)]
+    pub aside: Vec<Pattern>,
 }
 
 /// How tall a box grows before it scrolls.
@@ -111,6 +114,22 @@ impl DraftSpec {
             },
         };
         found.map_or(Draft::Hidden, |row| self.read_row(row))
+    }
+
+    /// The rows above the box that are not about it; None where there is no box.
+    pub(super) fn rows_above<'s>(&'s self, screen: &'s Screen) -> Option<Vec<&'s Row>> {
+        let rows = screen.rows();
+        let top = match &self.inside {
+            None => {
+                let found = rows.iter().rposition(|row| self.row.is_match(row.text()))?;
+                let below = rows.get(found..)?.iter().filter(|row| !row.is_blank());
+                (below.count() <= REACH && !self.hides_the_box(screen)).then_some(found)?
+            }
+            Some(inside) => inside.top(screen)?,
+        };
+        let is_aside = |row: &Row| self.aside.iter().any(|aside| aside.is_match(row.text()));
+        let above = rows.get(..top)?.iter();
+        Some(above.filter(|row| !is_aside(row)).collect())
     }
 
     /// Whether rows that are no text of the box stand between the lowest input row and the foot: the box is hidden
@@ -244,8 +263,10 @@ impl DraftSpec {
         if let Some(more) = &self.more {
             more.check(&format!("{key}.more"))?;
         }
-        for (at, text) in self.placeholders.iter().enumerate() {
-            text.check(&format!("{key}.placeholders[{at}]"))?;
+        for (name, texts) in [("placeholders", &self.placeholders), ("aside", &self.aside)] {
+            for (at, text) in texts.iter().enumerate() {
+                text.check(&format!("{key}.{name}[{at}]"))?;
+            }
         }
         Ok(())
     }
@@ -263,16 +284,25 @@ fn whole_width() -> usize {
 impl BoxSpec {
     /// The input rows, from below; None where there is no box.
     fn rows<'s>(&self, screen: &'s Screen) -> Option<impl Iterator<Item = &'s Row>> {
-        let rows = screen.rows();
-        let foot = rows
-            .iter()
-            .rposition(|row| self.foot.is_match(row.text()))?;
-        let above = rows.get(..foot)?.iter().rev();
+        let above = screen.rows().get(..self.foot(screen)?)?.iter().rev();
         Some(
             above
                 .take_while(|row| self.frame.is_match(row.text()))
                 .skip(self.skip),
         )
+    }
+
+    /// Where the first row of the box is.
+    fn top(&self, screen: &Screen) -> Option<usize> {
+        let foot = self.foot(screen)?;
+        let above = screen.rows().get(..foot)?.iter().rev();
+        let framed = above.take_while(|row| self.frame.is_match(row.text()));
+        Some(foot - framed.count())
+    }
+
+    fn foot(&self, screen: &Screen) -> Option<usize> {
+        let mut rows = screen.rows().iter();
+        rows.rposition(|row| self.foot.is_match(row.text()))
     }
 }
 
@@ -298,6 +328,7 @@ mod tests {
             width: whole_width(),
             tallest: None,
             inside: None,
+            aside: Vec::new(),
         }
     }
 

@@ -75,18 +75,6 @@ impl Screen {
         self.rows.iter().filter(|row| !row.is_blank())
     }
 
-    /// The last row with a word in it, without the room inside it; edges of boxes tell nothing. Where no row has one,
-    /// the last that is not blank.
-    pub(crate) fn last_line(&self) -> Option<String> {
-        let has_word = |row: &&Row| row.text().chars().any(char::is_alphanumeric);
-        let row = self.filled().rev().find(has_word);
-        let row = row.or_else(|| self.filled().next_back())?;
-        let edges = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c);
-        let text = row.text().trim_matches(edges);
-        let text = if text.is_empty() { row.text() } else { text };
-        Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
-    }
-
     /// The width of the widest row: the width of the pane where the agent draws a full line.
     pub(crate) fn width(&self) -> usize {
         self.rows
@@ -177,32 +165,10 @@ mod tests {
     #[test]
     fn what_stands_above_the_mark_is_left_out() {
         let screen = Screen::new("❯\u{a0}\n── resumed 2026-11-14 ──\nstarting\n");
-        assert_eq!(
-            screen.below("── resumed ").last_line(),
-            Some("starting".to_owned())
-        );
-        assert_eq!(screen.below("── resumed ").rows().len(), 1);
+        let below = screen.below("── resumed ");
+        assert_eq!(below.rows().len(), 1);
+        assert_eq!(below.rows()[0].text(), "starting");
         assert_eq!(screen.below("nothing").rows().len(), 3);
-    }
-
-    #[test]
-    fn the_last_line_has_a_word_in_it() {
-        for (capture, expected) in [
-            ("ready\n", Some("ready")),
-            (
-                "│ Allow it?  (y) │\n╰──────────────╯\n\n",
-                Some("Allow it? (y)"),
-            ),
-            (
-                " ← sidebar · Plan          test\n",
-                Some("← sidebar · Plan test"),
-            ),
-            ("❯\u{a0}\n──────\n", Some("──────")),
-            ("\n\n", None),
-        ] {
-            let line = Screen::new(capture).last_line();
-            assert_eq!(line.as_deref(), expected, "{capture:?}");
-        }
     }
 
     proptest! {

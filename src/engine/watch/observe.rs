@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agents::Provider;
-use crate::detect::{Verdict, VerdictSource, combine, verdict_by_output};
+use crate::detect::{Verdict, VerdictSource, combine, last_line, verdict_by_output};
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::usage::KeptUsage;
@@ -59,6 +59,20 @@ impl Core {
             )
         });
         judged.unwrap_or_else(Verdict::unknown)
+    }
+
+    /// What its agent has drawn last, as one line.
+    pub(in crate::engine) fn last_line(
+        &self,
+        record: &InstanceRecord,
+        shot: &Screenshot,
+    ) -> Option<String> {
+        let screen = screen_of(shot);
+        let line = match self.provider(&record.agent) {
+            Ok(provider) => provider.last_line(&screen),
+            Err(_) => last_line(&screen, None),
+        };
+        line.map(|line| printable_line(&line))
     }
 
     /// A view of an instance that was just paused or started. Its changes are not counted and its screen
@@ -197,11 +211,7 @@ impl Core {
             pull_request: on_disk.pull_request.map(Into::into),
             queue: on_disk.queue,
             run_id: record.run.clone(),
-            last_line: shot.and_then(|shot| {
-                screen_of(shot)
-                    .last_line()
-                    .map(|line| printable_line(&line))
-            }),
+            last_line: shot.and_then(|shot| self.last_line(record, shot)),
             asks: verdict
                 .as_ref()
                 .and_then(|verdict| asked(verdict, &record.worktree.path)),

@@ -7,13 +7,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::{Duration, Instant};
 
 use crate::engine::base::{Core, Error, socket};
-use crate::engine::watch::look::screen_of;
 use crate::engine::watch::watcher::alarm::Alarm;
 use crate::engine::watch::watcher::leftovers::{client_file, sweep};
 use crate::engine::watch::watcher::pane::{PaneOutput, Watched};
 use crate::engine::watch::watcher::poller::{PolledFd, Poller};
 use crate::engine::watch::watcher::{PanePipes, Present, Seen, WatchEvent, WatchRequest};
-use crate::model::{InstanceId, printable_line};
+use crate::model::InstanceId;
 use crate::process::Identity;
 use crate::tmux::{
     ControlClient, ControlEvent, Notification, Pane, PipeReceiver, Screenshot, Server,
@@ -457,8 +456,6 @@ fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screensho
         changed: before != Some(screen_hash),
         screen_hash,
         limit: verdict.limit,
-        last_line: screen_of(shot)
-            .last_line()
-            .map(|line| printable_line(&line)),
+        last_line: core.last_line(&record, shot),
     })
 }

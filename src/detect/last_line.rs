@@ -1,0 +1,45 @@
+//! What an agent has drawn last, as one line.
+
+use super::draft::DraftSpec;
+use super::row::Row;
+use super::screen::Screen;
+
+/// The last row with a word in it, without the room inside it; edges of boxes tell nothing. Where the agent's input box
+/// is on the screen, the last one above it: below it there is a status line, which says the same all day.
+pub(crate) fn last_line(screen: &Screen, input: Option<&DraftSpec>) -> Option<String> {
+    let has_word = |row: &&Row| row.text().chars().any(char::is_alphanumeric);
+    let above = input.and_then(|input| input.rows_above(screen));
+    let above = above.and_then(|rows| rows.into_iter().rev().find(has_word));
+    let row = above
+        .or_else(|| screen.filled().rev().find(has_word))
+        .or_else(|| screen.filled().next_back())?;
+    let edges = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c);
+    let text = row.text().trim_matches(edges);
+    let text = if text.is_empty() { row.text() } else { text };
+    Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_has_a_word_in_it() {
+        for (capture, expected) in [
+            ("ready\n", Some("ready")),
+            (
+                "│ Allow it?  (y) │\n╰──────────────╯\n\n",
+                Some("Allow it? (y)"),
+            ),
+            (
+                " ← sidebar · Plan          test\n",
+                Some("← sidebar · Plan test"),
+            ),
+            ("❯\u{a0}\n──────\n", Some("──────")),
+            ("\n\n", None),
+        ] {
+            let line = last_line(&Screen::new(capture), None);
+            assert_eq!(line.as_deref(), expected, "{capture:?}");
+        }
+    }
+}
