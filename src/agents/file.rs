@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use serde::Deserialize;
 
 use super::described::{FilePattern, Find, JsonPath, LineRules};
-use crate::detect::{DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, VersionRange};
+use crate::detect::{
+    DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, SuggestionSpec, VersionRange,
+};
 
 /// The placeholders; other text in braces is left alone.
 pub(super) const PLACEHOLDERS: [&str; 6] = [
@@ -213,6 +215,8 @@ pub(crate) struct Input {
     pub settle_ms: u64,
     pub verify: Verify,
     pub draft: Option<DraftSpec>,
+    /// The list of commands below the input box, for an agent that draws it late.
+    pub suggestions: Option<SuggestionSpec>,
     /// How prompts are shown that wait inside the agent, if an interrupt puts them into its input box.
     pub queued: Option<QueuedSpec>,
     /// Prompts that the box would take for something else.
@@ -245,6 +249,7 @@ impl Default for Input {
             settle_ms: 300,
             verify: Verify::default(),
             draft: None,
+            suggestions: None,
             queued: None,
             escapes: Vec::new(),
             removes_invisible: false,

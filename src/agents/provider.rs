@@ -202,6 +202,16 @@ impl Provider {
             .map(|draft| draft.read(screen))
     }
 
+    /// Whether it lists commands below its input box while one is typed.
+    pub(crate) fn suggests_commands(&self) -> bool {
+        self.file.input.suggestions.is_some()
+    }
+
+    /// The first command that it offers for what was typed.
+    pub(crate) fn suggestion(&self, screen: &Screen, typed: &str) -> Option<String> {
+        self.file.input.suggestions.as_ref()?.first(screen, typed)
+    }
+
     /// What it has drawn last, as one line; its status line only where there is nothing else.
     pub(crate) fn last_line(&self, screen: &Screen) -> Option<String> {
         last_line(screen, self.file.input.draft.as_ref())

@@ -18,6 +18,7 @@ mod rule;
 mod screen;
 mod settle;
 mod sgr;
+mod suggestions;
 mod version;
 
 pub(crate) use combine::{SelfReport, combine, verdict_by_output};
@@ -31,4 +32,5 @@ pub(crate) use queued::{Divided, QueuedSpec, ShownPrompt, divide};
 pub(crate) use rule::Rule;
 pub(crate) use screen::Screen;
 pub(crate) use settle::{Quiet, RestKind, Settle};
+pub(crate) use suggestions::{SuggestionSpec, is_typed};
 pub(crate) use version::{AgentVersion, VersionRange};

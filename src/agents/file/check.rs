@@ -18,6 +18,9 @@ impl ProviderFile {
                 pattern.check(&format!("session.{field}[{at}]"))?;
             }
         }
+        if let Some(suggestions) = &self.input.suggestions {
+            suggestions.check("input.suggestions")?;
+        }
         if let Some(draft) = &self.input.draft {
             draft.check("input.draft")?;
         }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, Verify, is_command};
-use crate::detect::{Draft, Key, Screen, Size};
+use crate::detect::{Draft, Key, Screen, Size, is_typed};
 use crate::engine::base::{Error, now};
 use crate::engine::typing::drafts::{PASTES, coloured};
 use crate::engine::typing::turn::{Beginning, InTranscript, Submitted, await_turn};
@@ -16,6 +16,12 @@ pub(super) const ECHO: Duration = Duration::from_secs(10);
 /// A text that stays in the box this long counts as ours, though it looks different: agents show some
 /// characters in another form.
 const SOME_TEXT: Duration = Duration::from_secs(1);
+/// A box is not narrower than this: less of a longer text is not all of its first row.
+const NARROWEST: usize = 20;
+/// After this time without a list of commands there will be none.
+const NO_LIST: Duration = Duration::from_millis(1500);
+/// After this time a list of commands is not an old one, though it begins with another one than was typed.
+const OTHER_LIST: Duration = Duration::from_secs(4);
 /// A text that has been in the box for this long is not leaving it.
 pub(super) const STANDS: Duration = Duration::from_millis(400);
 /// How long it may take to empty the input box.
@@ -89,6 +95,9 @@ pub(in crate::engine) fn type_in(
     };
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
+    if text.starts_with('/') && agent.provider.suggests_commands() {
+        delivery.await_suggestions(text.trim_end())?;
+    }
     // Several agents treat an Enter that follows too closely as a part of the paste.
     std::thread::sleep(agent.provider.settle_before_submit());
     let before = delivery.shot()?;
@@ -242,6 +251,34 @@ impl Delivery<'_> {
         Ok(())
     }
 
+    /// Waits until the list of commands is the one of this command. Enter takes the first of them, and the list of `/`
+    /// alone begins with `clear` (Gemini) or `yolo` (Kimi).
+    fn await_suggestions(&self, command: &str) -> Result<(), Error> {
+        let since = Instant::now();
+        let mut still = (None, since);
+        while since.elapsed() < ECHO {
+            let offered = self
+                .agent
+                .provider
+                .suggestion(&screen_of(&self.shot()?), command);
+            if still.0 != offered {
+                still = (offered, Instant::now());
+            }
+            let enough = match &still.0 {
+                Some(offered) if is_typed(offered, command) => Duration::ZERO,
+                // It does not know the command, or the list is not drawn yet.
+                None => NO_LIST,
+                // Another name of the command, or the list is old.
+                Some(_) => OTHER_LIST,
+            };
+            if still.1.elapsed() >= enough {
+                return Ok(());
+            }
+            std::thread::sleep(BETWEEN_LOOKS);
+        }
+        Ok(())
+    }
+
     /// For an agent whose box cannot be read: something must happen on its screen.
     fn await_change(&self, before: &Screenshot) -> Result<(), Error> {
         let submitted_at = Instant::now();
@@ -383,10 +420,13 @@ fn needs_user(activity: Activity) -> bool {
 }
 
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
-/// shown by their size.
+/// shown by their size. An agent may show the first characters before it has read the others.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    PASTES.iter().any(|mark| shown.starts_with(mark))
-        || without_whitespace(first).starts_with(&without_whitespace(shown))
+    if PASTES.iter().any(|mark| shown.starts_with(mark)) {
+        return true;
+    }
+    let (shown, first) = (without_whitespace(shown), without_whitespace(first));
+    first == shown || (shown.chars().count() >= NARROWEST && first.starts_with(&shown))
 }
 
 /// What can be typed of a text: everything but what would steer the terminal or break out of the
@@ -405,7 +445,12 @@ mod tests {
 
     #[test]
     fn a_box_shows_the_beginning_or_that_something_was_pasted() {
-        assert!(is_beginning("the tent", "the tent is blue"));
+        assert!(is_beginning("the tent is blue", "the tent is blue"));
+        assert!(is_beginning(
+            "the first row of a box, as",
+            "the first row of a box, as long as it is wide"
+        ));
+        assert!(!is_beginning("/", "/model"));
         assert!(is_beginning("a    b", "a\tb"));
         assert!(is_beginning("[Pasted text #7 +102 lines]", "begin"));
         assert!(is_beginning("[Paste #1 - 40 lines]", "begin"));
