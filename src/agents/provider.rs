@@ -9,7 +9,7 @@ use super::file::{
     Transcript, Turnless, UnknownIds, Verify,
 };
 use crate::detect::{
-    AgentVersion, Draft, Key, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict,
+    AgentVersion, Draft, Key, Offer, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict,
     VersionRange, last_line,
 };
 
@@ -202,14 +202,11 @@ impl Provider {
             .map(|draft| draft.read(screen))
     }
 
-    /// Whether it lists commands below its input box while one is typed.
-    pub(crate) fn suggests_commands(&self) -> bool {
-        self.file.input.suggestions.is_some()
-    }
-
-    /// The first command that it offers for what was typed.
-    pub(crate) fn suggestion(&self, screen: &Screen, typed: &str) -> Option<String> {
-        self.file.input.suggestions.as_ref()?.first(screen, typed)
+    /// What it offers for a command that was typed; None where its list of commands is never late.
+    pub(crate) fn offer(&self, screen: &Screen, command: &str) -> Option<Offer> {
+        let input = &self.file.input;
+        let (suggestions, draft) = input.suggestions.as_ref().zip(input.draft.as_ref())?;
+        Some(suggestions.offer(screen, draft, command))
     }
 
     /// What it has drawn last, as one line; its status line only where there is nothing else.

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Catalog;
-use crate::detect::{Draft, Screen, Size, Typed, explain};
+use crate::detect::{Draft, Offer, Screen, Size, Typed, explain, is_typed};
 use crate::model::Activity;
 
 const RULE: &str = "────────────────────────────────────────────────────────────────";
@@ -55,6 +55,55 @@ const WITHOUT_TITLE: [(&str, &str); 6] = [
     ("codex/busy/busy-slow-1", "idle"),
     ("codex/busy/busy-slow-2", "idle"),
 ];
+
+/// Commands that were typed, with the list that is drawn below: those of another command are told from its own.
+#[test]
+fn the_list_of_commands_is_read() {
+    let catalog = Catalog::built_in();
+    for (agent, input, list) in [
+        (
+            "gemini",
+            " > {}",
+            " clear       Clear the screen and start a new session",
+        ),
+        ("gemini", " > {}", " model   Manage model configuration"),
+        (
+            "qwen",
+            "> {}",
+            "  > model [--fast] [<model-id>]      Switch the model",
+        ),
+        (
+            "qwen",
+            "> {}",
+            "  > resume (continue)                Resume a session",
+        ),
+        (
+            "kimi",
+            " │ > {}     │",
+            " │   → yolo       Ask When Needed mode         │",
+        ),
+    ] {
+        let provider = catalog.require(agent).unwrap();
+        let foot = " workspace (/directory)      branch       /model";
+        let screen = |typed: &str| {
+            let input = input.replace("{}", typed);
+            Screen::new(&format!("words\n{input}\n▀▀▀▀▀▀▀▀\n{list}\n{foot}\n"))
+        };
+        let Some(Offer::Command(offered)) = provider.offer(&screen("/model"), "/model") else {
+            panic!("{agent}: {list}");
+        };
+        assert_eq!(
+            is_typed(&offered, "/model"),
+            offered == "model",
+            "{offered}"
+        );
+        // Only a part of it was read.
+        let part = provider.offer(&screen("/"), "/model");
+        assert_eq!(part, Some(Offer::NotTyped), "{agent}");
+    }
+    let codex = catalog.require("codex").unwrap();
+    assert_eq!(codex.offer(&Screen::new("› /model"), "/model"), None);
+}
 
 /// Of an agent at rest, the last line is the end of its answer: not its status line, and not what stands around its box.
 #[test]

@@ -32,5 +32,5 @@ pub(crate) use queued::{Divided, QueuedSpec, ShownPrompt, divide};
 pub(crate) use rule::Rule;
 pub(crate) use screen::Screen;
 pub(crate) use settle::{Quiet, RestKind, Settle};
-pub(crate) use suggestions::{SuggestionSpec, is_typed};
+pub(crate) use suggestions::{Offer, SuggestionSpec, is_typed};
 pub(crate) use version::{AgentVersion, VersionRange};

@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
+use super::draft::DraftSpec;
 use super::pattern::{Fault, Pattern};
+use super::row::Row;
 use super::screen::Screen;
 
 /// For an agent that makes this list after it has drawn what was typed: an Enter at that moment would take the first
@@ -14,13 +16,31 @@ pub(crate) struct SuggestionSpec {
     pub row: Pattern,
 }
 
+/// What an agent offers for a command that was typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Offer {
+    /// The command is not in the input box, or not all of it.
+    NotTyped,
+    NoList,
+    /// The first command of the list, with its other names.
+    Command(String),
+}
+
 impl SuggestionSpec {
-    /// The first command that is offered below the row in which `typed` stands; None where there is no list.
-    pub(crate) fn first(&self, screen: &Screen, typed: &str) -> Option<String> {
+    pub(crate) fn offer(&self, screen: &Screen, input: &DraftSpec, command: &str) -> Offer {
+        let word = command.split_whitespace().next().unwrap_or_default();
         let rows = screen.rows();
-        let input = rows.iter().rposition(|row| row.text().contains(typed))?;
-        let mut below = rows.iter().skip(input + 1);
-        below.find_map(|row| self.row.capture(row.text()).map(str::to_owned))
+        let typed = |row: &Row| input.row.group(row.text()).map(str::to_owned);
+        let found = rows
+            .iter()
+            .rposition(|row| input.row.is_match(row.text()))
+            .filter(|at| typed(&rows[*at]).is_some_and(|typed| typed.trim().starts_with(word)));
+        let Some(found) = found else {
+            return Offer::NotTyped;
+        };
+        let mut below = rows.iter().skip(found + 1);
+        let first = below.find_map(|row| self.row.capture(row.text()));
+        first.map_or(Offer::NoList, |first| Offer::Command(first.to_owned()))
     }
 
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
@@ -44,24 +64,6 @@ pub(crate) fn is_typed(offered: &str, typed: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_list_below_the_box_is_read() {
-        let spec = SuggestionSpec {
-            row: Pattern::new(r"^ ([a-z][\w:-]*(?: \([^)]*\))?)(?: {2,}.*)?$"),
-        };
-        let screen = |typed: &str, list: &str| {
-            Screen::new(&format!("words\n > {typed}\n▀▀▀▀\n{list}\n workspace"))
-        };
-        let of_slash = screen(
-            "/model",
-            " clear       Clear the screen\n compress    Less of it",
-        );
-        assert_eq!(spec.first(&of_slash, "/model").as_deref(), Some("clear"));
-        let of_model = screen("/model", " model   Manage model configuration");
-        assert_eq!(spec.first(&of_model, "/model").as_deref(), Some("model"));
-        assert_eq!(spec.first(&of_model, "/theme"), None);
-    }
 
     #[test]
     fn an_offer_is_what_was_typed_or_another_command() {

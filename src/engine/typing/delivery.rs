@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, Verify, is_command};
-use crate::detect::{Draft, Key, Screen, Size, is_typed};
+use crate::detect::{Draft, Key, Offer, Screen, Size, is_typed};
 use crate::engine::base::{Error, now};
 use crate::engine::typing::drafts::{PASTES, coloured};
 use crate::engine::typing::turn::{Beginning, InTranscript, Submitted, await_turn};
@@ -95,7 +95,7 @@ pub(in crate::engine) fn type_in(
     };
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
-    if text.starts_with('/') && agent.provider.suggests_commands() {
+    if text.starts_with('/') {
         delivery.await_suggestions(text.trim_end())?;
     }
     // Several agents treat an Enter that follows too closely as a part of the paste.
@@ -255,28 +255,29 @@ impl Delivery<'_> {
     /// alone begins with `clear` (Gemini) or `yolo` (Kimi).
     fn await_suggestions(&self, command: &str) -> Result<(), Error> {
         let since = Instant::now();
-        let mut still = (None, since);
+        let mut still = (Offer::NotTyped, since);
         while since.elapsed() < ECHO {
-            let offered = self
-                .agent
-                .provider
-                .suggestion(&screen_of(&self.shot()?), command);
-            if still.0 != offered {
-                still = (offered, Instant::now());
+            let screen = screen_of(&self.shot()?);
+            let Some(offer) = self.agent.provider.offer(&screen, command) else {
+                return Ok(());
+            };
+            if still.0 != offer {
+                still = (offer, Instant::now());
             }
             let enough = match &still.0 {
-                Some(offered) if is_typed(offered, command) => Duration::ZERO,
-                // It does not know the command, or the list is not drawn yet.
-                None => NO_LIST,
+                Offer::NotTyped => Duration::MAX,
+                Offer::Command(offered) if is_typed(offered, command) => Duration::ZERO,
                 // Another name of the command, or the list is old.
-                Some(_) => OTHER_LIST,
+                Offer::Command(_) => OTHER_LIST,
+                // It does not know the command, or the list is not drawn yet.
+                Offer::NoList => NO_LIST,
             };
             if still.1.elapsed() >= enough {
                 return Ok(());
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
-        Ok(())
+        Err(Error::NotSubmitted)
     }
 
     /// For an agent whose box cannot be read: something must happen on its screen.
