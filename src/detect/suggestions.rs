@@ -55,10 +55,9 @@ pub(crate) fn is_typed(offered: &str, typed: &str) -> bool {
         .filter(|name| !name.is_empty())
         .collect();
     let mut words = typed.split_whitespace();
-    words.any(|word| {
-        let word = word.trim_start_matches('/');
-        !word.is_empty() && names.iter().any(|name| name.starts_with(word))
-    })
+    let command = words.next().unwrap_or_default().trim_start_matches('/');
+    let begins = !command.is_empty() && names.iter().any(|name| name.starts_with(command));
+    begins || words.any(|word| names.contains(&word))
 }
 
 #[cfg(test)]
@@ -73,6 +72,7 @@ mod tests {
             ("resume (continue)", "/continue", true),
             ("show", "/memory show", true),
             ("clear", "/model", false),
+            ("clear", "/model set c", false),
             ("yolo", "/", false),
         ] {
             assert_eq!(is_typed(offered, typed), expected, "{offered} {typed}");
