@@ -275,14 +275,15 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
     let catalog = Catalog::built_in();
     let typed = "please look at the tent, at the stove and at the lamp, and tell me which of them is the \
                  oldest of all, and which one is to be mended first\n\n    and why";
-    for (agent, columns, rows) in [
-        ("gemini", 80, 24),
-        ("kimi", 80, 24),
-        ("kimi", 120, 40),
-        ("vibe", 80, 24),
-        ("vibe", 120, 40),
+    for (agent, name, columns, rows) in [
+        ("gemini", "real-draft", 80, 24),
+        ("gemini", "truecolor-draft", 120, 40),
+        ("kimi", "real-draft", 80, 24),
+        ("kimi", "real-draft", 120, 40),
+        ("vibe", "real-draft", 80, 24),
+        ("vibe", "real-draft", 120, 40),
     ] {
-        let screen = capture(&format!("{agent}/idle/real-draft-{columns}.txt"));
+        let screen = capture(&format!("{agent}/idle/{name}-{columns}.txt"));
         let provider = catalog.require(agent).unwrap();
         let read = provider.kept_draft(&screen, Size { columns, rows });
         let expected = Typed {
@@ -290,6 +291,7 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
             cut: false,
         };
         assert_eq!(read, Some(expected), "{agent} at {columns}");
+        assert!(matches!(provider.draft(&screen), Some(Draft::Text(_))));
     }
     for agent in ["gemini", "kimi", "vibe"] {
         let provider = catalog.require(agent).unwrap();

@@ -8,7 +8,7 @@ use super::row::Row;
 use super::screen::Screen;
 
 /// How many rows from the bottom are searched for the input row. A long draft pushes it up.
-const REACH: usize = 30;
+pub(super) const REACH: usize = 30;
 /// A box that leaves at most so many rows of the screen to others may have scrolled.
 const BESIDES: usize = 4;
 /// Qwen Code draws its cursor behind the text as this.
@@ -116,25 +116,9 @@ impl DraftSpec {
         found.map_or(Draft::Hidden, |row| self.read_row(row))
     }
 
-    /// The rows above the box that are not about it; None where there is no box.
-    pub(super) fn rows_above<'s>(&'s self, screen: &'s Screen) -> Option<Vec<&'s Row>> {
-        let rows = screen.rows();
-        let top = match &self.inside {
-            None => {
-                let found = rows.iter().rposition(|row| self.row.is_match(row.text()))?;
-                let below = rows.get(found..)?.iter().filter(|row| !row.is_blank());
-                (below.count() <= REACH && !self.hides_the_box(screen)).then_some(found)?
-            }
-            Some(inside) => inside.top(screen)?,
-        };
-        let is_aside = |row: &Row| self.aside.iter().any(|aside| aside.is_match(row.text()));
-        let above = rows.get(..top)?.iter();
-        Some(above.filter(|row| !is_aside(row)).collect())
-    }
-
     /// Whether rows that are no text of the box stand between the lowest input row and the foot: the box is hidden
     /// then, and the row is a prompt that was sent. Only known where it is said how further rows look.
-    fn hides_the_box(&self, screen: &Screen) -> bool {
+    pub(super) fn hides_the_box(&self, screen: &Screen) -> bool {
         if self.more.is_none() {
             return false;
         }
@@ -143,8 +127,17 @@ impl DraftSpec {
         let Some((first, foot)) = find(&self.row).zip(self.foot.as_ref().and_then(find)) else {
             return false;
         };
-        let between = rows.get(first + 1..foot).unwrap_or_default();
+        let between = self.between(rows, first, foot).unwrap_or_default();
         between.iter().any(|row| self.further(row).is_none())
+    }
+
+    /// The rows between the first one of the box and its foot, without the lower edge: on a screen with many colours
+    /// Gemini draws one.
+    fn between<'r>(&self, rows: &'r [Row], first: usize, foot: usize) -> Option<&'r [Row]> {
+        let rows = rows.get(first + 1..foot)?;
+        let is_edge = |row: &Row| self.further(row).is_none() && row.is_drawn();
+        let end = rows.iter().rposition(|row| !is_edge(row));
+        rows.get(..end.map_or(0, |end| end + 1))
     }
 
     /// What stands in the input row.
@@ -202,7 +195,7 @@ impl DraftSpec {
             let text = joined(&text.collect::<Option<Vec<_>>>()?, room);
             return (!text.is_empty()).then_some(Typed { text, cut: true });
         };
-        let below = rows.get(first + 1..foot)?;
+        let below = self.between(rows, first, foot)?;
         match self.read_row(rows.get(first)?) {
             Draft::Text(_) => {}
             // Its first line may be blank; a placeholder is not.
@@ -293,7 +286,7 @@ impl BoxSpec {
     }
 
     /// Where the first row of the box is.
-    fn top(&self, screen: &Screen) -> Option<usize> {
+    pub(super) fn top(&self, screen: &Screen) -> Option<usize> {
         let foot = self.foot(screen)?;
         let above = screen.rows().get(..foot)?.iter().rev();
         let framed = above.take_while(|row| self.frame.is_match(row.text()));

@@ -1,6 +1,6 @@
 //! What an agent has drawn last, as one line.
 
-use super::draft::DraftSpec;
+use super::draft::{DraftSpec, REACH};
 use super::row::Row;
 use super::screen::Screen;
 
@@ -8,7 +8,7 @@ use super::screen::Screen;
 /// is on the screen, the last one above it: below it there is a status line, which says the same all day.
 pub(crate) fn last_line(screen: &Screen, input: Option<&DraftSpec>) -> Option<String> {
     let has_word = |row: &&Row| row.text().chars().any(char::is_alphanumeric);
-    let above = input.and_then(|input| input.rows_above(screen));
+    let above = input.and_then(|input| rows_above(screen, input));
     let above = above.and_then(|rows| rows.into_iter().rev().find(has_word));
     let row = above
         .or_else(|| screen.filled().rev().find(has_word))
@@ -17,6 +17,24 @@ pub(crate) fn last_line(screen: &Screen, input: Option<&DraftSpec>) -> Option<St
     let text = row.text().trim_matches(edges);
     let text = if text.is_empty() { row.text() } else { text };
     Some(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// The rows above the input box that are not about it; None where there is no box.
+fn rows_above<'s>(screen: &'s Screen, input: &DraftSpec) -> Option<Vec<&'s Row>> {
+    let rows = screen.rows();
+    let top = match &input.inside {
+        None => {
+            let found = rows
+                .iter()
+                .rposition(|row| input.row.is_match(row.text()))?;
+            let below = rows.get(found..)?.iter().filter(|row| !row.is_blank());
+            (below.count() <= REACH && !input.hides_the_box(screen)).then_some(found)?
+        }
+        Some(inside) => inside.top(screen)?,
+    };
+    let is_aside = |row: &Row| input.aside.iter().any(|aside| aside.is_match(row.text()));
+    let above = rows.get(..top)?.iter();
+    Some(above.filter(|row| !is_aside(row)).collect())
 }
 
 #[cfg(test)]

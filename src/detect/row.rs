@@ -25,6 +25,12 @@ impl Row {
         self.text.chars().all(char::is_whitespace)
     }
 
+    /// Whether it is a line, or the edge of a box, without any text.
+    pub(crate) fn is_drawn(&self) -> bool {
+        let drawn = '\u{2500}'..='\u{259f}';
+        !self.is_blank() && self.text.trim().chars().all(|c| drawn.contains(&c))
+    }
+
     /// The text without dim characters: without placeholders and hints, with typed text.
     pub(crate) fn undimmed(&self) -> String {
         self.text

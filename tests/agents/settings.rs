@@ -46,6 +46,8 @@ pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'stati
             ("KIMI_CODE_NO_AUTO_UPDATE", "1".to_owned()),
         ],
         "vibe" => vec![("LOOPBACK_KEY", key)],
+        // As on most terminals: its input box has an upper and a lower edge then.
+        "gemini" => vec![("COLORTERM", "truecolor".to_owned())],
         "kilo" => [
             "KILO_DISABLE_MODELS_FETCH",
             "KILO_DISABLE_AUTOUPDATE",
