@@ -103,7 +103,7 @@ impl DraftSpec {
                 .rev()
                 .take(REACH)
                 .find(is_input)
-                .filter(|_| !self.hides_the_box(screen)),
+                .filter(|_| !self.is_box_hidden(screen)),
             Some(inside) => match inside.rows(screen) {
                 // No typed text: the box exists and is empty.
                 Some(mut rows) => match rows.find(is_input) {
@@ -118,7 +118,7 @@ impl DraftSpec {
 
     /// Whether rows that are no text of the box stand between the lowest input row and the foot: the box is hidden
     /// then, and the row is a prompt that was sent. Only known where it is said how further rows look.
-    pub(super) fn hides_the_box(&self, screen: &Screen) -> bool {
+    pub(super) fn is_box_hidden(&self, screen: &Screen) -> bool {
         if self.more.is_none() {
             return false;
         }

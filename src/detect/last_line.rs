@@ -28,7 +28,7 @@ fn rows_above<'s>(screen: &'s Screen, input: &DraftSpec) -> Option<Vec<&'s Row>>
                 .iter()
                 .rposition(|row| input.row.is_match(row.text()))?;
             let below = rows.get(found..)?.iter().filter(|row| !row.is_blank());
-            (below.count() <= REACH && !input.hides_the_box(screen)).then_some(found)?
+            (below.count() <= REACH && !input.is_box_hidden(screen)).then_some(found)?
         }
         Some(inside) => inside.top(screen)?,
     };

@@ -287,40 +287,40 @@ impl Stage {
         assert!(pressed.status.success(), "{pressed:?}");
     }
 
-    /// Presses a key until this is selected: a dialog that was just drawn takes none.
+    /// Presses a key until this is selected.
     #[track_caller]
     pub(crate) fn select(&self, instance: &Instance, key: &str, selected: &str) {
+        let is_selected = || self.screen(instance).contains(selected);
+        self.press_until(
+            instance,
+            key,
+            &format!("{selected} is selected"),
+            is_selected,
+        );
+    }
+
+    #[track_caller]
+    pub(crate) fn close_menu(&self, instance: &Instance) {
+        let is_idle = || self.camp.show(instance)["activity"] == "idle";
+        self.press_until(instance, "Escape", "the menu is closed", is_idle);
+    }
+
+    /// Presses a key again and again: a dialog or menu that was just drawn takes none.
+    #[track_caller]
+    fn press_until(&self, instance: &Instance, key: &str, what: &str, holds: impl Fn() -> bool) {
         let pressing = || {
             self.press(instance, &[key]);
             let since = Instant::now();
             while since.elapsed() < ONE_KEY {
-                if self.screen(instance).contains(selected) {
+                if holds() {
                     return Some(());
                 }
                 std::thread::sleep(BETWEEN_LOOKS);
             }
             None
         };
-        let what = || format!("{selected} is selected\n{}", self.screen(instance));
-        until_within(PATIENCE, BETWEEN_LOOKS, what, pressing);
-    }
-
-    /// Presses Escape until the menu is gone: one that was just drawn takes no key.
-    #[track_caller]
-    pub(crate) fn close_menu(&self, instance: &Instance) {
-        let closing = || {
-            self.press(instance, &["Escape"]);
-            let since = Instant::now();
-            while since.elapsed() < ONE_KEY {
-                if self.camp.show(instance)["activity"] == "idle" {
-                    return Some(());
-                }
-                std::thread::sleep(BETWEEN_LOOKS);
-            }
-            None
-        };
-        let what = || format!("the menu is closed\n{}", self.screen(instance));
-        until_within(PATIENCE, BETWEEN_LOOKS, what, closing);
+        let told = || format!("{what}\n{}", self.screen(instance));
+        until_within(PATIENCE, BETWEEN_LOOKS, told, pressing);
     }
 
     /// A turn without any call of biv: typed by a person who is attached.
