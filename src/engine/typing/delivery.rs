@@ -95,7 +95,7 @@ pub(in crate::engine) fn type_in(
     };
     agent.server.paste(agent.pane, &text)?;
     delivery.await_echo(&text)?;
-    if text.starts_with('/') {
+    if is_command(&text) {
         delivery.await_suggestions(text.trim_end())?;
     }
     // Several agents treat an Enter that follows too closely as a part of the paste.
@@ -252,15 +252,19 @@ impl Delivery<'_> {
     }
 
     /// Waits until the list of commands is the one of this command. Enter takes the first of them, and the list of `/`
-    /// alone begins with `clear` (Gemini) or `yolo` (Kimi).
+    /// alone begins with `clear` (Gemini) or `yolo` (Kimi). For a text that is shown by its size there is no list.
     fn await_suggestions(&self, command: &str) -> Result<(), Error> {
         let since = Instant::now();
         let mut still = (Offer::NotTyped, since);
         while since.elapsed() < ECHO {
             let screen = screen_of(&self.shot()?);
-            let Some(offer) = self.agent.provider.offer(&screen, command) else {
+            let provider = self.agent.provider;
+            let Some(offer) = provider.offer(&screen, command) else {
                 return Ok(());
             };
+            if matches!(provider.draft(&screen), Some(Draft::Text(shown)) if is_paste(&shown)) {
+                return Ok(());
+            }
             if still.0 != offer {
                 still = (offer, Instant::now());
             }
@@ -420,10 +424,14 @@ fn needs_user(activity: Activity) -> bool {
     )
 }
 
+fn is_paste(shown: &str) -> bool {
+    PASTES.iter().any(|mark| shown.starts_with(mark))
+}
+
 /// Whether what the box shows is the first line of the text, or as much of it as fits; long pastes are
 /// shown by their size. An agent may show the first characters before it has read the others.
 fn is_beginning(shown: &str, first: &str) -> bool {
-    if PASTES.iter().any(|mark| shown.starts_with(mark)) {
+    if is_paste(shown) {
         return true;
     }
     let (shown, first) = (without_whitespace(shown), without_whitespace(first));
