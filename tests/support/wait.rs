@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 /// Long enough for a busy machine; nothing that works takes this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(15);
+/// Most looks are processes of their own: what takes long is looked at less often, up to so many times the pause.
+const MOST: u32 = 5;
 
 /// Looks again and again until the condition holds.
 #[track_caller]
@@ -14,15 +16,15 @@ pub(crate) fn until(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// Whether the condition comes to hold.
 pub(crate) fn eventually(mut holds: impl FnMut() -> bool) -> bool {
-    let deadline = Instant::now() + PATIENCE;
+    let since = Instant::now();
     loop {
         if holds() {
             return true;
         }
-        if Instant::now() > deadline {
+        if since.elapsed() > PATIENCE {
             return false;
         }
-        std::thread::sleep(BETWEEN_LOOKS);
+        rest(since, BETWEEN_LOOKS);
     }
 }
 
@@ -41,17 +43,23 @@ pub(crate) fn until_within<T>(
     what: impl Fn() -> String,
     mut look: impl FnMut() -> Option<T>,
 ) -> T {
-    let deadline = Instant::now() + patience;
+    let since = Instant::now();
     loop {
         if let Some(found) = look() {
             return found;
         }
         assert!(
-            Instant::now() < deadline,
+            since.elapsed() < patience,
             "waited {} seconds in vain until {}",
             patience.as_secs(),
             what()
         );
-        std::thread::sleep(between_looks);
+        rest(since, between_looks);
     }
+}
+
+/// Until the next look: a tenth of the time that was waited already, within bounds.
+fn rest(since: Instant, between_looks: Duration) {
+    let waited = since.elapsed() / 10;
+    std::thread::sleep(waited.clamp(between_looks, between_looks * MOST));
 }
