@@ -20,6 +20,8 @@ pub(crate) struct Question {
     pub words: Vec<OsString>,
     pub input: Option<File>,
     pub deadline: Duration,
+    /// It changes nothing there, so that nobody needs the answer when this process ends.
+    pub only_looks: bool,
 }
 
 impl Question {
@@ -31,6 +33,15 @@ impl Question {
             words: words.into_iter().map(Into::into).collect(),
             input: None,
             deadline,
+            only_looks: false,
+        }
+    }
+
+    /// For a command that changes nothing: what connects to the host ends with this process.
+    pub(crate) fn that_only_looks(self) -> Self {
+        Self {
+            only_looks: true,
+            ..self
         }
     }
 
@@ -70,6 +81,10 @@ impl Connector {
             .command(&request, Attended::No, question.deadline)?
             .at_most(LARGEST)
             .deadline(question.deadline);
+        let command = match question.only_looks {
+            true => self.bound(command),
+            false => command,
+        };
         let asked = match question.input {
             None => command.output(),
             Some(mut input) => {

@@ -21,6 +21,8 @@ pub(crate) struct Connector {
     host: Host,
     /// For the sockets of shared connections.
     sockets: PathBuf,
+    /// This program: it starts what must end with us.
+    biv: PathBuf,
 }
 
 /// Who is there to answer a question of ssh.
@@ -33,10 +35,11 @@ pub(super) enum Attended {
 }
 
 impl Connector {
-    pub(crate) fn new(host: Host, run: &Path) -> Self {
+    pub(crate) fn new(host: Host, run: &Path, biv: &Path) -> Self {
         Self {
             host,
             sockets: run.join("ssh"),
+            biv: biv.to_owned(),
         }
     }
 
@@ -47,6 +50,11 @@ impl Connector {
     /// The directory for the sockets of shared connections.
     pub(crate) fn sockets(&self) -> &Path {
         &self.sockets
+    }
+
+    /// The same command, which the kernel ends when this process ends.
+    pub(super) fn bound(&self, command: Command) -> Command {
+        command.bound_to_parent(&self.biv)
     }
 
     pub(super) fn is_ssh(&self) -> bool {
@@ -219,7 +227,7 @@ mod tests {
                 program: None,
             },
         };
-        Connector::new(host, Path::new("/run/biv"))
+        Connector::new(host, Path::new("/run/biv"), Path::new("/bin/biv"))
     }
 
     fn line(connect: &[&str], terminal: bool) -> String {

@@ -1,7 +1,6 @@
 //! A question whose answer goes on: lines, as they come.
 
 use std::io::Error;
-use std::path::Path;
 use std::time::Duration;
 
 use super::answer::Marks;
@@ -20,7 +19,6 @@ impl Connector {
     pub(crate) fn follow(
         &self,
         words: &[String],
-        biv: &Path,
         take: &mut (dyn FnMut(&str) -> bool + Send),
     ) -> Result<bool, HostError> {
         let request = Request {
@@ -28,9 +26,7 @@ impl Connector {
             screen: Screen::default(),
             words: words.iter().map(Into::into).collect(),
         };
-        let command = self
-            .command(&request, Attended::No, PATIENCE)?
-            .bound_to_parent(biv);
+        let command = self.bound(self.command(&request, Attended::No, PATIENCE)?);
         let mut marks = Marks::default();
         let mut line = Vec::new();
         let mut more = true;

@@ -1,9 +1,14 @@
 //! A program that the kernel ends when the process that started it ends.
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::process::ExitCode;
 
 use super::Command;
+
+/// The status of a shell for a program that is there and cannot be started; 127 would mean that the other side of a
+/// connection has no such program.
+const NOT_STARTED: u8 = 126;
 
 impl Command {
     /// The same program, started through `biv __leash`: that process asks the kernel for a signal when
@@ -29,7 +34,9 @@ pub(crate) fn run_bound_to_parent(parent: i32, words: &[OsString]) -> ExitCode {
     }
     let error = Command::new(program).args(args).exec();
     tracing::warn!(%error, "a program bound to its parent could not be started");
-    ExitCode::FAILURE
+    // Whoever started us reads it there, as what the program itself would have said.
+    drop(writeln!(std::io::stderr(), "{error}"));
+    ExitCode::from(NOT_STARTED)
 }
 
 /// False where the parent has ended already. The signal is SIGTERM, which a program can handle: a tmux

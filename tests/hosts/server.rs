@@ -1,10 +1,11 @@
 //! Real ssh servers.
 
-use std::net::TcpStream;
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use crate::support::until;
+use crate::support::wait::until_told;
 
 /// An ssh server with keys of its own. It lets in nobody but the tester.
 pub(crate) struct Server {
@@ -17,15 +18,32 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// At a port that is free. Other programs take ports all the time: one may have taken it before the server does.
+    pub(crate) fn start_anywhere(above: &Path, address: &str) -> Self {
+        let free = || TcpListener::bind((address, 0))?.local_addr();
+        until_told(
+            || "an ssh server has a port".to_owned(),
+            || Self::started(above, None, (address, free().unwrap().port())),
+        )
+    }
+
     /// Its files lie below `above`.
-    pub(crate) fn start(
+    pub(crate) fn start(above: &Path, namespace: Option<&str>, address: (&str, u16)) -> Self {
+        Self::started(above, namespace, address).expect("the port is free")
+    }
+
+    /// None where the port is taken.
+    fn started(
         above: &Path,
         namespace: Option<&str>,
         (address, port): (&str, u16),
-    ) -> Self {
+    ) -> Option<Self> {
         let directory = above.join("sshd");
         std::fs::create_dir_all(&directory).unwrap();
         for name in ["host", "user"] {
+            if directory.join(name).exists() {
+                continue;
+            }
             let made = Command::new("ssh-keygen")
                 .args(["-q", "-t", "ed25519", "-N", "", "-f"])
                 .arg(directory.join(name))
@@ -41,15 +59,14 @@ impl Server {
             std::fs::create_dir_all("/run/sshd").unwrap();
         }
         let process = Self::launch(&directory, namespace, (address, port));
-        let server = Self {
+        let mut server = Self {
             directory,
             namespace: namespace.map(str::to_owned),
             address: address.to_owned(),
             port,
             process,
         };
-        server.wait();
-        server
+        server.listens().then_some(server)
     }
 
     fn launch(directory: &Path, namespace: Option<&str>, (address, port): (&str, u16)) -> Child {
@@ -89,14 +106,26 @@ impl Server {
             .expect("sshd runs")
     }
 
-    fn wait(&self) {
-        until("the ssh server listens", || {
-            TcpStream::connect((self.address.as_str(), self.port)).is_ok()
-        });
+    /// Whether it has begun to listen; not where it has ended instead.
+    fn listens(&mut self) -> bool {
+        let log = self.directory.join("log");
+        until_told(
+            || "the ssh server listens or ends".to_owned(),
+            || {
+                let said = std::fs::read_to_string(&log).unwrap_or_default();
+                let ended = self.process.try_wait().unwrap().is_some();
+                let listening = said.contains("Server listening on");
+                (listening || ended).then_some(listening && !ended)
+            },
+        )
     }
 
     /// Ends it with all its connections, which are children of the one that listens.
     pub(crate) fn stop(&mut self) {
+        // The pid of one that has ended already may be another program's by now.
+        if !matches!(self.process.try_wait(), Ok(None)) {
+            return;
+        }
         let mut family = vec![i32::try_from(self.process.id()).unwrap()];
         let mut at = 0;
         while let Some(parent) = family.get(at).copied() {
@@ -111,9 +140,11 @@ impl Server {
     }
 
     pub(crate) fn start_again(&mut self) {
-        let address = (self.address.as_str(), self.port);
-        self.process = Self::launch(&self.directory, self.namespace.as_deref(), address);
-        self.wait();
+        until("it listens at its port again", || {
+            let address = (self.address.as_str(), self.port);
+            self.process = Self::launch(&self.directory, self.namespace.as_deref(), address);
+            self.listens()
+        });
     }
 
     /// What connects to it and goes on on the other machine.

@@ -1,19 +1,12 @@
 //! A real ssh server on a loopback port.
 
-use std::net::TcpListener;
-
 use crate::pair::Pair;
 use crate::portable::portable;
 use crate::server::Server;
 use crate::support::{Instance, processes_with, until};
 
 fn server(pair: &Pair) -> Server {
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    Server::start(&pair.there.root(), None, ("127.0.0.1", port))
+    Server::start_anywhere(&pair.there.root(), "127.0.0.1")
 }
 
 fn sockets(pair: &Pair) -> usize {

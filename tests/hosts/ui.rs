@@ -56,6 +56,22 @@ fn they_are_seen_paused_resumed_told_and_attached_to_from_here() {
     terminal.wait_for("ended with 0");
 }
 
+/// The camp sees to it that no process is left behind.
+#[test]
+fn a_question_under_way_ends_with_the_ui() {
+    let pair = Pair::strangers();
+    let asked = pair.here.root().join("asked");
+    pair.add_script(
+        "mute",
+        &format!("echo >>'{}'; exec sleep 600", asked.display()),
+    );
+    let here = pair.here.repository("app");
+    let terminal = Terminal::running(&pair.here, &format!("cd '{}'; biv", here.path.display()));
+    until("it is asked", || asked.exists());
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
 #[test]
 fn they_are_renamed_and_land_over_there() {
     let pair = Pair::strangers();

@@ -60,7 +60,8 @@ impl Core {
                 .iter()
                 .map(|name| {
                     scope.spawn(move || {
-                        let question = Question::new(words(since, false), deadline);
+                        let question =
+                            Question::new(words(since, false), deadline).that_only_looks();
                         let reply = self.ask_host(name, question)?;
                         let text = String::from_utf8_lossy(&reply.stdout).into_owned();
                         Ok::<_, Error>(
@@ -95,12 +96,9 @@ impl Core {
         let mut told_of_loss = false;
         loop {
             let ended = self.connector(name).and_then(|connector| {
-                let biv = &self.host.biv;
-                Ok(
-                    connector.follow(&words(since, true), biv, &mut |line: &str| {
-                        of_host(name, line).is_none_or(|line| take(Ok(line)))
-                    })?,
-                )
+                Ok(connector.follow(&words(since, true), &mut |line: &str| {
+                    of_host(name, line).is_none_or(|line| take(Ok(line)))
+                })?)
             });
             let going_on = match ended {
                 Ok(going_on) => going_on,

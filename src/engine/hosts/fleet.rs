@@ -154,9 +154,10 @@ impl Core {
     /// Asks one host and keeps what it said.
     fn renew(&self, name: &HostName, deadline: Duration) -> Known {
         let words = ["list", "--json"];
+        let question = Question::new(words, deadline).that_only_looks();
         let asked = self
             .connector(name)
-            .and_then(|connector| Ok(connector.ask(Question::new(words, deadline))?));
+            .and_then(|connector| Ok(connector.ask(question)?));
         let asked = asked.and_then(|reply| {
             let listing: Option<Value> = serde_json::from_slice(&reply.stdout).ok();
             let listing = listing.filter(|listing| listing["instances"].is_array());

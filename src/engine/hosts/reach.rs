@@ -55,7 +55,7 @@ impl Core {
     /// The connector of a host.
     pub(in crate::engine) fn connector(&self, name: &HostName) -> Result<Connector, Error> {
         let host = self.registry().get(name)?;
-        let connector = Connector::new(host, &self.home.run);
+        let connector = Connector::new(host, &self.home.run, &self.host.biv);
         ensure_private(connector.sockets())?;
         Ok(connector)
     }
@@ -216,7 +216,7 @@ impl Core {
             let found = Some(version).filter(|version| !version.is_empty());
             check.put(what, found.ok_or_else(missing));
         }
-        let asked = connector.ask(Question::new(["--version"], PATIENCE));
+        let asked = connector.ask(Question::new(["--version"], PATIENCE).that_only_looks());
         if asked.is_ok() {
             self.heard_from(name);
         }

@@ -26,7 +26,11 @@ pub(super) fn screen(
 ) -> Result<ScreenView, Report> {
     let (name, lines) = (name_of(host, id), (LINES + above).to_string());
     let words = ["peek", &name, "--ansi", "-n", &lines];
-    let shown = answer(engine, host, HostQuestion::new(words, PATIENCE))?;
+    let shown = answer(
+        engine,
+        host,
+        HostQuestion::new(words, PATIENCE).that_only_looks(),
+    )?;
     Ok(ScreenView {
         text: String::from_utf8_lossy(&shown).into_owned(),
         live: true,
@@ -42,7 +46,11 @@ pub(super) fn page(
     let name = name_of(host, id);
     let ask = |words: &[&str]| {
         let words = words.iter().copied();
-        answer(engine, host, HostQuestion::new(words, PATIENCE))
+        answer(
+            engine,
+            host,
+            HostQuestion::new(words, PATIENCE).that_only_looks(),
+        )
     };
     Ok(match what {
         PageKind::Diff => {
