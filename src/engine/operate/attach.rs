@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::engine::base::{Core, Error, Progress, Scope};
 use crate::engine::operate::options::ResumeOptions;
+use crate::engine::operate::visit::seeing_its_end;
 use crate::lifecycle::Operation;
 use crate::model::{Activity, InstanceId, InstanceRecord, RestingState, State, Title};
 use crate::process::Command;
@@ -113,9 +114,15 @@ impl Core {
         if let Some(note) = note {
             command = command.args([";", "display-message", note]);
         }
-        let attached = attached(&record, AttachedTo::Agent, &command, || {
-            Ok(server.pane_of(&record.id)?.is_some())
-        });
+        let visit = || {
+            attached(&record, AttachedTo::Agent, &command, || {
+                Ok(server.pane_of(&record.id)?.is_some())
+            })
+        };
+        let attached = match &record.place {
+            Some(place) => seeing_its_end(&server, place, visit),
+            None => visit(),
+        };
         self.resize_left(&server, &record.id);
         let attached = attached?;
         Ok(Attached {

@@ -46,5 +46,6 @@ pub(in crate::engine) mod snapshots;
 pub(in crate::engine) mod steps;
 pub(in crate::engine) mod submodules;
 pub(in crate::engine) mod suspend;
+mod visit;
 pub(in crate::engine) mod wait;
 pub(in crate::engine) mod within;
