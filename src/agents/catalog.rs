@@ -391,7 +391,8 @@ mod tests {
             assert_eq!(default(&host).as_deref(), Some(name));
         }
         let codex = catalog.require("codex").unwrap();
-        assert!(super::super::version(codex, &bin.path().join("codex"), &host).is_some());
+        let (program, patience) = (bin.path().join("codex"), std::time::Duration::from_secs(60));
+        assert!(super::super::version(codex, &program, &host, patience).is_some());
         assert_eq!(
             catalog
                 .default_agent(Some("shell"), &host)

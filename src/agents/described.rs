@@ -9,8 +9,9 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::json_path::JsonPath;
 use crate::detect::{Fault, Pattern};
-use crate::model::{Activity, Timestamp};
+use crate::model::{Activity, Tokens};
 
 /// How the agent's session reference is found in its own files.
 #[derive(Debug, Clone, Deserialize)]
@@ -40,85 +41,6 @@ pub(crate) enum ReadAs {
     Header,
     /// Each line of the file is one, as in an index. Later lines are newer.
     Lines,
-}
-
-/// The path of a value in a JSON document: `data.items.0.name`. `*` stands for every element.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(try_from = "String")]
-pub(crate) struct JsonPath(Vec<String>);
-
-impl TryFrom<String> for JsonPath {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let steps: Vec<String> = text.split('.').map(str::to_owned).collect();
-        if steps.iter().any(String::is_empty) {
-            return Err(format!(
-                "`{text}` is not the path of a value; write for example `data.text`"
-            ));
-        }
-        Ok(Self(steps))
-    }
-}
-
-impl JsonPath {
-    /// Every value at this path.
-    pub(crate) fn all<'v>(&self, value: &'v Value) -> Vec<&'v Value> {
-        let mut found = vec![value];
-        for step in &self.0 {
-            found = found
-                .into_iter()
-                .flat_map(|value| match (value, step.as_str()) {
-                    (Value::Array(items), "*") => items.iter().collect::<Vec<_>>(),
-                    (Value::Object(fields), "*") => fields.values().collect(),
-                    (Value::Array(items), index) => {
-                        let index: Option<usize> = index.parse().ok();
-                        index.and_then(|at| items.get(at)).into_iter().collect()
-                    }
-                    (other, key) => other.get(key).into_iter().collect(),
-                })
-                .collect();
-        }
-        found
-    }
-
-    pub(crate) fn first<'v>(&self, value: &'v Value) -> Option<&'v Value> {
-        self.all(value).into_iter().next()
-    }
-
-    /// The texts at this path, one per line; None where there is none.
-    pub(crate) fn text(&self, value: &Value) -> Option<String> {
-        let texts: Vec<String> = self
-            .all(value)
-            .into_iter()
-            .filter_map(|value| match value {
-                Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                _ => None,
-            })
-            .collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
-    }
-
-    /// A time: RFC 3339, or seconds or milliseconds since the epoch.
-    pub(crate) fn time(&self, value: &Value) -> Option<Timestamp> {
-        /// As seconds this is a time in the far future.
-        const MILLISECONDS: f64 = 1e11;
-        match self.first(value)? {
-            Value::String(text) => Timestamp::parse(text),
-            Value::Number(number) => {
-                let number = number.as_f64().filter(|number| number.is_finite())?;
-                let milliseconds = if number.abs() < MILLISECONDS {
-                    number * 1000.0
-                } else {
-                    number
-                };
-                #[expect(clippy::cast_possible_truncation, reason = "times are far smaller")]
-                Timestamp::from_epoch_millis(milliseconds as i64)
-            }
-            _ => None,
-        }
-    }
 }
 
 /// Values that a JSON document must have at these paths. A list means one of its values.
@@ -163,6 +85,42 @@ pub(crate) struct LineRule {
     pub activity: Option<Activity>,
     /// Its own name for that, for display: a value of the line, as `type`.
     pub name: Option<JsonPath>,
+    /// What was used for an answer.
+    pub usage: Option<UsagePaths>,
+}
+
+/// Where the numbers of tokens are.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UsagePaths {
+    pub input: JsonPath,
+    pub output: JsonPath,
+    pub cache_read: Option<JsonPath>,
+    pub cache_write: Option<JsonPath>,
+    /// The input is told with the cached tokens in it.
+    #[serde(default)]
+    pub cached_in_input: bool,
+}
+
+impl UsagePaths {
+    /// None where nothing is told.
+    pub(crate) fn tokens(&self, part: &Value) -> Option<Tokens> {
+        let number = |path: &JsonPath| path.first(part).and_then(Value::as_u64);
+        let cached = |path: &Option<JsonPath>| path.as_ref().and_then(number).unwrap_or(0);
+        let (input, output) = (number(&self.input), number(&self.output));
+        input.or(output)?;
+        let (cache_read, cache_write) = (cached(&self.cache_read), cached(&self.cache_write));
+        let within = match self.cached_in_input {
+            true => cache_read + cache_write,
+            false => 0,
+        };
+        Some(Tokens {
+            input: input.unwrap_or(0).saturating_sub(within),
+            output: output.unwrap_or(0),
+            cache_read,
+            cache_write,
+        })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -202,9 +160,10 @@ impl LineRule {
 
     fn check(&self, key: &str) -> Result<(), Fault> {
         let missing = match self.is {
-            None if self.activity.is_none() => {
-                Some(("is", "a rule says what a line is, or an activity"))
-            }
+            None if self.activity.is_none() && self.usage.is_none() => Some((
+                "is",
+                "a rule says what a line is, an activity, or what was used",
+            )),
             Some(LineKind::User | LineKind::Assistant | LineKind::System)
                 if self.text.is_none() =>
             {
@@ -252,6 +211,10 @@ impl LineRules {
 
     pub(crate) fn tell_activity(&self) -> bool {
         self.iter().any(|rule| rule.activity.is_some())
+    }
+
+    pub(crate) fn tell_usage(&self) -> bool {
+        self.iter().any(|rule| rule.usage.is_some())
     }
 
     pub(crate) fn check(&self) -> Result<(), Fault> {
@@ -409,34 +372,7 @@ fn fits(pattern: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    fn path(text: &str) -> JsonPath {
-        JsonPath::try_from(text.to_owned()).unwrap()
-    }
-
-    #[test]
-    fn a_path_leads_to_values() {
-        let value = json!({"a": {"b": [{"t": "x"}, {"t": "y"}, {"u": 1}]}, "n": 5});
-        assert_eq!(path("a.b.*.t").text(&value).as_deref(), Some("x\ny"));
-        assert_eq!(path("a.b.1.t").text(&value).as_deref(), Some("y"));
-        assert_eq!(path("n").text(&value).as_deref(), Some("5"));
-        assert_eq!(path("a.c").text(&value), None);
-        assert!(JsonPath::try_from("a..b".to_owned()).is_err());
-    }
-
-    #[test]
-    fn a_time_is_read_in_each_of_its_forms() {
-        let value = json!({
-            "text": "2026-11-17T01:38:26Z", "seconds": 1_794_879_506.5, "milliseconds": 1_794_879_506_000_u64
-        });
-        let seconds = |key: &str| path(key).time(&value).unwrap().seconds_since_epoch();
-        assert_eq!(seconds("text"), 1_794_879_506);
-        assert_eq!(seconds("seconds"), 1_794_879_506);
-        assert_eq!(seconds("milliseconds"), 1_794_879_506);
-    }
 
     #[test]
     fn files_are_found_by_a_pattern_and_never_outside_of_it() {

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::described::{FilePattern, Find, JsonPath, LineRules};
+use super::described::{FilePattern, Find, LineRules};
+use super::json_path::JsonPath;
 use crate::detect::{
     DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, SuggestionSpec, VersionRange,
 };
@@ -49,6 +50,8 @@ pub(crate) struct ProviderFile {
     pub transcript: Transcript,
     pub capabilities: Capabilities,
     pub limits: Vec<String>,
+    /// The characters of the bar that it draws beside its text while that scrolls: of the part in view, and others.
+    pub scroll_bar: Option<String>,
     /// Tried before `rules`: the user's rules in addition to the built-in ones.
     pub extra_rules: Vec<Rule>,
     pub rules: Vec<Rule>,

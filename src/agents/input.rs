@@ -104,6 +104,18 @@ mod tests {
             ("aider", "/etc/hosts is wrong", Some(" /etc/hosts is wrong")),
             ("aider", "/add x", Some("/add x")),
             ("opencode", "! rm x", Some("! rm x")),
+            ("copilot", "look at this \\", Some("look at this \\ ")),
+            ("copilot", "! rm x", None),
+            ("copilot", " !rm x", None),
+            ("copilot", "Quit", None),
+            ("copilot", "quit the loop", Some("quit the loop")),
+            ("qwen", "look at this \\", Some("look at this \\ ")),
+            ("qwen", ":wq", None),
+            ("kimi", "look at this \\", Some("look at this \\ ")),
+            ("kimi", "! rm x", Some(" ! rm x")),
+            ("kimi", "exit", Some("exit")),
+            ("vibe", "! rm x", Some(" ! rm x")),
+            ("vibe", "Exit", None),
         ] {
             let provider = catalog.require(agent).unwrap();
             let refused = provider.refuses(prompt);

@@ -8,10 +8,6 @@ use super::provider::Provider;
 use crate::detect::AgentVersion;
 use crate::process::Command;
 
-/// Most programs print their version at once. Gemini takes two seconds to start, and much longer on a busy
-/// machine.
-const DEADLINE: Duration = Duration::from_secs(20);
-
 impl Provider {
     /// Where its program is; None where it is not installed.
     pub(crate) fn installed(&self, host: &Host) -> Option<PathBuf> {
@@ -34,7 +30,12 @@ impl Provider {
 }
 
 /// Asks this program of the agent. None where it does not say, or takes too long.
-pub(crate) fn version(provider: &Provider, of: &Path, host: &Host) -> Option<AgentVersion> {
+pub(crate) fn version(
+    provider: &Provider,
+    of: &Path,
+    host: &Host,
+    patience: Duration,
+) -> Option<AgentVersion> {
     let (name, args) = provider.file.version_command.split_first()?;
     let asked = match provider.file.command.first() == Some(name) {
         true => of.to_owned(),
@@ -42,7 +43,7 @@ pub(crate) fn version(provider: &Provider, of: &Path, host: &Host) -> Option<Age
     };
     let output = Command::new(asked)
         .args(args)
-        .deadline(DEADLINE)
+        .deadline(patience)
         .output()
         .ok()?;
     AgentVersion::find(&output.stdout_text()).or_else(|| AgentVersion::find(&output.stderr_text()))

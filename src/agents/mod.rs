@@ -16,6 +16,7 @@ mod hooks;
 mod in_use;
 mod input;
 mod install;
+mod json_path;
 mod launch;
 mod mistake;
 #[cfg(test)]

@@ -34,7 +34,8 @@ pub(crate) enum Readiness {
 impl Provider {
     pub(super) fn new(name: &str, file: ProviderFile) -> Self {
         let rules = [file.extra_rules.as_slice(), &file.rules].concat();
-        let rules = Rules::new(rules, file.dialogs.clone(), file.background.clone());
+        let rules = Rules::new(rules, file.dialogs.clone(), file.background.clone())
+            .beside_scroll_bar(file.scroll_bar.clone());
         Self {
             name: name.to_owned(),
             file,

@@ -221,6 +221,20 @@ fn capture(id: &str) -> Screen {
     Screen::new(&std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{id}: {error}")))
 }
 
+/// Vibe draws the first sign of a command in the place of its own, and a space behind it.
+#[test]
+fn a_command_in_the_box_of_vibe_is_read_with_its_sign() {
+    let catalog = Catalog::built_in();
+    let provider = catalog.require("vibe").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");
+    let empty = std::fs::read_to_string(root.join("vibe/idle/real-fresh-80.txt")).unwrap();
+    for (row, typed) in [("/ model", "/model"), ("! ls -l", "!ls -l"), ("> x", "x")] {
+        let screen = empty.replace("\n>\n", &format!("\n{row}\n"));
+        let draft = provider.draft(&Screen::new(&screen));
+        assert_eq!(draft, Some(Draft::Text(typed.to_owned())), "{row:?}");
+    }
+}
+
 #[test]
 fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
     let catalog = Catalog::built_in();
@@ -302,6 +316,26 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
             assert_eq!(read, None, "{agent}/{without}");
         }
     }
+}
+
+/// Its rows look like what somebody has typed, and would be typed into the box after a resume.
+#[test]
+fn what_covers_the_input_box_is_no_draft() {
+    let catalog = Catalog::built_in();
+    let covering = ["approval", "question", "menu", "blocked"];
+    let mut looked_at = 0;
+    for (agent, activity, file) in recorded() {
+        if !covering.contains(&activity.as_str()) {
+            continue;
+        }
+        let screen = Screen::new(&std::fs::read_to_string(&file).unwrap());
+        let (columns, rows) = (220, 60);
+        let provider = catalog.require(&agent).unwrap();
+        let read = provider.kept_draft(&screen, Size { columns, rows });
+        assert_eq!(read, None, "{}", file.display());
+        looked_at += 1;
+    }
+    assert!(looked_at > 100, "{looked_at}");
 }
 
 #[test]

@@ -17,7 +17,7 @@ const CURSOR: char = '\u{200b}';
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DraftSpec {
-    /// The input row; its first group is the typed text.
+    /// The input row; its groups, one after another, are the typed text.
     pub row: Pattern,
     /// Texts that the agent shows in an empty box.
     #[serde(default)]
@@ -28,6 +28,8 @@ pub(crate) struct DraftSpec {
     /// The row below the box, for agents whose drafts outlive a pause: the text is read before the agent is
     /// stopped, and typed back.
     pub foot: Option<Pattern>,
+    /// The same row of a menu or dialog that takes the place of the box and has rows like it.
+    pub covered: Option<Pattern>,
     /// The most rows that stand below the foot, where a prompt that was sent looks like the box and a dialog takes
     /// its place.
     pub below: Option<usize>,
@@ -142,12 +144,12 @@ impl DraftSpec {
 
     /// What stands in the input row.
     fn read_row(&self, row: &Row) -> Draft {
-        let shown = self.row.group(row.text()).unwrap_or_default();
+        let shown = self.row.groups(row.text()).unwrap_or_default();
         // Colours are the best evidence. A capture without colours leaves only the known placeholders.
         let undimmed = row.undimmed();
-        let typed = self.row.group(&undimmed).unwrap_or_default();
+        let typed = self.row.groups(&undimmed).unwrap_or_default();
         let typed = typed.trim_end_matches(CURSOR).trim();
-        if typed.is_empty() || self.placeholders.iter().any(|text| text.is_match(shown)) {
+        if typed.is_empty() || self.placeholders.iter().any(|text| text.is_match(&shown)) {
             Draft::Empty
         } else {
             Draft::Text(typed.to_owned())
@@ -163,7 +165,7 @@ impl DraftSpec {
         let end = rows.iter().rposition(|row| end.is_match(row.text()))?;
         let below = rows.get(first + 1..end)?;
         let typed = rows.get(first)?.undimmed();
-        let typed = self.row.group(&typed).unwrap_or_default().to_owned();
+        let typed = self.row.groups(&typed).unwrap_or_default();
         let more = below.iter().map(|row| row.undimmed());
         Some(
             std::iter::once(typed)
@@ -180,6 +182,10 @@ impl DraftSpec {
         let foot = self.foot.as_ref()?;
         // The lowest match: text in the box may look like its foot.
         let foot = rows.iter().rposition(|row| foot.is_match(row.text()))?;
+        let covers = |pattern: &Pattern| pattern.is_match(rows.get(foot).map_or("", Row::text));
+        if self.covered.as_ref().is_some_and(covers) {
+            return None;
+        }
         let filled = rows.iter().skip(foot + 1).filter(|row| !row.is_blank());
         if self.below.is_some_and(|most| filled.count() > most) {
             return None;
@@ -203,7 +209,7 @@ impl DraftSpec {
             Draft::Empty | Draft::Hidden => return None,
         }
         let typed = rows.get(first)?.undimmed();
-        let typed = self.row.group(&typed).unwrap_or_default().to_owned();
+        let typed = self.row.groups(&typed).unwrap_or_default();
         let more = below
             .iter()
             .map(|row| self.further(row).unwrap_or_else(|| row.undimmed()));
@@ -236,7 +242,7 @@ impl DraftSpec {
     }
 
     fn has_blank_first_line(&self, first: &Row, below: &[Row]) -> bool {
-        let shown = self.row.group(first.text()).unwrap_or_default();
+        let shown = self.row.groups(first.text()).unwrap_or_default();
         let filled = |row: &Row| !row.undimmed().trim().is_empty();
         shown.trim().is_empty() && below.iter().any(filled)
     }
@@ -247,14 +253,16 @@ impl DraftSpec {
             inside.foot.check(&format!("{key}.inside.foot"))?;
             inside.frame.check(&format!("{key}.inside.frame"))?;
         }
-        if let Some(end) = &self.end {
-            end.check(&format!("{key}.end"))?;
-        }
-        if let Some(foot) = &self.foot {
-            foot.check(&format!("{key}.foot"))?;
-        }
-        if let Some(more) = &self.more {
-            more.check(&format!("{key}.more"))?;
+        let rows = [
+            ("end", &self.end),
+            ("foot", &self.foot),
+            ("covered", &self.covered),
+            ("more", &self.more),
+        ];
+        for (name, row) in rows {
+            if let Some(row) = row {
+                row.check(&format!("{key}.{name}"))?;
+            }
         }
         for (name, texts) in [("placeholders", &self.placeholders), ("aside", &self.aside)] {
             for (at, text) in texts.iter().enumerate() {
@@ -315,6 +323,7 @@ mod tests {
             placeholders: Vec::new(),
             end: None,
             foot: None,
+            covered: None,
             below: None,
             more: None,
             edges: edges(),

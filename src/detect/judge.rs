@@ -16,6 +16,8 @@ pub(crate) struct Rules {
     dialogs: Vec<DialogSpec>,
     /// Work that goes on while the agent is at its prompt; the first group names it.
     background: Vec<Rule>,
+    /// The characters of the bar that the agent draws while its screen scrolls.
+    scroll_bar: Option<String>,
 }
 
 /// The verdict on a screen, in the form that `biv detect --json` prints.
@@ -88,7 +90,13 @@ impl Rules {
             rules,
             dialogs,
             background,
+            scroll_bar: None,
         }
+    }
+
+    /// The same for an agent that draws a bar of these characters beside its text while that scrolls.
+    pub(crate) fn beside_scroll_bar(self, scroll_bar: Option<String>) -> Self {
+        Self { scroll_bar, ..self }
     }
 
     /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
@@ -113,6 +121,10 @@ impl Rules {
         title: Option<&str>,
         version: Option<&AgentVersion>,
     ) -> Verdict {
+        let screen = match &self.scroll_bar {
+            Some(marks) => &screen.without_scroll_bar(marks),
+            None => screen,
+        };
         let mut candidates = self.rules.iter().filter(|rule| rule.fits(version));
         let Some(rule) = candidates.find(|rule| rule.holds(screen, title)) else {
             return Verdict::unknown();

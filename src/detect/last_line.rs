@@ -7,7 +7,7 @@ use super::screen::Screen;
 /// The last row with a word in it, without the room inside it; edges of boxes tell nothing. Where the agent's input box
 /// is on the screen, the last one above it: below it there is a status line, which says the same all day.
 pub(crate) fn last_line(screen: &Screen, input: Option<&DraftSpec>) -> Option<String> {
-    let has_word = |row: &&Row| row.text().chars().any(char::is_alphanumeric);
+    let has_word = |row: &&Row| row.has_word();
     let above = input.and_then(|input| rows_above(screen, input));
     let above = above.and_then(|rows| rows.into_iter().rev().find(has_word));
     let row = above

@@ -3,10 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use regex::Regex;
+use regex_syntax::hir::{Hir, HirKind};
 use serde::Deserialize;
 
-/// Compiled at first use: most commands need the patterns of one agent or of none. A caller with a pattern
-/// from a user calls [`Self::check`] first.
+/// Compiled at first use, and only where a text has what each match has: most commands need few of all patterns, and a
+/// look would wait longer for the compiling than for all else that it computes. A caller with a pattern from a user
+/// calls [`Self::check`] first.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
 pub(crate) struct Pattern(Arc<Lazy>);
@@ -14,6 +16,15 @@ pub(crate) struct Pattern(Arc<Lazy>);
 #[derive(Debug)]
 struct Lazy {
     source: String,
+    expression: OnceLock<Expression>,
+}
+
+/// A pattern as it is meant.
+#[derive(Debug)]
+struct Expression {
+    text: String,
+    /// A text that each match has.
+    needed: Option<String>,
     compiled: OnceLock<Option<Regex>>,
 }
 
@@ -31,12 +42,13 @@ impl Pattern {
     }
 
     pub(crate) fn is_match(&self, text: &str) -> bool {
-        self.regex().is_some_and(|regex| regex.is_match(text))
+        self.regex_for(text)
+            .is_some_and(|regex| regex.is_match(text))
     }
 
     /// The first group that matched, else the whole match.
     pub(crate) fn capture<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let captures = self.regex()?.captures(text)?;
+        let captures = self.regex_for(text)?.captures(text)?;
         captures
             .iter()
             .skip(1)
@@ -46,25 +58,25 @@ impl Pattern {
             .map(|found| found.as_str())
     }
 
-    /// The first group of a match; empty where the match leaves it out. Without groups: the whole match.
-    pub(crate) fn group<'t>(&self, text: &'t str) -> Option<&'t str> {
-        let captures = self.regex()?.captures(text)?;
+    /// The groups of a match as one text; empty where the match leaves them out. Without groups: the whole match.
+    pub(crate) fn groups(&self, text: &str) -> Option<String> {
+        let captures = self.regex_for(text)?.captures(text)?;
         let mut groups = captures.iter();
         let whole = groups.next().flatten();
         match captures.len() {
-            0 | 1 => whole.map(|found| found.as_str()),
-            _ => Some(groups.flatten().next().map_or("", |found| found.as_str())),
+            0 | 1 => whole.map(|found| found.as_str().to_owned()),
+            _ => Some(groups.flatten().map(|found| found.as_str()).collect()),
         }
     }
 
     /// Where the first match ends.
     pub(crate) fn end_of(&self, text: &str) -> Option<usize> {
-        Some(self.regex()?.find(text)?.end())
+        Some(self.regex_for(text)?.find(text)?.end())
     }
 
     /// Checks that it is a valid regular expression.
     pub(crate) fn check(&self, key: &str) -> Result<(), Fault> {
-        match compiled(&self.0.source) {
+        match Expression::of(&self.0.source).compile() {
             Ok(_) => Ok(()),
             Err(error) => Err(Fault {
                 key: key.to_owned(),
@@ -73,11 +85,20 @@ impl Pattern {
         }
     }
 
-    fn regex(&self) -> Option<&Regex> {
-        self.0
+    /// None where it cannot match.
+    fn regex_for(&self, text: &str) -> Option<&Regex> {
+        let expression = self
+            .0
+            .expression
+            .get_or_init(|| Expression::of(&self.0.source));
+        let needed = expression.needed.as_ref();
+        if needed.is_some_and(|needed| !text.contains(needed)) {
+            return None;
+        }
+        let compiled = expression
             .compiled
-            .get_or_init(|| compiled(&self.0.source).ok())
-            .as_ref()
+            .get_or_init(|| expression.compile().ok());
+        compiled.as_ref()
     }
 }
 
@@ -85,18 +106,46 @@ impl From<String> for Pattern {
     fn from(source: String) -> Self {
         Self(Arc::new(Lazy {
             source,
-            compiled: OnceLock::new(),
+            expression: OnceLock::new(),
         }))
     }
 }
 
-/// A space means any white space: agents draw no-break spaces where one expects a space.
-fn compiled(source: &str) -> Result<Regex, regex::Error> {
-    // Where that changes what the expression means (`[ -~]`, verbose mode), it stays as it was written.
-    let verbose = source.starts_with("(?") && source.contains('x');
-    match Regex::new(&with_any_white_space(source)) {
-        Ok(regex) if !verbose => Ok(regex),
-        _ => Regex::new(source),
+impl Expression {
+    /// A space means any white space: agents draw no-break spaces where one expects a space. Where that changes what the
+    /// expression means (`[ -~]`, verbose mode), it stays as it was written.
+    fn of(source: &str) -> Self {
+        let verbose = source.starts_with("(?") && source.contains('x');
+        let wider = with_any_white_space(source);
+        let wider = match regex_syntax::parse(&wider) {
+            Ok(parsed) if !verbose => Some((wider, Some(parsed))),
+            _ => None,
+        };
+        let (text, parsed) =
+            wider.unwrap_or_else(|| (source.to_owned(), regex_syntax::parse(source).ok()));
+        Self {
+            text,
+            needed: parsed.as_ref().and_then(part_of_each),
+            compiled: OnceLock::new(),
+        }
+    }
+
+    fn compile(&self) -> Result<Regex, regex::Error> {
+        Regex::new(&self.text)
+    }
+}
+
+/// The longest text that is found to be in each match.
+fn part_of_each(expression: &Hir) -> Option<String> {
+    match expression.kind() {
+        HirKind::Literal(literal) => String::from_utf8(literal.0.to_vec()).ok(),
+        HirKind::Capture(group) => part_of_each(&group.sub),
+        HirKind::Repetition(repeated) if repeated.min > 0 => part_of_each(&repeated.sub),
+        HirKind::Concat(parts) => parts
+            .iter()
+            .filter_map(part_of_each)
+            .max_by_key(String::len),
+        _ => None,
     }
 }
 
@@ -139,5 +188,24 @@ mod tests {
         assert!(!Pattern::new("^[ -~]+$").is_match("\u{a0}"));
         // A no-break space that is asked for is not just any.
         assert!(!Pattern::new(r"^❯\x{a0}").is_match("❯ x"));
+    }
+
+    #[test]
+    fn what_each_match_has_is_found() {
+        for (pattern, needed) in [
+            (r"^ ?Esc to cancel · Tab\b", Some("cancel")),
+            (r"^❯\x{a0}(.*)$", Some("❯\u{a0}")),
+            ("^─{10,}", Some("─")),
+            ("(?:ab|cd)efg?h*", Some("ef")),
+            (r"(\d+ )?(files?)", Some("file")),
+            ("(?i)continue", None),
+            ("(?x) two words", Some("twowords")),
+            ("one|two", None),
+            ("^[ -~]+$", None),
+            ("(unclosed", None),
+        ] {
+            let found = Expression::of(pattern).needed;
+            assert_eq!(found.as_deref(), needed, "{pattern}");
+        }
     }
 }

@@ -16,7 +16,32 @@ pub(crate) struct Row {
     looks: Vec<CharStyle>,
 }
 
+/// Whether a text is a line, or the edge of a box, without any letter or digit.
+pub(super) fn is_drawn(text: &str) -> bool {
+    let text = text.trim();
+    !text.is_empty() && text.chars().all(|c| is_line(c) || c == ' ')
+}
+
+/// Whether lines, edges of boxes and bars are made of it.
+fn is_line(character: char) -> bool {
+    ('\u{2500}'..='\u{259f}').contains(&character)
+}
+
+/// A no-break space stays: agents mark their input with it.
+fn without_filling(text: &str) -> &str {
+    text.trim_end_matches(' ')
+}
+
 impl Row {
+    /// A text without control characters, drawn in one style.
+    pub(super) fn plain(text: &str, look: CharStyle) -> Self {
+        let text = without_filling(text);
+        Self {
+            text: text.to_owned(),
+            looks: vec![look; text.chars().count()],
+        }
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -25,10 +50,14 @@ impl Row {
         self.text.chars().all(char::is_whitespace)
     }
 
-    /// Whether it is a line, or the edge of a box, without any text.
+    pub(super) fn has_word(&self) -> bool {
+        // Rows are full of lines, and to look such a character up takes long.
+        let is_word = |c: char| !is_line(c) && c.is_alphanumeric();
+        self.text.chars().any(is_word)
+    }
+
     pub(crate) fn is_drawn(&self) -> bool {
-        let drawn = '\u{2500}'..='\u{259f}';
-        !self.is_blank() && self.text.trim().chars().all(|c| drawn.contains(&c))
+        is_drawn(&self.text)
     }
 
     /// The text without dim characters: without placeholders and hints, with typed text.
@@ -56,9 +85,22 @@ impl Row {
         self.looks.push(look);
     }
 
-    /// Without the spaces that fill the row. A no-break space stays: agents mark their input with it.
+    /// Whether it ends in one of these characters, with a space before it.
+    pub(super) fn ends_apart_in(&self, marks: &str) -> bool {
+        let mut ends = self.text.chars().rev();
+        ends.next().is_some_and(|last| marks.contains(last))
+            && ends.next().is_none_or(|before| before == ' ')
+    }
+
+    /// Without its last character and the spaces before that.
+    pub(super) fn without_last(mut self) -> Self {
+        self.text.pop();
+        self.trimmed()
+    }
+
+    /// Without the spaces that fill the row.
     pub(super) fn trimmed(mut self) -> Self {
-        self.text.truncate(self.text.trim_end_matches(' ').len());
+        self.text.truncate(without_filling(&self.text).len());
         self.looks.truncate(self.text.chars().count());
         self
     }

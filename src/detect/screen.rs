@@ -8,6 +8,9 @@ use super::sgr;
 /// Up to two spaces between a question and the cursor, which a capture does not show.
 const BEHIND: usize = 2;
 
+/// A bar stands beside at least so many rows: fewer that end in its characters are text.
+const BAR: usize = 6;
+
 /// The output of `capture-pane -p` or `-pe`, as rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Screen {
@@ -56,17 +59,39 @@ impl Screen {
 
     /// The part below the last row that starts with this text; all of it if no row does. A resumed agent
     /// starts below its old screen, which must be ignored.
-    pub(crate) fn below(&self, mark: &str) -> Self {
+    pub(crate) fn below(mut self, mark: &str) -> Self {
         let start = self
             .rows
             .iter()
             .rposition(|row| row.text().starts_with(mark))
             .map_or(0, |at| at + 1);
+        self.rows.drain(..start);
         Self {
-            rows: self.rows.iter().skip(start).cloned().collect(),
+            rows: self.rows,
             cursor: self
                 .cursor
                 .and_then(|(column, row)| Some((column, row.checked_sub(start)?))),
+        }
+    }
+
+    /// Without the bar that the agent draws at the right edge while its screen scrolls: its part in view is of the first
+    /// of these characters, and without that it is the edge of a box.
+    pub(crate) fn without_scroll_bar(&self, marks: &str) -> Self {
+        let edge = self.width();
+        // Some signs are wider for tmux than for us.
+        let beside_bar = |row: &&Row| row.ends_apart_in(marks) && row.text().width() + 1 >= edge;
+        let beside: Vec<&Row> = self.rows.iter().filter(beside_bar).collect();
+        let in_view = |row: &&Row| row.text().chars().next_back() == marks.chars().next();
+        if beside.len() < BAR || !beside.iter().any(in_view) {
+            return self.clone();
+        }
+        let rows = self.rows.iter().map(|row| match beside_bar(&row) {
+            true => row.clone().without_last(),
+            false => row.clone(),
+        });
+        Self {
+            rows: rows.collect(),
+            cursor: self.cursor,
         }
     }
 
@@ -130,6 +155,24 @@ mod tests {
     }
 
     #[test]
+    fn a_scroll_bar_goes_and_text_that_looks_like_one_stays() {
+        let beside = |texts: &[&str]| -> String {
+            let rows = texts.iter().map(|text| format!("{text:<19}█\n"));
+            rows.collect()
+        };
+        let texts = ["a", "b  c", "", "│ d", "e│", "f"];
+        let shown = beside(&texts) + "below\n";
+        let cleaned = Screen::new(&shown).without_scroll_bar("█│");
+        let rows: Vec<&str> = cleaned.rows().iter().map(Row::text).collect();
+        assert_eq!(rows, ["a", "b  c", "", "│ d", "e│", "f", "below"]);
+        let box_of = |rows: usize| "│ a │\n".repeat(rows);
+        for other in [beside(&texts[1..]), box_of(9), "a█\n".repeat(9)] {
+            let screen = Screen::new(&other);
+            assert_eq!(screen.without_scroll_bar("█│"), screen, "{other}");
+        }
+    }
+
+    #[test]
     fn sequences_go_and_text_stays() {
         assert_eq!(texts("\x1b[1;38;5;153mBash\x1b[0m x  \n"), ["Bash x"]);
         assert_eq!(
@@ -165,7 +208,7 @@ mod tests {
     #[test]
     fn what_stands_above_the_mark_is_left_out() {
         let screen = Screen::new("❯\u{a0}\n── resumed 2026-11-14 ──\nstarting\n");
-        let below = screen.below("── resumed ");
+        let below = screen.clone().below("── resumed ");
         assert_eq!(below.rows().len(), 1);
         assert_eq!(below.rows()[0].text(), "starting");
         assert_eq!(screen.below("nothing").rows().len(), 3);

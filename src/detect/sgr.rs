@@ -5,38 +5,48 @@ use super::row::{CharStyle, Row};
 /// Splits a capture into rows. The style continues across line ends, as in the output of
 /// `capture-pane -e`.
 pub(super) fn rows(text: &str) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut row = Row::default();
     let mut pen = CharStyle::default();
-    let mut characters = text.chars().peekable();
+    let lines = text.split_terminator('\n');
+    let mut rows: Vec<Row> = lines
+        .map(|line| match line.chars().any(char::is_control) {
+            true => styled(line, &mut pen).trimmed(),
+            false => Row::plain(line, pen),
+        })
+        .collect();
+    // What follows the last line is no row if it is a sequence alone.
+    if !text.ends_with('\n') && rows.last().is_some_and(Row::is_empty) {
+        rows.pop();
+    }
+    rows
+}
+
+/// Never reads past the end of a line, so that an unfinished sequence cannot hide the rows below.
+fn styled(line: &str, pen: &mut CharStyle) -> Row {
+    let mut row = Row::default();
+    let mut characters = line.chars().peekable();
     while let Some(character) = characters.next() {
         match character {
-            '\n' => rows.push(std::mem::take(&mut row).trimmed()),
-            '\t' => row.push(' ', pen),
-            '\u{1b}' => match characters.next_if(|&next| next != '\n') {
-                Some('[') => control(&mut characters, &mut pen),
-                // Never past the end of a line, so that an unfinished sequence cannot hide the rows below.
+            '\t' => row.push(' ', *pen),
+            '\u{1b}' => match characters.next() {
+                Some('[') => control(&mut characters, pen),
                 Some(']' | 'P' | '_' | '^' | 'X') => string(&mut characters),
                 Some('(' | ')' | '*' | '+' | '#' | '%') => {
-                    characters.next_if(|&next| next != '\n');
+                    characters.next();
                 }
                 Some(_) | None => {}
             },
             other if other.is_control() => {}
-            other => row.push(other, pen),
+            other => row.push(other, *pen),
         }
     }
-    if !row.is_empty() {
-        rows.push(row.trimmed());
-    }
-    rows
+    row
 }
 
 type Characters<'a> = std::iter::Peekable<std::str::Chars<'a>>;
 
 fn control(characters: &mut Characters<'_>, pen: &mut CharStyle) {
     let mut parameters = String::new();
-    while let Some(character) = characters.next_if(|&next| next != '\n') {
+    for character in characters.by_ref() {
         if ('\u{40}'..='\u{7e}').contains(&character) {
             if character == 'm' {
                 draw(&parameters, pen);
@@ -48,7 +58,7 @@ fn control(characters: &mut Characters<'_>, pen: &mut CharStyle) {
 }
 
 fn string(characters: &mut Characters<'_>) {
-    while let Some(character) = characters.next_if(|&next| next != '\n') {
+    while let Some(character) = characters.next() {
         match character {
             '\u{7}' | '\u{9c}' => return,
             '\u{1b}' => {

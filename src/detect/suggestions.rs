@@ -30,7 +30,7 @@ impl SuggestionSpec {
     pub(crate) fn offer(&self, screen: &Screen, input: &DraftSpec, command: &str) -> Offer {
         let word = command.split_whitespace().next().unwrap_or_default();
         let rows = screen.rows();
-        let typed = |row: &Row| input.row.group(row.text()).map(str::to_owned);
+        let typed = |row: &Row| input.row.groups(row.text());
         let found = rows
             .iter()
             .rposition(|row| input.row.is_match(row.text()))

@@ -8,7 +8,8 @@ use std::time::UNIX_EPOCH;
 use serde_json::Value;
 
 use super::value::{call, result};
-use crate::agents::described::{JsonPath, LineKind, LineRule, LineRules};
+use crate::agents::described::{LineKind, LineRule, LineRules};
+use crate::agents::json_path::JsonPath;
 use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::{Activity, Timestamp};
 

@@ -8,7 +8,8 @@ use super::bookmark::{Batch, Bookmark, check};
 use super::lines::{Lines, Next};
 use super::{claude, codex, demo, described, gemini};
 use crate::agents::TranscriptFormat;
-use crate::agents::described::{JsonPath, LineRules};
+use crate::agents::described::LineRules;
+use crate::agents::json_path::JsonPath;
 use crate::conversation::{ConversationEntry, stable_hash};
 use crate::model::Timestamp;
 

@@ -6,7 +6,8 @@ use super::bookmark::{Batch, Bookmark, check};
 use super::json_lines::JsonLines;
 use super::{aider, opencode};
 use crate::agents::TranscriptFormat;
-use crate::agents::described::{JsonPath, LineRules};
+use crate::agents::described::LineRules;
+use crate::agents::json_path::JsonPath;
 use crate::model::Timestamp;
 
 /// The transcript of one conversation.

@@ -6,8 +6,7 @@
 //! | Codex | `token_count` has the total so far, cached tokens within the input; no price | 0.149 |
 //! | Gemini CLI | `tokens` of a message, cached within the input, which is written again; no price | fixture |
 //! | OpenCode | `tokens` and `cost` of a message that is complete | 1.18 |
-
-use std::path::Path;
+//! | described ones | `usage` of a rule in the agent's file | see there |
 
 use serde_json::Value;
 
@@ -16,8 +15,9 @@ use super::lines::{Lines, Next};
 use super::opencode::Database;
 use super::reading::{Continuity, TranscriptFile, TranscriptForm};
 use super::value::text;
-use super::{claude, codex, gemini};
+use super::{claude, codex, described, gemini};
 use crate::agents::TranscriptFormat;
+use crate::agents::described::LineRules;
 use crate::conversation::{ConversationEntry, Speaker};
 use crate::model::{Timestamp, Tokens, Usage, UsageEvent};
 
@@ -38,23 +38,15 @@ impl TranscriptFile {
     ) -> std::io::Result<UsageReading> {
         match &self.form {
             TranscriptForm::JsonLines(format) => {
-                let known = bookmark.filter(|bookmark| {
-                    let there = check(&self.path, bookmark.offset);
-                    there.is_ok_and(|there| there == Some(bookmark.check))
-                });
-                let continuity = match known {
-                    Some(_) => Continuity::Continues,
-                    None => Continuity::Anew,
-                };
-                let bookmark = known.unwrap_or_else(|| Bookmark {
-                    last: Some(now),
-                    ..Bookmark::default()
-                });
-                let (events, bookmark) = lines(*format, &self.path, bookmark)?;
-                Ok(UsageReading {
-                    events,
-                    bookmark,
-                    continuity,
+                let told = |line: &Value| text(line, "timestamp").and_then(Timestamp::parse);
+                self.lines_since(bookmark, now, told, |line, at, bookmark, found| {
+                    of_line(*format, line, at, bookmark, found);
+                })
+            }
+            TranscriptForm::Described { lines, time } if lines.tell_usage() => {
+                let told = |line: &Value| time.as_ref()?.time(line);
+                self.lines_since(bookmark, now, told, |line, at, _, found| {
+                    of_described(lines, line, at, found);
                 })
             }
             TranscriptForm::Database { session } => {
@@ -66,8 +58,7 @@ impl TranscriptFile {
                     continuity: Continuity::Anew,
                 })
             }
-            // Aider's chats round the numbers, and have no times; a described transcript does not say where
-            // its numbers are.
+            // Aider's chats round the numbers, and have no times; nothing says where those of others are.
             TranscriptForm::Chats { .. } | TranscriptForm::Described { .. } => Ok(UsageReading {
                 events: Vec::new(),
                 bookmark: Bookmark::default(),
@@ -75,33 +66,51 @@ impl TranscriptFile {
             }),
         }
     }
-}
 
-fn lines(
-    format: TranscriptFormat,
-    path: &Path,
-    mut bookmark: Bookmark,
-) -> std::io::Result<(Vec<UsageEvent>, Bookmark)> {
-    let mut lines = Lines::open(path, bookmark.offset)?;
-    let mut events = Vec::new();
-    loop {
-        match lines.next()? {
-            Next::End => break,
-            Next::TooLong => {}
-            Next::Line(line) => {
-                let Ok(value) = serde_json::from_slice::<Value>(line) else {
-                    continue;
-                };
-                let told = text(&value, "timestamp").and_then(Timestamp::parse);
-                bookmark.last = told.or(bookmark.last);
-                let Some(at) = bookmark.last else { continue };
-                of_line(format, &value, at, &mut bookmark, &mut events);
+    /// Reads the lines behind the bookmark; all of them where the file is another one.
+    fn lines_since(
+        &self,
+        bookmark: Option<Bookmark>,
+        now: Timestamp,
+        told: impl Fn(&Value) -> Option<Timestamp>,
+        read: impl Fn(&Value, Timestamp, &mut Bookmark, &mut Vec<UsageEvent>),
+    ) -> std::io::Result<UsageReading> {
+        let known = bookmark.filter(|bookmark| {
+            let there = check(&self.path, bookmark.offset);
+            there.is_ok_and(|there| there == Some(bookmark.check))
+        });
+        let continuity = match known {
+            Some(_) => Continuity::Continues,
+            None => Continuity::Anew,
+        };
+        let mut bookmark = known.unwrap_or_else(|| Bookmark {
+            last: Some(now),
+            ..Bookmark::default()
+        });
+        let mut lines = Lines::open(&self.path, bookmark.offset)?;
+        let mut events = Vec::new();
+        loop {
+            match lines.next()? {
+                Next::End => break,
+                Next::TooLong => {}
+                Next::Line(line) => {
+                    let Ok(line) = serde_json::from_slice::<Value>(line) else {
+                        continue;
+                    };
+                    bookmark.last = told(&line).or(bookmark.last);
+                    let Some(at) = bookmark.last else { continue };
+                    read(&line, at, &mut bookmark, &mut events);
+                }
             }
         }
+        bookmark.offset = lines.offset();
+        bookmark.check = check(&self.path, bookmark.offset)?.unwrap_or_default();
+        Ok(UsageReading {
+            events,
+            bookmark,
+            continuity,
+        })
     }
-    bookmark.offset = lines.offset();
-    bookmark.check = check(path, bookmark.offset)?.unwrap_or_default();
-    Ok((events, bookmark))
 }
 
 fn of_line(
@@ -134,6 +143,28 @@ fn of_line(
         TranscriptFormat::Codex => of_codex(line, at),
         _ => of_gemini(line, at),
     });
+}
+
+fn of_described(rules: &LineRules, line: &Value, at: Timestamp, found: &mut Vec<UsageEvent>) {
+    let mut said = Vec::new();
+    described::entries(rules, line, at, &mut said);
+    if said.iter().any(|entry| entry.speaker == Speaker::User) {
+        found.push(UsageEvent::Turn(at));
+    }
+    for rule in rules.iter() {
+        let Some(usage) = &rule.usage else { continue };
+        let told = rule.parts(line).into_iter();
+        found.extend(told.filter_map(|part| {
+            Some(UsageEvent::Answer {
+                at,
+                id: None,
+                usage: Usage {
+                    tokens: usage.tokens(part)?,
+                    cost_usd: None,
+                },
+            })
+        }));
+    }
 }
 
 fn number(value: &Value, name: &str) -> u64 {
@@ -233,13 +264,17 @@ mod tests {
     use crate::model::UsageLedger;
 
     fn ledger(format: TranscriptFormat, text: &str) -> UsageLedger {
+        ledger_of(TranscriptForm::JsonLines(format), text)
+    }
+
+    fn ledger_of(form: TranscriptForm, text: &str) -> UsageLedger {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.jsonl");
         // Written in two parts, as an agent does.
         let half = text.len() / 2;
         let file = TranscriptFile {
             path: path.clone(),
-            form: TranscriptForm::JsonLines(format),
+            form,
         };
         let now = Timestamp::parse("2026-11-14T12:00:00Z").unwrap();
         let mut ledger = UsageLedger::default();
@@ -307,5 +342,34 @@ mod tests {
         );
         assert_eq!(gemini.total().tokens.total(), 12);
         assert_eq!(gemini.turns.len(), 1);
+    }
+
+    /// The form of the lines is that of Copilot 1.0.102, Qwen Code 0.24.4 and Kimi Code 2.1.0.
+    #[test]
+    fn described_transcripts_tell_it_too() {
+        let catalog = crate::agents::Catalog::built_in();
+        let copilot = r#"{"type":"user.message","data":{"content":"hi"},"timestamp":"2026-11-18T15:36:00Z"}
+{"type":"session.usage_record","data":{"usage":{"model":"test","inputTokens":100,"outputTokens":7,"cacheReadTokens":40,"cacheWriteTokens":0,"cost":0.0}},"timestamp":"2026-11-18T15:36:01Z"}
+"#;
+        let qwen = r#"{"type":"user","provenance":"real_user","message":{"role":"user","parts":[{"text":"hi"}]},"timestamp":"2026-11-18T15:36:00Z"}
+{"timestamp":"2026-11-18T15:36:17.511Z","type":"assistant","message":{"role":"model","parts":[{"text":"cached"}]},"usageMetadata":{"promptTokenCount":100,"candidatesTokenCount":7,"thoughtsTokenCount":0,"totalTokenCount":107,"cachedContentTokenCount":40}}
+"#;
+        let kimi = r#"{"type":"turn.prompt","origin":{"kind":"user"},"input":[{"text":"hi"}],"time":1795016200000}
+{"type":"usage.record","agentId":"main","usage":{"inputOther":60,"output":7,"inputCacheRead":40,"inputCacheCreation":0},"usageScope":"turn","time":1795016200405}
+{"type":"context.append_loop_event","event":{"type":"step.end","usage":{"inputOther":60,"output":7,"inputCacheRead":40,"inputCacheCreation":0}},"time":1795016200423}
+"#;
+        for (agent, text) in [("copilot", copilot), ("qwen", qwen), ("kimi", kimi)] {
+            let described = catalog.require(agent).unwrap().transcript();
+            let (lines, time) = (described.lines.clone(), described.time.clone());
+            let ledger = ledger_of(TranscriptForm::Described { lines, time }, text);
+            let expected = Tokens {
+                input: 60,
+                output: 7,
+                cache_read: 40,
+                cache_write: 0,
+            };
+            assert_eq!(ledger.turns.len(), 1, "{agent}");
+            assert_eq!(ledger.turns[0].usage.tokens, expected, "{agent}");
+        }
     }
 }

@@ -23,6 +23,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
     let top = top(spec, above);
     let block = above.get(top.unwrap_or(0)..).unwrap_or_default();
     let asking = question_row(spec, block);
+    let asked_below = found.asked.is_some();
     let question = found.asked.or_else(|| {
         let text = block.get(asking?)?.text;
         spec.question
@@ -41,8 +42,9 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         && spec.most_rows.is_none_or(|most| subject.len() <= most);
     let command_rows = match (holds, tool) {
         (ToolSubject::Command, _) => subject,
-        // The heading has scrolled off the screen. The visible part of the subject is read anyway.
-        (_, None) if top.is_none() => subject,
+        // The heading has scrolled off the screen. The visible part of the subject is read anyway; not where the
+        // question would name the tool, and names none.
+        (_, None) if top.is_none() && !asked_below => subject,
         (ToolSubject::Path | ToolSubject::Nothing, _) => Vec::new(),
     };
     let command = (!command_rows.is_empty())

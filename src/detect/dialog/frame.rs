@@ -2,7 +2,7 @@
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::super::row::Row;
+use super::super::row::{Row, is_drawn};
 use super::super::screen::Screen;
 use super::spec::Frame;
 
@@ -37,11 +37,7 @@ impl Framed<'_> {
 
     /// A separator line: no letter, no digit.
     pub(super) fn is_line(&self) -> bool {
-        let text = self.text.trim();
-        !text.is_empty()
-            && text
-                .chars()
-                .all(|c| ('\u{2500}'..='\u{259f}').contains(&c) || c == ' ')
+        is_drawn(self.text)
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::agents::{Provider, version};
 use crate::detect::AgentVersion;
@@ -11,6 +12,13 @@ use crate::engine::base::core::{Learned, Versions};
 use crate::engine::base::{Core, Error};
 use crate::model::InstanceRecord;
 use crate::store::replace_file;
+
+/// Most programs print their version at once. Gemini takes two seconds to start, and much longer on a busy
+/// machine.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The same where the start depends on the answer: without it Gemini starts without its guard, and autoyes leaves
+/// everything to the user.
+const LONG_PATIENCE: Duration = Duration::from_secs(90);
 
 impl Core {
     /// The agent of this name, with the rules for the installed version.
@@ -48,16 +56,30 @@ impl Core {
         &self,
         provider: &Provider,
     ) -> Option<(AgentVersion, Option<Learned>)> {
+        self.learn_version_within(provider, PATIENCE)
+    }
+
+    fn learn_version_within(
+        &self,
+        provider: &Provider,
+        patience: Duration,
+    ) -> Option<(AgentVersion, Option<Learned>)> {
         if let Some(version) = self.known_version(provider) {
             return Some((version, None));
         }
-        let (version, learned) = self.ask(provider, provider.installed(&self.host)?)?;
+        let program = provider.installed(&self.host)?;
+        let (version, learned) = self.ask(provider, program, patience)?;
         Some((version, Some(learned)))
     }
 
     /// Asks a program for its version.
-    fn ask(&self, provider: &Provider, program: PathBuf) -> Option<(AgentVersion, Learned)> {
-        let version = version(provider, &program, &self.host)?;
+    fn ask(
+        &self,
+        provider: &Provider,
+        program: PathBuf,
+        patience: Duration,
+    ) -> Option<(AgentVersion, Learned)> {
+        let version = version(provider, &program, &self.host, patience)?;
         let learned = Learned {
             stamp: stamp(&program)?,
             version: version.to_string(),
@@ -72,7 +94,7 @@ impl Core {
         if !provider.needs_version() {
             return;
         }
-        if let Some((version, learned)) = self.learn_version(provider) {
+        if let Some((version, learned)) = self.learn_version_within(provider, LONG_PATIENCE) {
             provider.assume_version(version);
             self.remember_versions(learned.map(|learned| (provider.name().to_owned(), learned)));
         }
@@ -100,7 +122,7 @@ impl Core {
             known
                 .and_then(|learned| current(learned, &program))
                 .or_else(|| {
-                    let (version, learned) = self.ask(provider, program)?;
+                    let (version, learned) = self.ask(provider, program, PATIENCE)?;
                     self.remember_versions([(provider.name().to_owned(), learned)]);
                     Some(version)
                 })

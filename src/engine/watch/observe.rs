@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::agents::Provider;
-use crate::detect::{Verdict, VerdictSource, combine, last_line, verdict_by_output};
+use crate::detect::{Screen, Verdict, VerdictSource, combine, last_line, verdict_by_output};
 use crate::engine::base::resolve::state_of;
 use crate::engine::base::saved::SavedWork;
 use crate::engine::base::usage::KeptUsage;
@@ -41,23 +41,35 @@ impl Core {
         shot: Option<&Screenshot>,
         pane: Option<&Pane>,
     ) -> Verdict {
-        let judged = shot.filter(|shot| !shot.dead).and_then(|shot| {
-            let provider = self.provider(&record.agent).ok()?;
-            let seen = provider.judge(&screen_of(shot), Some(&shot.title));
-            let dir = self.store.instance(&record.id);
-            let leader = record.place.as_ref().map(|place| &place.agent);
-            let report = self_report(provider, &dir, &self.host, leader);
-            let silent = pane
-                .and_then(|pane| Timestamp::from_epoch(pane.active_at))
-                .map_or(Duration::ZERO, |active| active.until(now()));
-            let verdict = with_limit(&dir, combine(seen, report.as_ref(), silent));
-            Some(
-                match !provider.rules().can_detect_idle() && pane.is_some() {
-                    true => verdict_by_output(verdict, silent),
-                    false => verdict,
-                },
-            )
-        });
+        let screen = shot.map(screen_of);
+        self.verdict_on(record, shot.zip(screen.as_ref()), pane)
+    }
+
+    fn verdict_on(
+        &self,
+        record: &InstanceRecord,
+        shot: Option<(&Screenshot, &Screen)>,
+        pane: Option<&Pane>,
+    ) -> Verdict {
+        let judged = shot
+            .filter(|(shot, _)| !shot.dead)
+            .and_then(|(shot, screen)| {
+                let provider = self.provider(&record.agent).ok()?;
+                let seen = provider.judge(screen, Some(&shot.title));
+                let dir = self.store.instance(&record.id);
+                let leader = record.place.as_ref().map(|place| &place.agent);
+                let report = self_report(provider, &dir, &self.host, leader);
+                let silent = pane
+                    .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+                    .map_or(Duration::ZERO, |active| active.until(now()));
+                let verdict = with_limit(&dir, combine(seen, report.as_ref(), silent));
+                Some(
+                    match !provider.rules().can_detect_idle() && pane.is_some() {
+                        true => verdict_by_output(verdict, silent),
+                        false => verdict,
+                    },
+                )
+            });
         judged.unwrap_or_else(Verdict::unknown)
     }
 
@@ -67,10 +79,13 @@ impl Core {
         record: &InstanceRecord,
         shot: &Screenshot,
     ) -> Option<String> {
-        let screen = screen_of(shot);
+        self.last_line_on(record, &screen_of(shot))
+    }
+
+    fn last_line_on(&self, record: &InstanceRecord, screen: &Screen) -> Option<String> {
         let line = match self.provider(&record.agent) {
-            Ok(provider) => provider.last_line(&screen),
-            Err(_) => last_line(&screen, None),
+            Ok(provider) => provider.last_line(screen),
+            Err(_) => last_line(screen, None),
         };
         line.map(|line| printable_line(&line))
     }
@@ -138,7 +153,9 @@ impl Core {
             journal,
         } = found;
         let state = state_of(record, journal.as_ref());
-        let verdict = shot.map(|shot| self.verdict(record, Some(shot), pane));
+        let screen = shot.map(screen_of);
+        let shot = shot.zip(screen.as_ref());
+        let verdict = shot.map(|shot| self.verdict_on(record, Some(shot), pane));
         let activity = match record.state {
             RestingState::Running => {
                 Some(verdict.as_ref().map_or(Activity::Unknown, |v| v.activity))
@@ -211,7 +228,7 @@ impl Core {
             pull_request: on_disk.pull_request.map(Into::into),
             queue: on_disk.queue,
             run_id: record.run.clone(),
-            last_line: shot.and_then(|shot| self.last_line(record, shot)),
+            last_line: screen.and_then(|screen| self.last_line_on(record, &screen)),
             asks: verdict
                 .as_ref()
                 .and_then(|verdict| asked(verdict, &record.worktree.path)),
@@ -331,12 +348,30 @@ mod tests {
         let write = captured("copilot/approval/write-80.txt");
         assert_eq!(
             asked_on("copilot", &write, "/tmp/bivouac-screens/app"),
-            "Do you want to create guests.md?"
+            "write · guests.md"
+        );
+        // A question of no known tool.
+        let other = write.replace("to create /", "to rename /");
+        assert_eq!(
+            asked_on("copilot", &other, "/tmp/bivouac-screens/app"),
+            "Do you want to rename guests.md?"
         );
         assert_eq!(
-            asked_on("copilot", &write, "/tmp/bivouac-screens/ap"),
-            "Do you want to create /tmp/bivouac-screens/app/guests.md?"
+            asked_on("copilot", &other, "/tmp/bivouac-screens/ap"),
+            "Do you want to rename /tmp/bivouac-screens/app/guests.md?"
         );
+    }
+
+    /// The rows above may be anything that was there before.
+    #[test]
+    fn a_question_about_no_tool_is_told_alone() {
+        for columns in [80, 120] {
+            let screen = captured(&format!("aider/approval/analytics-{columns}.txt"));
+            assert_eq!(
+                asked_on("aider", &screen, "/w"),
+                "Allow collection of anonymous analytics to help improve aider?"
+            );
+        }
     }
 
     /// What it touches depends on where it runs.
