@@ -1,10 +1,12 @@
 //! From the arguments of this process to its exit status.
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches};
 
+use super::alone::parsed_alone;
 use super::args::{Cli, Command};
 use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
@@ -35,15 +37,7 @@ pub(crate) fn run_command() -> ExitCode {
     }
     let shell = CompletingShell::of_environment();
     clap_complete::CompleteEnv::with_factory(move || complete(help::command(), shell)).complete();
-    let mut command = Cli::command();
-    let words = flags_first(&command, std::env::args_os().collect());
-    let parsed = match command.try_get_matches_from_mut(&words) {
-        // The texts are made only where they are shown: every other command would wait for them.
-        Err(error) if shows_help(&error) => help::command().try_get_matches_from(words),
-        parsed => parsed,
-    };
-    let parsed = parsed.and_then(|matches| Cli::from_arg_matches(&matches));
-    let mut cli = match parsed {
+    let mut cli = match parse(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(error) => return usage(error),
     };
@@ -61,6 +55,20 @@ pub(crate) fn run_command() -> ExitCode {
         },
         Err(report) => output.fail(&report),
     }
+}
+
+fn parse(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    if let Some(cli) = parsed_alone(&words) {
+        return Ok(cli);
+    }
+    let mut command = Cli::command();
+    let words = flags_first(&command, words);
+    let matches = match command.try_get_matches_from_mut(&words) {
+        // The texts are made only where they are shown: every other command would wait for them.
+        Err(error) if shows_help(&error) => help::command().try_get_matches_from(words),
+        matches => matches,
+    };
+    Cli::from_arg_matches(&matches?)
 }
 
 /// Carries out on hosts what is to be done there. What has come from another machine is done here.
@@ -108,6 +116,11 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
     // Opened with the rights for this command.
     let engine = || -> Result<Engine, Report> {
         let engine = open()?;
+        engine.require(verb, &instances)?;
+        Ok(engine)
+    };
+    let looking = || -> Result<Engine, Report> {
+        let engine = Engine::open_for_a_look(home()?)?;
         engine.require(verb, &instances)?;
         Ok(engine)
     };
@@ -167,9 +180,9 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Adopt(args)) => adopt::run(args, &engine()?, output),
         Some(Command::Export(args)) => export::run(&args, &engine()?, output),
         Some(Command::Import(args)) => import::run(&args, &engine()?, output),
-        Some(Command::List(args)) => list::run(&args, &engine()?, output),
-        Some(Command::Show(args)) => show::run(&args, &engine()?, output),
-        Some(Command::Status(args)) => status::run(&args, &engine()?, output),
+        Some(Command::List(args)) => list::run(&args, &looking()?, output),
+        Some(Command::Show(args)) => show::run(&args, &looking()?, output),
+        Some(Command::Status(args)) => status::run(&args, &looking()?, output),
         Some(Command::Path(args)) => path::run(&args, &engine()?, output),
         Some(Command::Exec(args)) => exec::run(&args, &engine()?, output),
         Some(Command::Open(args)) => exec::open(&args, &engine()?, output),
@@ -179,7 +192,7 @@ fn dispatch(cli: Cli, output: &Output) -> CommandResult {
         Some(Command::Send(args)) => send::run(&args, &engine()?, output),
         Some(Command::Review(args)) => review::run(&args, &engine()?, output),
         Some(Command::Answer(args)) => answer::run(&args, &engine()?, output),
-        Some(Command::Peek(args)) => peek::run(&args, &engine()?, output),
+        Some(Command::Peek(args)) => peek::run(&args, &looking()?, output),
         Some(Command::Diff(args)) => diff::run(&args, &engine()?, output),
         Some(Command::Pause(args)) => pause::run(&args, &engine()?, output),
         Some(Command::Resume(args)) => resume::run(&args, &engine()?, output),

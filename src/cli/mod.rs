@@ -3,6 +3,7 @@
 mod adopt;
 mod agents;
 mod agents_record;
+mod alone;
 mod answer;
 mod args;
 mod aside;

@@ -4,7 +4,7 @@
 pub(super) const WISH: &str = "@biv_next";
 
 /// The parts that the user can set.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Configuration {
     pub history: u32,
     pub detach_key: String,

@@ -2,7 +2,7 @@
 
 use super::pane::{format, parse_panes};
 use super::server::{no_pane, not_installed};
-use super::{Pane, Server, TmuxError};
+use super::{EarlyClient, Pane, Server, TmuxError};
 use crate::model::InstanceId;
 use crate::process::Command;
 
@@ -21,7 +21,7 @@ pub(crate) struct Screenshot {
 
 /// Begins each pane's part of a combined answer. tmux escapes control characters in titles, and a screen has
 /// none.
-const PART: char = '\u{1e}';
+const PART: &str = "\u{1e}";
 const FIELD: char = '\u{1f}';
 /// The line between the list of panes and their captures.
 const CAPTURES: &str = "\u{1e}\n";
@@ -55,9 +55,10 @@ impl Server {
     pub(crate) fn panes_and_shots(
         &self,
         expected: &[&str],
+        early: Option<EarlyClient>,
     ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         let batch = &expected[..expected.len().min(CAPTURED_AT_ONCE)];
-        let (mut panes, mut shots) = self.panes_and_batch(batch)?;
+        let (mut panes, mut shots) = self.panes_and_batch(batch, early)?;
         if panes.iter().any(Pane::is_unclear) {
             panes = self.panes()?;
         }
@@ -76,8 +77,9 @@ impl Server {
         &self,
         instance: &InstanceId,
         expected: Option<&str>,
+        early: Option<EarlyClient>,
     ) -> Result<(Option<Pane>, Option<Screenshot>), TmuxError> {
-        let (panes, shots) = self.panes_and_batch(expected.as_slice())?;
+        let (panes, shots) = self.panes_and_batch(expected.as_slice(), early)?;
         let own = panes
             .into_iter()
             .find(|pane| pane.instance.as_ref() == Some(instance));
@@ -96,21 +98,13 @@ impl Server {
     }
 
     /// All panes, and screenshots of these, in one call. A pane that is gone is left out, and so may others be.
-    fn panes_and_batch(&self, batch: &[&str]) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
-        // Without a socket there is no server; `panes` handles that.
-        let output = match self.socket_path().exists() {
-            true => {
-                let command = self
-                    .client()
-                    .args(["-N", "list-panes", "-a", "-F", &format()]);
-                Some(capture(command, batch).output().map_err(not_installed)?)
-            }
-            false => None,
-        };
+    fn panes_and_batch(
+        &self,
+        batch: &[&str],
+        early: Option<EarlyClient>,
+    ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         // A pane that is gone ends the sequence with an error after the list of panes.
-        let answer = output.map_or_else(String::new, |output| {
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        });
+        let answer = self.answer_to(&panes_and_captures(batch, &format()), early)?;
         let (panes, screens) = answer.split_once(CAPTURES).unwrap_or((&answer, ""));
         if panes.is_empty() {
             return Ok((self.panes()?, Vec::new()));
@@ -118,6 +112,26 @@ impl Server {
         let panes = parse_panes(panes)?;
         let shots = parse_captures(&panes, batch, screens);
         Ok((panes, shots))
+    }
+
+    /// What tmux prints for these commands, in one call; nothing without a server.
+    fn answer_to(
+        &self,
+        commands: &[Vec<&str>],
+        early: Option<EarlyClient>,
+    ) -> Result<String, TmuxError> {
+        let early = early.filter(|early| early.is_of(&self.socket_path()));
+        let told = early.and_then(|early| early.ask(commands));
+        if let Some(told) = told.filter(|told| !told.is_empty()) {
+            return Ok(told);
+        }
+        // `panes` handles a missing server.
+        if !self.socket_path().exists() {
+            return Ok(String::new());
+        }
+        let command = self.client().arg("-N").args(commands.join(&";"));
+        let output = command.output().map_err(not_installed)?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// The whole scrollback and the screen below it, with colours. A long one is captured in slices,
@@ -149,21 +163,20 @@ impl Server {
         &self,
         pane: &str,
         lines: Option<usize>,
+        early: Option<EarlyClient>,
     ) -> Result<Option<(Pane, String)>, TmuxError> {
-        let lines = lines.unwrap_or(WHOLE);
-        let answer = self
-            .client()
-            .args(["-N", "display-message", "-p", "-t", pane, &format()])
-            .args([";", "capture-pane", "-p", "-e", "-J"])
-            .args(["-S", &format!("-{lines}"), "-t", pane])
-            .text();
-        let answer = match answer.map_err(|error| no_pane(error, pane)) {
-            Ok(answer) => answer,
-            Err(TmuxError::NoPane(_) | TmuxError::NoServer) => return Ok(None),
-            Err(error) => return Err(error),
-        };
+        let first = format!("-{}", lines.unwrap_or(WHOLE));
+        let described = format();
+        let commands = [
+            vec!["display-message", "-p", "-t", pane, &described],
+            vec!["capture-pane", "-p", "-e", "-J", "-S", &first, "-t", pane],
+        ];
+        let answer = self.answer_to(&commands, early)?;
         let (head, text) = answer.split_once('\n').unwrap_or((&answer, ""));
-        let found = parse_panes(head)?.into_iter().next();
+        // For a pane that is gone, tmux prints empty fields.
+        let found = parse_panes(head).unwrap_or_default().into_iter().next();
+        // The screen of a pane that is there has lines, even if nothing is on them.
+        let found = found.filter(|_| !text.is_empty());
         Ok(found.map(|pane| (pane, text.to_owned())))
     }
 
@@ -246,16 +259,19 @@ fn look_at(mut command: Command, panes: &[&str]) -> Command {
     command
 }
 
-/// Adds captures after a list of panes. A [`Screenshot`] needs no more: asking for the rest pane by pane would
+/// A list of panes and, after it, captures. A [`Screenshot`] needs no more: asking for the rest pane by pane would
 /// take tmux longer than the captures themselves.
-fn capture(mut command: Command, panes: &[&str]) -> Command {
-    if !panes.is_empty() {
-        command = command.args([";", "display-message", "-p", &PART.to_string()]);
+fn panes_and_captures<'a>(captured: &[&'a str], format: &'a str) -> Vec<Vec<&'a str>> {
+    let mut commands = vec![vec!["list-panes", "-a", "-F", format]];
+    if !captured.is_empty() {
+        commands.push(vec!["display-message", "-p", PART]);
     }
-    for pane in panes {
-        command = command.args([";", "capture-pane", "-p", "-t", pane]);
-    }
-    command
+    commands.extend(
+        captured
+            .iter()
+            .map(|pane| vec!["capture-pane", "-p", "-t", pane]),
+    );
+    commands
 }
 
 /// The screens of these panes, one after another: each has as many lines as its pane has rows. None where the

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ use crate::config::{self, Home, Settings};
 use crate::engine::base::Error;
 use crate::model::{InstanceRecord, Timestamp};
 use crate::store::{Store, ensure_private};
-use crate::tmux::{Configuration, Server, key_hint, validate_key_name};
+use crate::tmux::{Configuration, EarlyClient, Server, key_hint, validate_key_name};
 use crate::vault::ThinPolicy;
 
 /// The file name of the socket that new sessions are opened on.
@@ -37,6 +37,8 @@ pub(crate) struct Core {
     pub(in crate::engine) host: Host,
     /// Read when the first agent is looked at.
     pub(in crate::engine) versions: OnceLock<Versions>,
+    /// For the first look.
+    early: Mutex<Option<EarlyClient>>,
 }
 
 impl Core {
@@ -63,7 +65,24 @@ impl Core {
             catalog,
             host,
             versions: OnceLock::new(),
+            early: Mutex::default(),
         })
+    }
+
+    /// The same for a command that only looks: the client of tmux that it will ask starts before anything is read.
+    pub(crate) fn open_for_a_look(home: Home) -> Result<Self, Error> {
+        // No option of a server matters to a client of one that runs.
+        let early = Server::new(&home.run, SOCKET, Configuration::default()).early_client();
+        Ok(Self {
+            early: Mutex::new(early),
+            ..Self::open(home)?
+        })
+    }
+
+    /// A client of tmux that has been started already, or is started now.
+    pub(in crate::engine) fn early_client(&self) -> Option<EarlyClient> {
+        let mut early = self.early.lock().unwrap_or_else(PoisonError::into_inner);
+        early.take().or_else(|| self.server().early_client())
     }
 
     /// The same home with its settings, agents and versions as they are now.

@@ -29,6 +29,13 @@ impl Engine {
         })
     }
 
+    /// The same for a command that only looks, once.
+    pub(crate) fn open_for_a_look(home: Home) -> Result<Self, Error> {
+        Ok(Self {
+            core: Arc::new(Core::open_for_a_look(home)?),
+        })
+    }
+
     /// The same home with its settings, agents and versions as they are now.
     pub(crate) fn reopened(&self) -> Result<Self, Error> {
         Ok(Self {

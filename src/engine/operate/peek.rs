@@ -1,18 +1,21 @@
 //! The screen of an agent as text, and the diff of its work.
 
+use std::cell::Cell;
+
 use crate::engine::base::{Core, Error, Found, Scope, now};
 use crate::engine::watch::archive::Saving;
 use crate::engine::watch::live::save_live;
 use crate::git::{self, DiffOutput, Repo};
 use crate::model::{InstanceId, RestingState, last_lines, printable};
 use crate::store::LoadedInstance;
-use crate::tmux::Pane;
+use crate::tmux::{EarlyClient, Pane};
 use crate::vault;
 
 impl Core {
     /// The last lines of an agent's screen; of one that does not run, from what was saved.
     pub(crate) fn peek(&self, given: &str, lines: usize, colours: bool) -> Result<String, Error> {
-        let look = |found: &Found| self.last_lines_of(found, lines);
+        let early = Cell::new(self.early_client());
+        let look = |found: &Found| self.last_lines_of(found, lines, early.take());
         let (found, _, text) = self.settled_by(given, Scope::Here, look)?;
         let text = match text {
             Some(text) => text,
@@ -38,11 +41,12 @@ impl Core {
         &self,
         found: &Found,
         lines: usize,
+        early: Option<EarlyClient>,
     ) -> Result<(Option<Pane>, Option<String>), Error> {
         let record = &found.record;
         let server = self.server_of(record);
         let expected = match &record.place {
-            Some(place) => server.pane_and_text(&place.pane, Some(lines))?,
+            Some(place) => server.pane_and_text(&place.pane, Some(lines), early)?,
             None => None,
         };
         let is_own = |pane: &Pane| pane.instance.as_ref() == Some(&record.id) && !pane.is_unclear();
@@ -70,7 +74,9 @@ impl Core {
         else {
             return Ok(());
         };
-        let found = self.server_of(&record).pane_and_text(&place.pane, None)?;
+        let found = self
+            .server_of(&record)
+            .pane_and_text(&place.pane, None, None)?;
         let Some((pane, text)) =
             found.filter(|(pane, _)| pane.instance.as_ref() == Some(id) && pane.death.is_none())
         else {

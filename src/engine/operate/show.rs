@@ -1,13 +1,15 @@
 //! Views of instances; each instance is settled first.
 
+use std::cell::Cell;
 use std::path::Path;
 
+use crate::engine::base::resolve::Unread;
 use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
 use crate::engine::base::{Core, Error, Found, Scope};
 use crate::engine::watch::on_disk::{ChangeSigns, OnDisk};
 use crate::git::Repo;
 use crate::model::{InstanceRecord, RestingState, State};
-use crate::tmux::{Pane, Screenshot, TmuxError};
+use crate::tmux::{EarlyClient, Pane, Screenshot, TmuxError};
 
 /// Whether a list counts what was changed, which asks git where something may have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,29 +43,25 @@ impl Core {
         repository: Option<&Path>,
         counting: Counting,
     ) -> Result<Listing, Error> {
-        let (found, unreadable) = match state {
-            Some(State::Killed) => self.all(Scope::Killed)?,
-            _ => self.list_settled()?,
-        };
-        let repository = repository
-            .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
-            .transpose()?;
-        let wanted = |found: &Found| {
-            // What another machine has fetched from here is no instance of this one any more.
-            (!found.record.is_trace() || state == Some(State::Away))
-                && repository
-                    .as_ref()
-                    .is_none_or(|wanted| *wanted == found.record.repository.common_dir)
-        };
-        let found: Vec<Found> = found.into_iter().filter(wanted).collect();
-        let running: Vec<&InstanceRecord> = found
-            .iter()
-            .map(|found| &found.record)
-            .filter(|record| record.state == RestingState::Running)
-            .collect();
-        // Files are read while tmux answers.
-        let ((panes, shots), read) = std::thread::scope(|scope| {
-            let tmux = (!running.is_empty()).then(|| scope.spawn(|| self.screens_of(&running)));
+        // The client of tmux starts while the records are read, and files are read while it answers.
+        let (found, unreadable, (panes, shots), read) = std::thread::scope(|scope| {
+            let early = match state {
+                Some(State::Killed) => None,
+                _ => self.early_client(),
+            };
+            let (found, unreadable) = self.wanted(state, repository)?;
+            let running = |found: &&Found| found.record.state == RestingState::Running;
+            let running: Vec<&InstanceRecord> = found
+                .iter()
+                .filter(running)
+                .map(|found| &found.record)
+                .collect();
+            let places: Vec<String> = running
+                .iter()
+                .filter_map(|record| Some(record.place.as_ref()?.pane.clone()))
+                .collect();
+            let tmux =
+                (!running.is_empty()).then(|| scope.spawn(move || self.screens_of(&places, early)));
             let read: Vec<Read> = found
                 .iter()
                 .map(|found| self.read(found, counting))
@@ -71,8 +69,8 @@ impl Core {
             let screens = tmux.map_or(Ok((Vec::new(), Vec::new())), |tmux| match tmux.join() {
                 Ok(screens) => screens,
                 Err(panic) => std::panic::resume_unwind(panic),
-            });
-            screens.map(|screens| (screens, read))
+            })?;
+            Ok::<_, Error>((found, unreadable, screens, read))
         })?;
         let mut instances = Vec::new();
         for (found, read) in found.into_iter().zip(read) {
@@ -115,16 +113,37 @@ impl Core {
         })
     }
 
-    /// The panes of these instances and what they show.
+    /// The instances of a list, before their panes are known, and what cannot be read.
+    fn wanted(
+        &self,
+        state: Option<State>,
+        repository: Option<&Path>,
+    ) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        let (found, unreadable) = match state {
+            Some(State::Killed) => self.all(Scope::Killed)?,
+            _ => self.list_settled()?,
+        };
+        let repository = repository
+            .map(|directory| Repo::discover(directory).map(|repo| repo.common_dir().to_owned()))
+            .transpose()?;
+        let wanted = |found: &Found| {
+            // What another machine has fetched from here is no instance of this one any more.
+            (!found.record.is_trace() || state == Some(State::Away))
+                && repository
+                    .as_ref()
+                    .is_none_or(|wanted| *wanted == found.record.repository.common_dir)
+        };
+        Ok((found.into_iter().filter(wanted).collect(), unreadable))
+    }
+
+    /// All panes and what they show; these are known to be there.
     fn screens_of(
         &self,
-        running: &[&InstanceRecord],
+        places: &[String],
+        early: Option<EarlyClient>,
     ) -> Result<(Vec<Pane>, Vec<Screenshot>), Error> {
-        let places: Vec<&str> = running
-            .iter()
-            .filter_map(|record| Some(record.place.as_ref()?.pane.as_str()))
-            .collect();
-        seen(self.server().panes_and_shots(&places))
+        let places: Vec<&str> = places.iter().map(String::as_str).collect();
+        seen(self.server().panes_and_shots(&places, early))
     }
 
     /// What a view needs of the files of an instance.
@@ -141,7 +160,16 @@ impl Core {
 
     /// One instance, killed ones too.
     pub(crate) fn show(&self, given: &str) -> Result<InstanceView, Error> {
-        let settled = |scope| self.settled_by(given, scope, |found| self.look_at(found));
+        self.show_by(given, &Cell::new(self.early_client()))
+    }
+
+    fn show_by(
+        &self,
+        given: &str,
+        early: &Cell<Option<EarlyClient>>,
+    ) -> Result<InstanceView, Error> {
+        let look = |found: &Found| self.look_at(found, early.take());
+        let settled = |scope| self.settled_by(given, scope, look);
         let (found, pane, shot, stuck) = match settled(Scope::Living) {
             Ok((found, pane, shot)) => (found, pane, shot, None),
             Err(Error::NoSuchInstance { .. }) => {
@@ -151,7 +179,7 @@ impl Core {
             // An instance that cannot be settled must still be shown.
             Err(error @ (Error::Stuck { .. } | Error::TakenBack { .. })) => {
                 let found = self.find(given, Scope::Living)?;
-                let (pane, shot) = self.look_at(&found)?;
+                let (pane, shot) = look(&found)?;
                 (found, pane, shot, Some(error.told()))
             }
             Err(error) => return Err(error),
@@ -164,14 +192,19 @@ impl Core {
     }
 
     /// The pane of an instance and what it shows. One that rests without an operation under way has none.
-    fn look_at(&self, found: &Found) -> Result<(Option<Pane>, Option<Screenshot>), Error> {
+    fn look_at(
+        &self,
+        found: &Found,
+        early: Option<EarlyClient>,
+    ) -> Result<(Option<Pane>, Option<Screenshot>), Error> {
         let record = &found.record;
         let closed = matches!(record.state, RestingState::Paused | RestingState::Killed);
         if closed && found.journal.is_none() {
             return Ok((None, None));
         }
         let expected = record.place.as_ref().map(|place| place.pane.as_str());
-        seen(self.server_of(record).pane_and_shot(&record.id, expected))
+        let server = self.server_of(record);
+        seen(server.pane_and_shot(&record.id, expected, early))
     }
 
     /// The history of an instance, oldest run first.
