@@ -30,7 +30,7 @@ pub(super) struct NewCommand {
 /// The options of `new` and `run`.
 #[derive(Debug, Args)]
 pub(super) struct NewArgs {
-    /// The title; a short one is generated if you give none
+    /// The title; by default from the prompt, the branch or the directory
     pub title: Option<String>,
     #[command(flatten)]
     pub start: StartArgs,
@@ -99,7 +99,7 @@ impl StartArgs {
         };
         Ok(NewInstance {
             title,
-            prompt: prompt.filter(|prompt| !prompt.is_empty()),
+            prompt: prompt.filter(|prompt| !prompt.trim().is_empty()),
             agent: self.agent,
             base: None,
             branch: None,

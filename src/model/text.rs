@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 const LONGEST_TITLE: usize = 200;
+/// Of a title that is made from a text.
+const LONGEST_SUGGESTED: usize = 32;
 const LONGEST_SLUG: usize = 40;
 
 /// The user's name for an instance. It may contain any characters, so it never becomes part of a path, a
@@ -29,6 +31,35 @@ impl Title {
             length if length > LONGEST_TITLE => Err(TitleError::TooLong(length)),
             _ => Ok(Self(text.to_owned())),
         }
+    }
+
+    /// A short one from the beginning of a text, such as a prompt; None where there is no word. Without what has a meaning
+    /// in the name of an instance or in a shell.
+    pub(crate) fn from_beginning(text: &str) -> Option<Self> {
+        let line = text
+            .lines()
+            .find(|line| line.contains(char::is_alphanumeric))?;
+        let plain: String = line
+            .chars()
+            .filter(|character| !['\'', '’'].contains(character))
+            .map(|character| match character {
+                '-' | '_' | '.' | '+' | '#' => character,
+                character if character.is_alphanumeric() => character,
+                _ => ' ',
+            })
+            .collect();
+        let mut title = String::new();
+        for word in plain.split_whitespace() {
+            let length = title.chars().count() + 1 + word.chars().count();
+            if !title.is_empty() && length > LONGEST_SUGGESTED {
+                break;
+            }
+            title.push(' ');
+            title.push_str(word);
+        }
+        let title = title.trim_matches(|character: char| !character.is_alphanumeric());
+        let title: String = title.chars().take(LONGEST_SUGGESTED).collect();
+        Self::new(&title).ok()
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -87,6 +118,31 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_title_is_made_from_the_beginning_of_a_text() {
+        for (text, title) in [
+            ("fix the login", Some("fix the login")),
+            (
+                "\n\n  Fix the login page so that it works again",
+                Some("Fix the login page so that it"),
+            ),
+            (
+                "/review src/login.rs: don't \"stop\"",
+                Some("review src login.rs dont stop"),
+            ),
+            ("model:say hi", Some("model say hi")),
+            ("- a point", Some("a point")),
+            ("feature-x", Some("feature-x")),
+            ("--", None),
+            ("", None),
+        ] {
+            let made = Title::from_beginning(text);
+            assert_eq!(made.as_ref().map(Title::as_str), title, "{text:?}");
+        }
+        let long = Title::from_beginning(&"x".repeat(500)).unwrap();
+        assert_eq!(long.as_str().len(), LONGEST_SUGGESTED);
+    }
 
     #[test]
     fn the_last_lines_are_whole_lines() {

@@ -100,10 +100,33 @@ fn a_title_has_limits_and_belongs_to_one_instance() {
 fn without_a_title_a_readable_one_is_made() {
     let camp = Camp::new();
     let repository = camp.repository("app");
+    // The directory has given its name away already.
+    camp.start(&repository, "app", &[]);
     let instance = camp.start(&repository, "", &[]);
     let words: Vec<&str> = instance.title.split('-').collect();
     assert_eq!(words.len(), 2, "{}", instance.title);
     assert_eq!(instance.branch, Some(format!("biv/{}", instance.title)));
+}
+
+#[test]
+fn without_a_title_it_is_named_after_what_is_known() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let prompt = ["-p", "say: hello\nand more"];
+    for (options, title, branch) in [
+        (&[][..], "app", "biv/app"),
+        (&prompt, "say hello", "biv/say-hello"),
+        (&prompt, "say hello-2", "biv/say-hello-2"),
+        (
+            &["--branch", "feature/dark-mode"],
+            "dark-mode",
+            "feature/dark-mode",
+        ),
+    ] {
+        let instance = camp.start(&repository, "", options);
+        assert_eq!(instance.title, title);
+        assert_eq!(instance.branch.as_deref(), Some(branch));
+    }
 }
 
 #[test]

@@ -129,7 +129,13 @@ impl Core {
         let base_commit = found.repo.resolve(&base)?;
         let seal = self.wanted_seal(asked.instance.seal, found.repo.root())?;
         let common = found.repo.common_dir();
-        self.begin(&asked.instance, provider, common, None, progress, |_, _| {
+        // It may be named after these.
+        let instance = NewInstance {
+            branch: found.branch.clone(),
+            directory: found.path.clone(),
+            ..asked.instance
+        };
+        self.begin(&instance, provider, common, None, progress, |_, _| {
             let branch = found.branch.clone().map(|name| Branch {
                 name,
                 made_by_us: false,
@@ -216,7 +222,13 @@ impl Core {
     ) -> Result<(InstanceDir, Result<InstanceRecord, Error>), Error> {
         let id = InstanceId::random();
         let names = self.store.lock("names", NAMES_WAIT, "new")?;
-        let title = self.choose_title(asked.title.as_deref(), common_dir)?;
+        let title = match &asked.title {
+            Some(wanted) => self.choose_title(wanted, common_dir)?,
+            None => {
+                let (prompt, branch) = (asked.prompt.as_deref(), asked.branch.as_deref());
+                self.suggest_title(prompt, branch, &asked.directory, common_dir)?
+            }
+        };
         let decided = decide(&id, &title)?;
         if let Some(branch) = &decided.branch {
             self.require_branch_free(&decided.repository.common_dir, &branch.name)?;

@@ -15,21 +15,40 @@ use crate::store::LoadedInstance;
 pub(in crate::engine) const NAMES_WAIT: Duration = Duration::from_secs(60);
 
 impl Core {
-    /// The wanted title, or a short readable one. No two living instances of a repository share a title.
+    /// The wanted title, if it is free. No two living instances of a repository share a title.
     pub(in crate::engine) fn choose_title(
         &self,
-        wanted: Option<&str>,
+        wanted: &str,
         common_dir: &Path,
     ) -> Result<Title, Error> {
-        let taken = self.taken_titles(wanted.map(|_| common_dir))?;
-        let Some(wanted) = wanted else {
-            return self.invent_title(&taken);
-        };
         let title = Title::new(wanted)?;
-        if taken.contains(&title) {
+        if self.taken_titles(Some(common_dir))?.contains(&title) {
             return Err(Error::TitleTaken { title });
         }
         Ok(title)
+    }
+
+    /// A title after the prompt or the branch; where there is neither, after the directory, or a random one if that
+    /// title is taken.
+    pub(in crate::engine) fn suggest_title(
+        &self,
+        prompt: Option<&str>,
+        branch: Option<&str>,
+        directory: &Path,
+        common_dir: &Path,
+    ) -> Result<Title, Error> {
+        let branch = branch.and_then(|name| name.rsplit('/').next());
+        let mut told = [prompt, branch].into_iter().flatten();
+        if let Some(title) = told.find_map(Title::from_beginning) {
+            return self.free_title(&title, common_dir);
+        }
+        let taken = self.taken_titles(None)?;
+        let directory = directory.file_name();
+        let title = directory.and_then(|name| Title::from_beginning(&name.to_string_lossy()));
+        match title.filter(|title| !taken.contains(title)) {
+            Some(title) => Ok(title),
+            None => self.invent_title(&taken),
+        }
     }
 
     /// The titles of all instances that are not killed, also of those that are just being made; of one

@@ -24,7 +24,7 @@ impl Core {
         if formerly != title {
             let _names = self.store.lock("names", NAMES_WAIT, "rename")?;
             let common_dir = &record.repository.common_dir;
-            record.title = self.choose_title(Some(title.as_str()), common_dir)?;
+            record.title = self.choose_title(title.as_str(), common_dir)?;
             record.updated_at = now();
             held.dir.save(&mut record)?;
         }

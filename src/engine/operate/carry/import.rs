@@ -134,7 +134,7 @@ impl Core {
         }
         let names = self.store.lock("names", NAMES_WAIT, "import")?;
         let title = match &options.title {
-            Some(title) => self.choose_title(Some(title), repository.common_dir())?,
+            Some(title) => self.choose_title(title, repository.common_dir())?,
             None => self.free_title(&brought.title, repository.common_dir())?,
         };
         let id = self.choose_id(&repository, &brought.id);

@@ -116,7 +116,7 @@ impl Core {
             Place::Missing(repository) => repository.common_dir().to_owned(),
         };
         if dry_run {
-            self.choose_title(Some(&session.title), &common_dir)?;
+            self.choose_title(&session.title, &common_dir)?;
             return Ok(None);
         }
         self.prepare()?;
