@@ -17,6 +17,9 @@ pub(super) struct AnswerArgs {
     pub instance: InstanceArg,
     /// The number of a choice, `yes` (this time only), `no`, the beginning of a label, or your own words
     pub choice: Option<String>,
+    /// With `no`: what the agent shall do instead, as `--reason`
+    #[arg(value_name = "REASON", conflicts_with = "reason")]
+    pub said: Option<String>,
     /// Answer only if the dialog is still the one with this id
     #[arg(long, value_name = "ID", requires = "choice")]
     pub dialog: Option<String>,
@@ -36,7 +39,7 @@ pub(super) fn run(args: &AnswerArgs, engine: &Engine, output: &Output) -> Comman
         given,
         &parsed(choice),
         args.dialog.as_deref(),
-        args.reason.as_deref(),
+        args.reason.as_deref().or(args.said.as_deref()),
         &mut progress,
     )?;
     drop(progress);

@@ -52,7 +52,7 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
     if let [given] = named {
         return to_one(given, &prompt, args, engine, output);
     }
-    if prompt.is_empty() {
+    if prompt.trim().is_empty() {
         return Err(Error::NothingToSend.into());
     }
     let meant = selected(engine, named, &args.group, All::Running, output)?;

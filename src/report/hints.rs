@@ -92,13 +92,13 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         ),
         Error::NeedsPerson {
             title, activity, ..
-        } => {
-            let act = match activity {
-                Activity::Menu => "close",
-                _ => "answer",
-            };
-            format!("`biv attach {}` and {act} it", word(title))
-        }
+        } => match activity {
+            Activity::Approval | Activity::Question => {
+                format!("`biv answer {}` shows what it asks", word(title))
+            }
+            Activity::Menu => format!("`biv attach {}` and close it", word(title)),
+            _ => format!("`biv attach {}` and answer it", word(title)),
+        },
         Error::Busy { title, .. } => {
             format!("try again when it is done; see `biv show {}`", word(title))
         }

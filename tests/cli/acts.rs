@@ -4,36 +4,42 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What each act of `tests/agents` shows, as columns of the table.
-const ACTS: [(&str, &[&str]); 17] = [
+const ACTS: [(&str, &[&str]); 20] = [
     ("pause_at_the_prompt", &["turn", "pause idle"]),
     ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
     ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
     ("survive_a_kill", &["turn", "kill -9"]),
-    (
-        "journey",
-        &[
-            "turn",
-            "pause idle",
-            "pause busy",
-            "pause in a dialog",
-            "kill -9",
-        ],
-    ),
+    ("whole", &WHOLE),
+    ("without_autoyes", WHOLE.split_at(6).0),
     ("pause_before_the_first_turn", &["before a turn"]),
-    ("resume_before_the_first_turn", &["before a turn"]),
+    ("come_back_before_the_first_turn", &["before a turn"]),
     (
         "refuse_what_the_agent_does_not_know",
         &["lost conversation"],
     ),
+    ("refuse_to_begin_anew", &["lost conversation"]),
+    ("follow_a_new_conversation", &["new conversation"]),
+    ("follow_a_new_conversation_after", &["new conversation"]),
     ("answer_a_dialog", &["dialog answered", "log"]),
+    ("take_a_no", &["dialog refused"]),
+    ("say_and_leave_alone", &["menu"]),
     ("tell_what_was_said", &["log"]),
     ("leave_its_question_to_a_person", &["trust question"]),
     ("take_a_large_prompt", &["large prompt"]),
-    ("take_a_prompt_alone", &["draft kept"]),
-    ("leave_a_draft_alone", &["draft kept"]),
     ("type_a_draft_again", &["draft over a pause"]),
     ("keep_what_was_typed", &["draft over a pause"]),
-    ("keep_two_apart", &["two at once"]),
+];
+
+/// A whole day, and last what autoyes and the log have to do with it.
+const WHOLE: [&str; 8] = [
+    "turn",
+    "before a turn",
+    "pause idle",
+    "pause busy",
+    "pause in a dialog",
+    "kill -9",
+    "log",
+    "dialog answered",
 ];
 
 /// Tests of agents that behave in a way of their own, and so do not share an act.
@@ -54,7 +60,7 @@ const OWN: [(&str, &[&str]); 5] = [
     ("what_was_typed_outlives_a_pause", &["draft over a pause"]),
 ];
 
-const COLUMNS: [&str; 14] = [
+const COLUMNS: [&str; 15] = [
     "turn",
     "pause idle",
     "pause busy",
@@ -62,6 +68,7 @@ const COLUMNS: [&str; 14] = [
     "kill -9",
     "before a turn",
     "lost conversation",
+    "new conversation",
     "trust question",
     "dialog answered",
     "dialog refused",
@@ -93,14 +100,6 @@ fn covered(agent: &str) -> Vec<&'static str> {
     if autoyes.contains(&format!("works_unattended(\"{agent}\")")) {
         columns.push("dialog answered");
     }
-    let refusing = std::fs::read_to_string(tests.join("refusing.rs")).unwrap();
-    if refusing.contains(&format!("takes_a_no(\"{agent}\")")) {
-        columns.push("dialog refused");
-    }
-    let menus = std::fs::read_to_string(tests.join("menus.rs")).unwrap();
-    if menus.contains(&format!("is_said_and_left_alone(\"{agent}\"")) {
-        columns.push("menu");
-    }
     columns
 }
 
@@ -131,7 +130,9 @@ fn the_table_of_acts_is_what_is_tested() {
     println!("{table}");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents");
     let read = |file| std::fs::read_to_string(tests.join(file)).unwrap();
-    let acts = read("acts.rs") + &read("drafts.rs");
+    let acts = ["acts.rs", "day.rs", "drafts.rs", "menus.rs", "refusing.rs"]
+        .map(read)
+        .concat();
     for (act, _) in ACTS {
         assert!(
             acts.contains(&format!("fn {act}(")),

@@ -61,12 +61,17 @@ fn yes_allows_this_once_and_no_carries_a_reason() {
     instance.wait_for(&camp, "activity", "idle");
     assert!(instance.worktree.join("made").exists());
 
-    drop(camp.biv(["send", "asks", "/run touch other"]).run().ok());
-    instance.wait_for(&camp, "activity", "approval");
-    let no = ["answer", "asks", "no", "--reason", "make a third one"];
-    drop(camp.biv(no).run().ok());
-    instance.wait_screen(&camp, "make a third one");
-    assert!(!instance.worktree.join("other").exists());
+    for no in [
+        &["no", "--reason", "make a third one"][..],
+        &["no", "make a fourth one"],
+    ] {
+        drop(camp.biv(["send", "asks", "/run touch other"]).run().ok());
+        instance.wait_for(&camp, "activity", "approval");
+        drop(camp.biv(["answer", "asks"]).args(no).run().ok());
+        instance.wait_screen(&camp, no.last().unwrap());
+        assert!(!instance.worktree.join("other").exists());
+        instance.wait_for(&camp, "activity", "idle");
+    }
 }
 
 #[test]
@@ -110,6 +115,29 @@ fn what_cannot_be_answered_is_said_and_nothing_is_pressed() {
     assert!(said.contains("it is paused"), "{said}");
 }
 
+/// A camp in which `claude` is this script, and an instance of it at its prompt.
+fn with_claude(script: &str) -> (Camp, Instance) {
+    let camp = Camp::new();
+    let programs = camp.root().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    let claude = programs.join("claude");
+    std::fs::write(&claude, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&claude, mode).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let screens = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/screens/claude");
+    let camp = camp
+        .with("PATH", &format!("{}:{path}", programs.display()))
+        .with("SCREENS", screens)
+        .with("BIV", env!("CARGO_BIN_EXE_biv"));
+    let repository = camp.repository("app");
+    let new = ["new", "--json", "asks", "-a", "claude", "--repo"];
+    let started = camp.biv(new).arg(&repository.path).run().ok();
+    let instance = Instance::from_json(&started.json());
+    instance.wait_for(&camp, "activity", "idle");
+    (camp, instance)
+}
+
 /// A `claude` whose hook says that it asks when the worktree has a file `ask`, and which draws the question when
 /// there is a file `draw`.
 const ASKS_BEFORE_IT_DRAWS: &str = r#"#!/bin/sh
@@ -125,24 +153,7 @@ sleep 600
 
 #[test]
 fn a_question_that_is_not_drawn_yet_is_waited_for() {
-    let camp = Camp::new();
-    let programs = camp.root().join("programs");
-    std::fs::create_dir(&programs).unwrap();
-    let claude = programs.join("claude");
-    std::fs::write(&claude, ASKS_BEFORE_IT_DRAWS).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&claude, mode).unwrap();
-    let path = std::env::var("PATH").unwrap();
-    let screens = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/screens/claude");
-    let camp = camp
-        .with("PATH", &format!("{}:{path}", programs.display()))
-        .with("SCREENS", screens)
-        .with("BIV", env!("CARGO_BIN_EXE_biv"));
-    let repository = camp.repository("app");
-    let new = ["new", "--json", "asks", "-a", "claude", "--repo"];
-    let started = camp.biv(new).arg(&repository.path).run().ok();
-    let instance = Instance::from_json(&started.json());
-    instance.wait_for(&camp, "activity", "idle");
+    let (camp, instance) = with_claude(ASKS_BEFORE_IT_DRAWS);
     std::fs::write(instance.worktree.join("ask"), "").unwrap();
     instance.wait_for(&camp, "activity", "question");
     let asked = std::thread::scope(|scope| {
@@ -152,4 +163,34 @@ fn a_question_that_is_not_drawn_yet_is_waited_for() {
         asked.join().unwrap()
     });
     assert_eq!(asked["choices"][0]["label"], "Postgres", "{asked:#}");
+}
+
+/// A `claude` whose dialog moves by a row again and again for two seconds when the worktree has a file `ask`, as below
+/// output that comes in, and then stays. The key that it reads is in a file `keys`.
+const ASKS_AND_MOVES: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }
+cat "$SCREENS/idle/idle-empty.txt"
+until [ -e ask ]; do sleep 0.1; done
+stty raw -echo
+dialog=$(sed 's/$/\r/' "$SCREENS/approval/perm-bash.txt" | grep -A 99 'Bash command')
+for row in 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8 1 2 3 4 5 6 7 8; do
+    printf '\033[2J\033[%d;1H%s' $row "$dialog"
+    sleep 0.03
+done
+dd bs=1 count=1 of=keys 2>/dev/null
+sleep 600
+"#;
+
+#[test]
+fn a_dialog_that_moves_is_answered_where_it_is() {
+    let (camp, instance) = with_claude(ASKS_AND_MOVES);
+    std::fs::write(instance.worktree.join("ask"), "").unwrap();
+    instance.wait_for(&camp, "activity", "approval");
+    let answered = camp.biv(["answer", "asks", "no", "--json"]).run().ok();
+    let answered = answered.json();
+    assert_eq!(answered["keys"], serde_json::json!(["4"]), "{answered:#}");
+    let keys = instance.worktree.join("keys");
+    crate::support::until("the key is read", || {
+        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
+    });
 }

@@ -139,7 +139,7 @@ fn a_dialog_is_a_persons_and_is_never_typed_into() {
     let answer = camp.biv(["send", "asks", "yes please"]).run().fails(4);
     insta::assert_snapshot!(answer.said(), @r"
     error: `asks` waits for you: an approval dialog is open
-      hint: `biv attach asks` and answer it
+      hint: `biv answer asks` shows what it asks
     ");
     assert_eq!(instance.prompts(&camp), ["/run touch allowed"]);
     assert!(!instance.worktree.join("allowed").exists());
@@ -390,4 +390,22 @@ fn a_prompt_whose_sender_dies_while_the_agent_wakes_is_in_the_queue() {
         .crash_at("resume:open-session:before");
     drop(send.run().crashed());
     assert_eq!(waiting(&camp, &instance), ["hello"]);
+}
+
+#[test]
+fn white_space_alone_is_no_prompt() {
+    let camp = Camp::new();
+    let instance = idle_demo(&camp, "blank");
+    for call in [
+        &["send", "blank", "   "][..],
+        &["send", "--now", "blank", " \n\t"],
+        &["send", "--all", "  "],
+        &["queue", "blank", "  "],
+    ] {
+        let refused = camp.biv(call).run().fails(2);
+        let said = refused.stderr.contains("nothing to send");
+        assert!(said, "{call:?}: {}", refused.stderr);
+    }
+    drop(camp.biv(["send", "blank", "something"]).run().ok());
+    assert_eq!(wait_prompts(&camp, &instance, 1), ["something"]);
 }

@@ -1,6 +1,10 @@
 //! SIGKILL at every step of every operation, over many states; then any command, and nothing is
 //! lost, no agent runs twice, nothing is left over.
 
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
 use crate::crowd;
 use crate::ground::{Ground, long, state, states};
 use crate::states::State;
@@ -18,6 +22,9 @@ const TEN_STATES: [&str; 10] = [
     "detached",
     "hard-links",
 ];
+
+/// For how long an operation may be left alone.
+const TAKEN_UP: Duration = Duration::from_secs(60);
 
 /// A way to bring an instance into an operation, and back to where it began.
 struct Story {
@@ -156,10 +163,29 @@ impl<'a> Trial<'a> {
         answer.status.is_none()
     }
 
-    /// The command that takes the operation up, itself cut off at this place.
-    fn crash_again(&self, place: &str) -> bool {
-        let answer = self.ground.call(&["show"]).crash_at(place).run();
-        answer.status.is_none()
+    /// The command that takes the operation up, itself cut off at this place. On a busy machine the first look may leave
+    /// the operation alone: a process that the crashed command was just starting holds its lock until it has become
+    /// another program, or tmux answers too late.
+    fn crash_again(&mut self, place: &str) {
+        let under_way = |shown: &Value| {
+            let state = shown["state"].as_str().unwrap_or_default();
+            state.ends_with("ing") && state != "running"
+        };
+        let since = Instant::now();
+        loop {
+            let call = self.ground.call(&["show", "--json"]);
+            let answer = call.crash_at(place).run();
+            if answer.status.is_none() {
+                return;
+            }
+            let shown = serde_json::from_str(&answer.stdout).unwrap_or_default();
+            if !under_way(&shown) || since.elapsed() > TAKEN_UP {
+                let said = format!("{}{}", answer.stdout, answer.stderr);
+                self.losses
+                    .push(format!("{place}: did not crash again: {said}"));
+                return;
+            }
+        }
     }
 
     fn next_command(&self) {
@@ -224,12 +250,10 @@ impl<'a> Trial<'a> {
         };
         self.begin();
         self.crash(&self.plan.place(&last, "after"));
-        for step in self.plan.reversible.iter().rev() {
+        for step in self.plan.reversible.clone().iter().rev() {
             for moment in ["undo", "undone"] {
                 let place = self.plan.place(step, moment);
-                if !self.crash_again(&place) {
-                    self.losses.push(format!("{place}: did not crash"));
-                }
+                self.crash_again(&place);
             }
         }
         self.next_command();
@@ -248,9 +272,7 @@ impl<'a> Trial<'a> {
         for step in &forward {
             for moment in ["before", "after"] {
                 let place = self.plan.place(step, moment);
-                if !self.crash_again(&place) {
-                    self.losses.push(format!("{place}: did not crash again"));
-                }
+                self.crash_again(&place);
             }
         }
         self.next_command();

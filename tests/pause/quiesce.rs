@@ -112,7 +112,7 @@ fn a_question_is_dismissed_and_never_answered() {
 
 #[test]
 fn a_pause_can_be_taken_back_while_it_waits() {
-    let (camp, instance) = working("/busy 3");
+    let (camp, instance) = working("/busy 600");
     let agent = instance.processes();
     let mut pausing = camp
         .biv(["pause", "--wait", "forever", &instance.id])
@@ -130,7 +130,8 @@ fn a_pause_can_be_taken_back_while_it_waits() {
         agent[0].pid,
         "the same agent goes on"
     );
-    until("it ends its turn", || outcome(&camp, &instance) == "done");
+    instance.wait_for(&camp, "activity", "busy");
+    assert_eq!(outcome(&camp, &instance), Value::Null, "its turn goes on");
     let answer = camp.biv(["pause", "--cancel", &instance.id]).run().fails(4);
     assert!(answer.said().contains("running"), "{}", answer.said());
 }

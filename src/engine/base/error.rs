@@ -98,7 +98,7 @@ pub(crate) enum Error {
     NotReady { seconds: u64 },
     #[error("`{title}` is at its usage limit, which resets at {}", resets_at.local_minute())]
     AtUsageLimit { title: Title, resets_at: Timestamp },
-    #[error("`{title}` waits for you: {}", open(*activity, says.as_deref()))]
+    #[error("`{title}` waits for you: {}", what_is_open(*activity, says.as_deref()))]
     NeedsPerson {
         title: Title,
         activity: Activity,
@@ -378,7 +378,8 @@ fn misplaced(recorded: &std::path::Path, found: Option<&std::path::Path>) -> Str
     }
 }
 
-fn open(activity: Activity, says: Option<&str>) -> String {
+/// What waits for the user: `an approval dialog is open`, or what the agent's file says of it.
+pub(in crate::engine) fn what_is_open(activity: Activity, says: Option<&str>) -> String {
     let kind = match activity {
         Activity::Approval => "an approval dialog",
         Activity::Question => "a question",

@@ -1,21 +1,15 @@
 //! Answers a dialog on an agent's screen as the user says.
 
-use std::time::Duration;
-
 use serde::Serialize;
 
 use crate::detect::{Choice, ChoiceKind, Dialog};
 use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
-use crate::engine::talk::asking::unanswerable;
+use crate::engine::talk::asking::{TYPING, unanswerable};
 use crate::engine::talk::send::Sent;
 use crate::engine::typing::delivery::Wording;
 use crate::engine::typing::dialog::was_typed_at;
 use crate::engine::typing::lock::{AgentAt, TypingAccess, TypingLock};
 use crate::model::{AgentPlace, InstanceId, InstanceRecord, RestingState, State, Title};
-
-/// A user who has pressed a key at the agent's terminal within this time is still typing. Autoyes keeps
-/// away for longer; here the user wants the answer.
-const TYPING: Duration = Duration::from_secs(3);
 
 /// An open dialog, for the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -102,8 +96,7 @@ impl Core {
             }
             // The user has read it, so it has been there for a while.
             Some(_) => {}
-            None if open.has_settled(Duration::ZERO)? => {}
-            None => return Err(unanswerable(record, Unanswerable::Changed)),
+            None => open = self.dialog_at_rest(record, place, open)?,
         }
         if was_typed_at(&open.look, TYPING) {
             return Err(unanswerable(record, Unanswerable::Typing));
@@ -134,34 +127,32 @@ impl Core {
                 });
             }
         };
-        let choice = &open.dialog.choices[number];
+        let choice = open.dialog.choices[number].clone();
         if reason.is_some() && choice.kind != ChoiceKind::No {
             return Err(Error::ReasonWithoutNo);
         }
-        let keys: Vec<String> = choice.keys.iter().map(|key| key.name()).collect();
-        if keys.is_empty() {
+        if choice.keys.is_empty() {
             return Err(Error::NoSuchChoice {
                 title: record.title.clone(),
                 choices: labels(&open.dialog),
             });
         }
         // If the agent reacts to the first key alone, the next key would answer its next question.
-        if open.dialog.plain && keys.len() > 1 && !open.look.reads_lines {
+        if open.dialog.plain && choice.keys.len() > 1 && !open.look.reads_lines {
             return Err(unanswerable(record, Unanswerable::ReadsKeys));
         }
-        if !open.press(&keys)? {
+        let Some(keys) = self.press_choice(record, place, &mut open, number)? else {
             return Err(unanswerable(record, Unanswerable::Changed));
-        }
+        };
         let shown = number + open.dialog.numbered_from;
         tracing::info!(title = %record.title, dialog = open.id, choice = shown, "answered by the user");
         let gone = open.is_gone_in_time(choice.kind)?;
         drop(typing);
-        let label = choice.label.clone();
         let mut answered = Answered {
             dialog: open.id,
             title: record.title.clone(),
             choice: shown,
-            label,
+            label: choice.label,
             keys,
             gone,
             reason_sent: None,

@@ -1,15 +1,21 @@
 //! The dialog that an instance shows.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::base::{Core, Error, Unanswerable};
-use crate::engine::typing::dialog::{DialogLook, OpenDialog};
+use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::engine::watch::self_report::self_report;
 use crate::model::{Activity, AgentPlace, InstanceRecord};
 use crate::store::InstanceDir;
 
+/// A user who has pressed a key at the agent's terminal within this time is still typing. Autoyes keeps
+/// away for longer; here the user wants the answer.
+pub(super) const TYPING: Duration = Duration::from_secs(3);
+
 /// How long a dialog that the agent has told of may take to be drawn.
 const DRAWING: Duration = Duration::from_secs(5);
+/// How long a dialog may move, with what is above it.
+const MOVING: Duration = Duration::from_secs(3);
 const PROBE: Duration = Duration::from_millis(20);
 
 impl Core {
@@ -33,6 +39,53 @@ impl Core {
             match self.dialog_in(record, place) {
                 Err(Error::Unanswerable { .. }) if asked_just_now() => std::thread::sleep(PROBE),
                 found => return found,
+            }
+        }
+    }
+
+    /// The same dialog, when it stays where it is.
+    pub(super) fn dialog_at_rest<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        mut open: OpenDialog<'r>,
+    ) -> Result<OpenDialog<'r>, Error> {
+        let since = Instant::now();
+        while !open.has_settled(Duration::ZERO)? {
+            let now = self.dialog_in(record, place)?;
+            if now.id != open.id || since.elapsed() > MOVING {
+                return Err(unanswerable(record, Unanswerable::Changed));
+            }
+            open = now;
+        }
+        Ok(open)
+    }
+
+    /// Presses the keys of a choice, once, also where the dialog has moved meanwhile with what is above it. Returns the
+    /// keys; None if the dialog has gone or changed, or somebody types.
+    pub(super) fn press_choice<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        open: &mut OpenDialog<'r>,
+        number: usize,
+    ) -> Result<Option<Vec<String>>, Error> {
+        let since = Instant::now();
+        loop {
+            // Another choice may be selected by now: the keys lead from that one.
+            let keys = open.dialog.choices[number].keys.iter();
+            let keys: Vec<String> = keys.map(|key| key.name()).collect();
+            if open.press(&keys)? {
+                return Ok(Some(keys));
+            }
+            // The question of a plain program stays on the screen when it goes on.
+            if open.dialog.plain || since.elapsed() > MOVING {
+                return Ok(None);
+            }
+            match self.dialog_in(record, place) {
+                Ok(now) if now.id == open.id && !was_typed_at(&now.look, TYPING) => *open = now,
+                Ok(_) | Err(Error::Unanswerable { .. }) => return Ok(None),
+                Err(error) => return Err(error),
             }
         }
     }

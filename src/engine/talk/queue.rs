@@ -67,8 +67,9 @@ impl Core {
         let place = place.filter(|_| record.state == RestingState::Running)?;
         let server = self.server_of(record);
         let agent = self.watched(&server, dir, record, place).ok()?;
-        if let Some(says) = agent.says().ok()? {
-            return Some(says);
+        // A dialog has rows that look like a text in the box.
+        if let Some(open) = agent.waits_on().ok()? {
+            return Some(open);
         }
         let typed = holds_a_draft(&agent, &|| self.last_prompt(dir, record)).ok()?;
         typed.then(|| "there is a text in its input box".to_owned())
@@ -76,7 +77,7 @@ impl Core {
 
     /// Puts prompts at the end of an instance's queue.
     pub(crate) fn enqueue(&self, given: &str, prompts: Vec<String>) -> Result<QueueView, Error> {
-        if prompts.iter().any(String::is_empty) {
+        if prompts.iter().any(|prompt| prompt.trim().is_empty()) {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Here)?;

@@ -51,7 +51,7 @@ impl Core {
         wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<Sent, Error> {
-        if prompt.is_empty() {
+        if prompt.trim().is_empty() {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Here)?;
@@ -93,7 +93,7 @@ impl Core {
         wording: Wording,
         progress: &mut dyn Progress,
     ) -> Result<(), Error> {
-        if prompt.is_empty() {
+        if prompt.trim().is_empty() {
             return Err(Error::NothingToSend);
         }
         let found = self.find(given, Scope::Here)?;
@@ -140,7 +140,7 @@ impl Core {
                 "{left_out} invisible characters are left out: {agent} does not take them"
             ));
         }
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return Err(Error::NothingToSend);
         }
         Ok(text)

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::agents::{Host, Provider};
 use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
+use crate::engine::base::error::what_is_open;
 use crate::engine::base::pace::Waiting;
 use crate::engine::base::{Core, Error, now, pace};
 use crate::engine::watch::archive::BANNER;
@@ -161,8 +162,13 @@ impl Watched<'_> {
 
     /// What is open in place of the prompt, and what Enter would do there.
     pub(in crate::engine) fn says(&self) -> Result<Option<String>, Error> {
-        let judged = |shot: Screenshot| self.provider.judge(&screen_of(&shot), Some(&shot.title));
-        Ok(self.look()?.map(judged).and_then(|verdict| verdict.says))
+        Ok(self.seen()?.and_then(|verdict| verdict.says))
+    }
+
+    /// What only the user can settle: a dialog, or what is open in place of the prompt.
+    pub(in crate::engine) fn waits_on(&self) -> Result<Option<String>, Error> {
+        let waiting = self.seen()?.filter(|verdict| verdict.activity.needs_you());
+        Ok(waiting.map(|verdict| what_is_open(verdict.activity, verdict.says.as_deref())))
     }
 
     /// The usage limit that it shows.
@@ -174,11 +180,13 @@ impl Watched<'_> {
 
     /// What goes on behind the prompt: `1 shell`.
     pub(in crate::engine) fn background(&self) -> Result<Option<String>, Error> {
+        Ok(self.seen()?.and_then(|verdict| verdict.background))
+    }
+
+    /// The verdict by screen and title alone.
+    fn seen(&self) -> Result<Option<Verdict>, Error> {
         let judged = |shot: Screenshot| self.provider.judge(&screen_of(&shot), Some(&shot.title));
-        Ok(self
-            .look()?
-            .map(judged)
-            .and_then(|verdict| verdict.background))
+        Ok(self.look()?.map(judged))
     }
 
     pub(in crate::engine) fn look(&self) -> Result<Option<Screenshot>, Error> {

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::config::brief_duration;
 use crate::detect::{Quiet, RestKind};
 use crate::engine::base::{Error, Progress, now};
 use crate::engine::operate::options::CANCEL;
@@ -199,7 +200,12 @@ fn await_background(
             return Ok((Some(RestKind::Idle), stopped));
         }
         if !told {
-            progress.note(&format!("waiting for what runs in the background: {work}"));
+            let most = limit.map_or_else(String::new, |limit| {
+                format!("up to {} ", brief_duration(limit))
+            });
+            progress.note(&format!(
+                "waiting {most}for what runs in the background: {work}"
+            ));
             told = true;
         }
         if dir.path.join(CANCEL).exists() {
