@@ -32,6 +32,7 @@ fn perform(engine: &Engine, id: &InstanceId, job: &Job) -> Result<Done, Error> {
         // `show` also records that an agent has ended.
         Job::Settle => engine.show(id.as_str()).map(|_| Done::Settled),
         Job::Feed => engine.feed_queue(id).map(Done::FeedResult),
+        Job::ReturnDraft => engine.return_draft(id).map(Done::Returned),
         Job::Finish(end) => engine.finish_turn(id, end.clone()).map(|()| Done::Finished),
         Job::Answer => {
             let answer = engine.answer_dialog(id.as_str(), DRAWN)?;

@@ -6,15 +6,17 @@
 mod job;
 mod retry;
 mod saves;
+mod turn;
 mod wakes;
 
 use std::time::Duration;
 
 use self::retry::Retry;
 use self::saves::Saves;
+use self::turn::broken_off;
 use self::wakes::Wakes;
 use super::notices::{Notice, Notices};
-use crate::engine::{AutoyesOutcome, FeedResult, InstanceStatus, Seen, Suspended};
+use crate::engine::{AutoyesOutcome, DraftReturn, FeedResult, InstanceStatus, Seen, Suspended};
 use crate::model::{Activity, PauseReason, State, Timestamp, TurnEnd, UsageLimit};
 
 pub(super) use self::job::{Announcement, Done, Job};
@@ -157,7 +159,9 @@ impl InstanceScheduler {
             self.retry.reset(now);
             self.wakes.forget_failures();
         }
-        if before.queue_stopped.is_none() && self.status.queue_stopped.is_some() {
+        // That the agent has failed was told, and nothing else waits for it.
+        let told = matches!(state, State::Failed | State::Interrupted) && queue.waiting == 0;
+        if before.queue_stopped.is_none() && self.status.queue_stopped.is_some() && !told {
             announcements.push(Announcement::Notice(Notice::Failed));
         }
         announcements
@@ -330,6 +334,9 @@ impl InstanceScheduler {
         if waits && (self.is_ready(now) || can_be_woken) {
             return Some(Job::Feed);
         }
+        if self.awaits_draft() && self.is_ready(now) {
+            return Some(Job::ReturnDraft);
+        }
         let timeout = self.status.idle_timeout?;
         let due = self.idle_for(now)? >= timeout && !queue.is_open();
         due.then_some(Job::Suspend(PauseReason::Idle))
@@ -340,6 +347,11 @@ impl InstanceScheduler {
         self.status.continues
             && self.is_running()
             && self.limit.is_some_and(|limit| !limit.is_continued)
+    }
+
+    /// The prompts of its queue come first: none is typed into a box that holds a text.
+    fn awaits_draft(&self) -> bool {
+        self.status.draft_waits && self.is_running() && !self.status.queue.is_open()
     }
 
     /// When its usage limit ends, if it has not yet: then it is to be looked at.
@@ -359,24 +371,9 @@ impl InstanceScheduler {
     /// How the turn of the queue's prompt ended, if it has.
     fn turn_end(&self, now: Duration) -> Option<TurnEnd> {
         let (began, worked) = self.fed?;
-        match self.status.state {
-            State::Interrupted => {
-                let reason =
-                    "the agent was interrupted in its turn: resume it, look how far it came";
-                return Some(TurnEnd::Failed(reason.to_owned()));
-            }
-            State::Completed | State::Failed => {
-                return Some(TurnEnd::Failed("the agent has ended".to_owned()));
-            }
-            State::Running => {}
-            _ => return None,
-        }
-        if self.activity == Some(Activity::Blocked) && now >= self.still + SETTLED {
-            let reason = match self.limit {
-                Some(_) => "its usage limit was reached in this turn: look how far it came",
-                None => "the agent is blocked",
-            };
-            return Some(TurnEnd::Failed(reason.to_owned()));
+        let blocked = self.activity == Some(Activity::Blocked) && now >= self.still + SETTLED;
+        if let Some(why) = broken_off(self.status.state, blocked, self.limit.is_some()) {
+            return Some(TurnEnd::Failed(why.to_owned()));
         }
         let over = worked || now >= began + BEGINNING;
         (over && self.is_ready(now)).then_some(TurnEnd::Done)
@@ -414,6 +411,7 @@ impl InstanceScheduler {
                 false
             }
             Done::Finished => false,
+            Done::Returned(returned) => *returned == DraftReturn::NotNow,
             Done::FeedResult(fed) => {
                 if *fed == FeedResult::Sent {
                     self.fed = Some((now, self.activity == Some(Activity::Busy)));
@@ -468,7 +466,7 @@ impl InstanceScheduler {
         let queue = &self.status.queue;
         let waiting = self.job.is_none()
             && self.is_running()
-            && (queue.is_open() || self.is_to_be_continued());
+            && (queue.is_open() || self.is_to_be_continued() || self.awaits_draft());
         let ready = waiting.then_some(match self.activity {
             Some(Activity::Idle | Activity::Blocked) => self.still + SETTLED,
             Some(Activity::Unknown) if !self.status.has_rules => self.still + SILENCE,

@@ -109,6 +109,7 @@ pub(crate) use operate::setup::Consent;
 pub(crate) use operate::snapshots::{SnapshotList, SnapshotWritten};
 pub(crate) use operate::suspend::{IdleTimeout, Suspended};
 pub(crate) use talk::answer::{Answered, DialogAnswer, DialogView};
+pub(crate) use talk::draft::DraftReturn;
 pub(crate) use talk::queue::{FeedResult, QueueView};
 pub(crate) use talk::review::{ReviewSent, ReviewView};
 pub(crate) use talk::review_file::Reviewed;

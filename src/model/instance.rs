@@ -56,6 +56,9 @@ pub(crate) struct InstanceRecord {
     /// What stood in the input box at a pause and has not been typed again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<String>,
+    /// A dialog was open when that was to be typed: it is typed when the agent is at its prompt.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub draft_waits: bool,
     /// Where the work of a paused or killed instance is kept. Opaque here: the `git` room defines it.
     pub vault: Option<serde_json::Value>,
     /// The number of the last snapshot of this instance.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::post::{configure, start, wait_activity};
 use crate::support::terminal::Terminal;
+use crate::support::wait::until_told;
 use crate::support::{Camp, until};
 
 /// A camp whose daemon writes what it tells into a file.
@@ -71,11 +72,17 @@ fn turns_and_ends_are_told_of() {
         lines(&told) == ["finished: works has finished"]
     });
     instance.wait_idle(&camp);
-    drop(camp.biv(["send", "works", "/exit 2"]).run());
-    until("its failure", || {
-        lines(&told)
-            .last()
-            .is_some_and(|line| line == "failed: works has failed")
+    let sent = camp.biv(["send", "works", "/exit 2"]).run();
+    let failure = || {
+        let events = camp.biv(["events", "--since", "1h", "--json"]).run().stdout;
+        format!(
+            "its failure is told:\n{sent:?}\n{}\n{events}",
+            camp.show(&instance)
+        )
+    };
+    until_told(failure, || {
+        let last = lines(&told).last().cloned();
+        (last.as_deref() == Some("failed: works has failed")).then_some(())
     });
     assert_eq!(lines(&told).len(), 2);
 }

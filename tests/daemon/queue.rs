@@ -87,6 +87,26 @@ fn a_draft_holds_the_queue_and_a_sender() {
 }
 
 #[test]
+fn a_dialog_holds_the_queue_and_is_named() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "asks", &[]);
+    instance.wait_idle(&camp);
+    drop(camp.biv(["send", &instance.id, "/run touch x"]).run().ok());
+    wait_activity(&camp, "approval");
+    drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+    let held = queue_json(&camp, &instance)["held_by"].clone();
+    assert_eq!(held, "an approval dialog is open");
+    drop(camp.biv(["answer", &instance.id, "1"]).run().ok());
+    until("the queue goes on", || {
+        instance
+            .prompts(&camp)
+            .last()
+            .is_some_and(|last| last == "later")
+    });
+}
+
+#[test]
 fn a_pause_holds_the_queue_and_a_resume_lets_it_go_on() {
     let camp = camp_with_daemon();
     let repository = camp.repository("app");

@@ -1,7 +1,7 @@
 //! What the scheduler asks for, what it is told about the result, and what it announces.
 
 use crate::daemon::notices::Notice;
-use crate::engine::{AutoyesOutcome, FeedResult, Suspended};
+use crate::engine::{AutoyesOutcome, DraftReturn, FeedResult, Suspended};
 use crate::model::{Activity, PauseReason, Timestamp, TurnEnd};
 
 /// Work for an engine verb. One at a time for each instance.
@@ -14,6 +14,8 @@ pub(in crate::daemon) enum Job {
     /// Records that the turn of the queue's prompt is over.
     Finish(TurnEnd),
     Suspend(PauseReason),
+    /// Types what stood in its input box before a pause.
+    ReturnDraft,
     /// Takes up the work again after a usage limit.
     Continue,
     /// Answers the dialog that it shows, by the policy.
@@ -26,6 +28,7 @@ pub(in crate::daemon) enum Done {
     Settled,
     FeedResult(FeedResult),
     Finished,
+    Returned(DraftReturn),
     Suspended(Suspended),
     Continued(FeedResult),
     Answered(AutoyesOutcome),

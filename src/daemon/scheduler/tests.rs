@@ -23,6 +23,7 @@ fn status() -> InstanceStatus {
         queue_stopped: None,
         has_rules: true,
         continues: false,
+        draft_waits: false,
     }
 }
 
@@ -316,4 +317,29 @@ fn a_job_for_which_there_was_no_thread_is_tried_again() {
         assert_eq!(scene.job(turn * 2), Some(Job::Feed));
         scene.scheduler.not_started(at(turn * 2));
     }
+}
+
+#[test]
+fn what_stood_in_the_box_is_typed_when_the_queue_is_through() {
+    let mut scene = Scene::new(status());
+    scene.stands(0, |status| status.draft_waits = true);
+    scene.shows(1, Activity::Blocked);
+    assert_eq!(scene.job(9), None);
+    scene.shows(10, Activity::Idle);
+    assert_eq!(scene.job(10), None, "it has not settled");
+    scene.stands(10, |status| status.queue = queue(0, 1));
+    assert_eq!(scene.job(12), Some(Job::Feed));
+    let done = Done::FeedResult(FeedResult::Sent);
+    scene.scheduler.done(at(12), &done);
+    scene.stands(12, |status| status.queue = queue(1, 0));
+    scene.shows(13, Activity::Busy);
+    scene.shows(15, Activity::Idle);
+    assert_eq!(scene.job(16), Some(Job::Finish(TurnEnd::Done)));
+    scene.scheduler.done(at(16), &Done::Finished);
+    scene.stands(16, |status| status.queue = queue(0, 0));
+    assert_eq!(scene.job(17), Some(Job::ReturnDraft));
+    let done = Done::Returned(DraftReturn::NotNow);
+    scene.scheduler.done(at(17), &done);
+    assert_eq!(scene.job(17), None, "it is tried again later");
+    assert_eq!(scene.job(60), Some(Job::ReturnDraft));
 }

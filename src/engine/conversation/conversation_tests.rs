@@ -62,6 +62,7 @@ impl Camp {
             place: None,
             pause: None,
             draft: None,
+            draft_waits: false,
             vault: None,
             snapshots: 0,
             created_at: at,

@@ -148,6 +148,11 @@ impl Engine {
         self.core.move_queued(given, number, forward)
     }
 
+    /// Types what stood in its input box before a pause, where a dialog kept it out at the resume.
+    pub(crate) fn return_draft(&self, id: &InstanceId) -> Result<DraftReturn, Error> {
+        self.core.return_draft(id)
+    }
+
     /// Types the next queued prompt to an agent that is at rest. An instance that the idle timer has
     /// paused is woken first; one that the user has paused is left alone, and so is a paused camp.
     pub(crate) fn feed_queue(&self, id: &InstanceId) -> Result<FeedResult, Error> {

@@ -264,6 +264,7 @@ impl Core {
             place: None,
             pause: None,
             draft: None,
+            draft_waits: false,
             vault: None,
             snapshots: 0,
             created_at: at,

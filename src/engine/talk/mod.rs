@@ -2,6 +2,7 @@
 
 pub(in crate::engine) mod answer;
 pub(in crate::engine) mod asking;
+pub(in crate::engine) mod draft;
 mod fenced;
 pub(in crate::engine) mod land_fix;
 pub(in crate::engine) mod limit;

@@ -24,6 +24,8 @@ pub(crate) struct InstanceStatus {
     pub queue: QueueCounts,
     /// Why the queue has stopped until the user restarts it.
     pub queue_stopped: Option<String>,
+    /// What stood in its input box is typed again when it is at its prompt.
+    pub draft_waits: bool,
     /// Rules can tell from the screen when it is idle; otherwise only silence can.
     pub has_rules: bool,
     /// Work is taken up again when its usage limit has reset.
@@ -100,6 +102,7 @@ impl Core {
             pause_reason: record.pause.as_ref().map(|pause| pause.reason),
             queue: queue.counts(),
             queue_stopped: queue.stopped,
+            draft_waits: record.draft_waits,
             continues: self.settings().limits.continues,
             has_rules: self
                 .provider_of(&record)

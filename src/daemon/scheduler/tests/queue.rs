@@ -78,6 +78,24 @@ fn a_blocked_or_failed_turn_stops_the_queue() {
 }
 
 #[test]
+fn a_failure_is_told_once_where_nothing_else_waits() {
+    let mut scene = Scene::new(InstanceStatus {
+        queue: queue(1, 0),
+        ..status()
+    });
+    scene.shows(1, Activity::Busy);
+    scene.scheduler.agent_ended();
+    assert_eq!(scene.job(3), Some(Job::Settle));
+    let announcements = scene.stands(4, |status| status.state = State::Failed);
+    assert_eq!(announcements, [Announcement::Notice(Notice::Failed)]);
+    let announcements = scene.stands(5, |status| {
+        status.queue = queue(0, 0);
+        status.queue_stopped = Some("the agent has ended".to_owned());
+    });
+    assert_eq!(announcements, []);
+}
+
+#[test]
 fn a_pause_by_a_person_holds_the_queue_and_a_timers_does_not() {
     for (state, reason, camp_paused, fed) in [
         (State::Paused, PauseReason::User, false, false),

@@ -25,6 +25,14 @@ const RECOVERY_PATIENCE: Duration = Duration::from_secs(5);
 /// A launcher whose operation is gone ends at once; one that runs longer has become the agent.
 const LAUNCHER_END: Duration = Duration::from_secs(1);
 
+/// What became of a draft.
+enum Returned {
+    Typed,
+    /// A dialog is open: the daemon types it later.
+    Waits,
+    No,
+}
+
 impl Work<'_> {
     pub(super) fn start_agent(&mut self, facts: &Facts) -> Result<Facts, Error> {
         if let Some(waiting) = self.waiting.take() {
@@ -72,20 +80,35 @@ impl Work<'_> {
         }
         // The mark of a paste, typed, would be a text about nothing; a part would pass for all of it.
         let typeable = !facts.has(fact::PROMPT_UNSURE) && lack_of(&draft).is_none();
-        let returned = typeable && self.type_draft(&draft, &place, facts.has(fact::PROMPT))?;
-        if returned {
-            self.record.draft = None;
-            self.dir.save(&mut self.record)?;
-        } else {
-            self.progress.note(&format!(
-                "what stood in the input box was not typed again, and `biv show` keeps it: {}",
-                printable_line(&draft)
-            ));
-        }
+        let returned = match typeable {
+            true => self.type_draft(&draft, &place, facts.has(fact::PROMPT))?,
+            false => Returned::No,
+        };
+        let became = match returned {
+            Returned::Typed => {
+                self.record.draft = None;
+                return Ok(self.dir.save(&mut self.record)?);
+            }
+            Returned::Waits => {
+                self.record.draft_waits = true;
+                self.dir.save(&mut self.record)?;
+                "is typed again when its dialog is answered, by the daemon,"
+            }
+            Returned::No => "was not typed again",
+        };
+        self.progress.note(&format!(
+            "what stood in the input box {became}, and `biv show` keeps it: {}",
+            printable_line(&draft)
+        ));
         Ok(())
     }
 
-    fn type_draft(&self, draft: &str, place: &AgentPlace, working: bool) -> Result<bool, Error> {
+    fn type_draft(
+        &self,
+        draft: &str,
+        place: &AgentPlace,
+        working: bool,
+    ) -> Result<Returned, Error> {
         let server = self.core.server_of(&self.record);
         let agent = self.watched(&server, place)?;
         let ready = self.core.settings().resume.ready;
@@ -100,10 +123,12 @@ impl Work<'_> {
             false => await_ready(&agent, &self.record.title, patience),
         };
         match returned.and_then(|()| put_back(&agent, draft)) {
-            Ok(returned) => Ok(returned),
+            Ok(true) => Ok(Returned::Typed),
+            Ok(false) => Ok(Returned::No),
+            Err(Error::NeedsPerson { .. }) => Ok(Returned::Waits),
             Err(error) => {
                 tracing::warn!(%error, "type a draft back");
-                Ok(false)
+                Ok(Returned::No)
             }
         }
     }

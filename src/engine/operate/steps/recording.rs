@@ -151,6 +151,7 @@ impl Work<'_> {
         // Written twice after a crash, it finds the same text in its own pause.
         let draft = self.record.unsent_with(quiesced.draft);
         self.record.draft = None;
+        self.record.draft_waits = false;
         self.record.pause = Some(Pause {
             at,
             reason: options.reason,
@@ -307,6 +308,7 @@ impl Work<'_> {
     /// Ends the pause. What stood in the input box stays in the record until it is typed again.
     fn keep_draft(&mut self) {
         self.record.draft = self.record.unsent_with(None);
+        self.record.draft_waits = false;
         self.record.pause = None;
     }
 
