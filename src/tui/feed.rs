@@ -4,7 +4,7 @@
 //! watcher where no daemon runs. Changes by other processes are in the events. In addition the visible
 //! screen is read about once a second, and everything else from time to time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -12,9 +12,11 @@ use std::time::{Duration, Instant};
 
 use super::mailbox::Mailbox;
 use super::message::{Message, Pane};
+use super::news;
+use super::words::WordsReader;
 use crate::daemon::{DaemonClient, SubscriptionEvent};
 use crate::engine::{
-    CampView, Engine, Events, InstanceView, Listing, PanePipes, ScreenView, WatchEvent, Watcher,
+    CampView, Engine, Events, InstanceView, PanePipes, ScreenView, WatchEvent, Watcher,
 };
 use crate::model::{Activity, Event, EventKind, InstanceId, State};
 use crate::report::Report;
@@ -166,6 +168,7 @@ impl FeedContext {
     fn list(&self, list_requests: &Receiver<ListRequest>) {
         let mut events = self.engine.events_from_now().ok();
         let mut known: Option<Known> = None;
+        let mut words = WordsReader::default();
         let mut last = Instant::now();
         let mut due = Some(last);
         let mut idle = FIRST_LOOK;
@@ -176,8 +179,8 @@ impl FeedContext {
                     return;
                 }
                 if !self.is_resting() {
-                    // A turn may have ended meanwhile, and nobody has read what was said.
-                    self.import_all_words();
+                    // What has happened meanwhile is no news.
+                    events = self.engine.events_from_now().ok();
                     known = None;
                     due = Some(Instant::now());
                 }
@@ -186,7 +189,7 @@ impl FeedContext {
             let next = due.unwrap_or(last + idle).min(last + idle);
             if Instant::now() >= next {
                 let started = Instant::now();
-                let changed = self.list_once(&mut known);
+                let changed = self.list_once(&mut known, &mut words);
                 idle = if changed {
                     FIRST_LOOK
                 } else {
@@ -202,7 +205,7 @@ impl FeedContext {
                 Ok(ListRequest::Soon) => Some(Instant::now() + GATHER),
                 Ok(ListRequest::Later) => Some((last + WORKING).max(Instant::now() + GATHER)),
                 Err(RecvTimeoutError::Timeout) => {
-                    has_news(&mut events).then(|| Instant::now() + GATHER)
+                    self.tell_news(&mut events).then(|| Instant::now() + GATHER)
                 }
                 Err(RecvTimeoutError::Disconnected) => return,
             };
@@ -213,8 +216,26 @@ impl FeedContext {
         }
     }
 
+    /// Reads the events of all processes; returns whether there are any.
+    fn tell_news(&self, events: &mut Option<Events>) -> bool {
+        let Some(events) = events else { return false };
+        let mut any = false;
+        while let Ok(lines) = events.next()
+            && !lines.is_empty()
+        {
+            any = true;
+            let events = lines
+                .iter()
+                .filter_map(|line| serde_json::from_str(line).ok());
+            for words in events.filter_map(|event| news::told(&event)) {
+                self.mailbox.send(Message::News(words));
+            }
+        }
+        any
+    }
+
     /// Reads the list; returns whether it has changed.
-    fn list_once(&self, known: &mut Option<Known>) -> bool {
+    fn list_once(&self, known: &mut Option<Known>, words: &mut WordsReader) -> bool {
         let mut noticed = self.noticed.swap(false, Ordering::SeqCst);
         let killed = self.killed.load(Ordering::SeqCst);
         let wanted = killed.then_some(State::Killed);
@@ -233,10 +254,12 @@ impl FeedContext {
             Ok(listing) => {
                 let seen = (killed, listing.instances.clone(), listing.camp);
                 if known.as_ref() == Some(&seen) && !noticed {
+                    if let Some(words) = words.unchanged(&self.engine, &seen.1) {
+                        self.mailbox.send(Message::Words(words));
+                    }
                     return false;
                 }
-                *known = Some(seen);
-                let words = self.last_words(&listing);
+                let before = known.take();
                 let listing = Box::new(Ok(listing));
                 let message = match killed {
                     true => Message::KilledListed(listing),
@@ -244,11 +267,15 @@ impl FeedContext {
                 };
                 if !self.mailbox.send_list(begun_at, message) {
                     // A job has ended meanwhile: the UI would show what was before.
-                    *known = None;
                     self.request_list(ListRequest::Soon);
                     return true;
                 }
-                self.mailbox.send(Message::Words(words));
+                self.mailbox.send(Message::Words(words.changed(
+                    &self.engine,
+                    &seen.1,
+                    before.as_ref().map_or(&[], |(_, views, _)| views),
+                )));
+                *known = Some(seen);
                 drop(self.screens.send(ScreenRequest::Again));
                 true
             }
@@ -258,22 +285,6 @@ impl FeedContext {
                 false
             }
         }
-    }
-
-    /// Reads what all agents have said since their conversations were read last.
-    fn import_all_words(&self) {
-        let listing = self.engine.list_briefly();
-        let views = listing.iter().flat_map(|listing| &listing.instances);
-        for view in views.filter(|view| view.activity == Some(Activity::Idle)) {
-            self.engine.import_last_words(&view.id);
-        }
-    }
-
-    /// What each agent said last.
-    fn last_words(&self, listing: &Listing) -> BTreeMap<InstanceId, String> {
-        let ids = listing.instances.iter().map(|view| &view.id);
-        ids.filter_map(|id| Some((id.clone(), self.engine.last_words(id)?)))
-            .collect()
     }
 
     /// The thread that keeps the screen of the selected instance up to date.
@@ -471,9 +482,6 @@ impl FeedContext {
         if self.is_resting() {
             return;
         }
-        if activity == Activity::Idle && before != Some(Activity::Idle) {
-            self.engine.import_last_words(&id);
-        }
         // At the end of a turn the changes are counted.
         if before.is_some_and(|before| before != activity) {
             self.request_list(ListRequest::Soon);
@@ -485,13 +493,4 @@ impl FeedContext {
             last_line,
         });
     }
-}
-
-fn has_news(events: &mut Option<Events>) -> bool {
-    let Some(events) = events else { return false };
-    let mut news = false;
-    while events.next().is_ok_and(|lines| !lines.is_empty()) {
-        news = true;
-    }
-    news
 }

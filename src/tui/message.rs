@@ -40,6 +40,8 @@ pub(super) enum Message {
         activity: Activity,
         last_line: Option<String>,
     },
+    /// What has happened that the user is told of.
+    News(String),
     /// Whether a daemon runs.
     Daemon(bool),
     /// A signal requests the end of the UI.

@@ -19,6 +19,7 @@ mod keys;
 mod layout;
 mod mailbox;
 mod message;
+mod news;
 mod picker;
 mod run;
 mod state;
@@ -29,6 +30,7 @@ mod text;
 mod theme;
 mod update;
 mod view;
+mod words;
 mod work;
 
 #[cfg(test)]

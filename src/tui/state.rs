@@ -67,7 +67,7 @@ pub(super) struct State {
     pub side_by_side: Option<bool>,
     /// The row of the diff that a comment would be about; keys move it.
     pub review: Option<usize>,
-    /// The instance that was named on the command line for a review, until its diff is there.
+    /// The instance that is to be reviewed, until its diff is there.
     pub opening: Option<InstanceId>,
     /// The line of a patch that the cursor goes to once its rows are known.
     pub seek_line: Option<usize>,

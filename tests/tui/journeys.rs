@@ -166,6 +166,41 @@ fn a_turn_during_a_visit_is_in_the_row_afterwards() {
     terminal.wait_for("ended with 0");
 }
 
+/// Typed by hand, in one that is not selected, without a daemon.
+#[test]
+fn what_was_said_unseen_is_in_the_row() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let quiet = camp.start(&repository, "a quiet one", &[]);
+    quiet.wait_idle(&camp);
+    let talking = camp.start(&repository, "a talking one", &[]);
+    talking.wait_idle(&camp);
+    let session = format!("=biv-{}:", talking.id);
+    let say = |words: &str| {
+        camp.tmux(&["send-keys", "-t", &session, words, "Enter"]);
+    };
+    say("before");
+    let has_said = |words: &str| {
+        let peeked = camp.biv(["peek", &talking.id]).run().ok();
+        peeked.stdout.contains(words)
+    };
+    until("it has answered", || has_said("I hear you: “before”"));
+    talking.wait_idle(&camp);
+    let terminal = ui(&camp, &repository);
+    terminal.wait_for("2 ready");
+    terminal.wait_for("I hear you: “before”");
+    say("meanwhile");
+    until("it has answered again", || has_said("“meanwhile”, noted"));
+    terminal.wait_for("“meanwhile”, noted");
+    assert!(
+        terminal.screen().contains("no daemon"),
+        "{}",
+        terminal.screen()
+    );
+    terminal.press(&["q"]);
+    terminal.wait_for("ended with 0");
+}
+
 #[test]
 fn many_are_marked_and_paused_together() {
     let camp = Camp::new();

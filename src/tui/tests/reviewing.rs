@@ -45,6 +45,25 @@ fn diff_driver(columns: u16, rows: u16) -> Driver {
     driver
 }
 
+/// A slow machine reads the diff late: what is typed meanwhile must not reach the agent.
+#[test]
+fn a_comment_that_is_begun_before_the_diff_is_there() {
+    let mut driver = Driver::with(110, 26, camp());
+    driver.press("j v");
+    driver.requests.clear();
+    driver.press("enter a s");
+    let asked = format!("{:?}", driver.requests);
+    assert!(!asked.contains("Attach"), "{asked}");
+    assert!(driver.tasks().is_empty());
+    driver.read(&id('b'), patch_page(PATCH));
+    driver.press("enter");
+    assert!(
+        driver.screen().contains("enter keep it"),
+        "{}",
+        driver.screen()
+    );
+}
+
 #[test]
 fn below_each_other() {
     insta::assert_snapshot!(diff_driver(110, 26).screen());

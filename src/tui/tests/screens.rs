@@ -200,6 +200,16 @@ fn pausing_step_by_step() {
 }
 
 #[test]
+fn pausing_all_of_them() {
+    let mut driver = camp_at(110, 16);
+    driver.press("P y");
+    let (job, _) = driver.tasks().remove(0);
+    driver.progress(job, "2 of 3");
+    let screen = driver.screen();
+    assert!(screen.contains("pausing all: 2 of 3"), "{screen}");
+}
+
+#[test]
 fn creating() {
     let mut driver = camp_at(110, 18);
     driver.press("n").write("new one").press("enter");
@@ -334,6 +344,23 @@ fn error_toast() {
     };
     driver.done(job, Err(error.into()));
     insta::assert_snapshot!(driver.screen());
+}
+
+#[test]
+fn what_an_agent_said_last_is_in_the_toast() {
+    let mut driver = camp_at(110, 40);
+    driver.press("r");
+    let (job, _) = driver.tasks().remove(0);
+    let picture = "* . *\n".repeat(20);
+    let error = crate::engine::Error::AgentDied {
+        code: 1,
+        last_words: picture + "Unable to connect\nPlease check your network settings.",
+    };
+    driver.done(job, Err(error.into()));
+    let screen = driver.screen();
+    for part in ["ended at once", "Unable to connect", "Please check", "…"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
 }
 
 #[test]

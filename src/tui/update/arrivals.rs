@@ -27,6 +27,7 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
             Err(report) => state.show_error(report),
         },
         Message::UsedByKilled(used) => state.used_by_killed = used,
+        Message::News(words) => state.toast(ToastKind::Note, words),
         // Those that are killed are only known here.
         Message::HostListed(_) if state.showing_killed => {}
         Message::HostListed(listing) => state.take_host(*listing),

@@ -63,6 +63,9 @@ fn apart(state: &State, key: Key) -> Vec<Key> {
 }
 
 fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
+    if reviewing::is_too_early(state, key) {
+        return;
+    }
     // The user goes somewhere else.
     state.opening = None;
     let was_interrupted = std::mem::take(&mut state.interrupted);

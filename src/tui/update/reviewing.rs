@@ -22,6 +22,10 @@ pub(super) fn begin(state: &mut State) {
         return state.toast(ToastKind::Note, words);
     }
     looking::select_tab(state, Tab::Diff);
+    if shown(state).is_none() {
+        state.opening = state.selected.clone();
+        return;
+    }
     state.review = Some(state.scroll);
     if let Some(page) = shown(state)
         && page.patch.files.is_empty()
@@ -50,6 +54,23 @@ pub(super) fn open_named(state: &mut State) {
         state.opening = None;
         begin(state);
     }
+}
+
+/// Whether the diff with the cursor is still being read, and the key has to wait for it: the same key would attach, or
+/// answer a dialog.
+pub(super) fn is_too_early(state: &State, key: Key) -> bool {
+    let waits = state.opening.is_some()
+        && state.opening == state.selected
+        && state.tab == Tab::Diff
+        && state.dialog.is_none()
+        && state.page.trouble.is_none()
+        && shown(state).is_none();
+    let is_word = match key.code {
+        KeyCode::Esc | KeyCode::Char('q' | 'v') => false,
+        KeyCode::Char(_) | KeyCode::Enter | KeyCode::Delete => !key.ctrl && !key.alt,
+        _ => false,
+    };
+    waits && is_word
 }
 
 fn shown(state: &State) -> Option<&DiffPage> {

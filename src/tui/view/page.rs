@@ -249,7 +249,7 @@ fn under_way(state: &State, view: &InstanceView) -> Vec<Line<'static>> {
     {
         lines.push(Line::from(vec![
             styled(key, theme.accent),
-            styled(" takes it back while the turn goes on", theme.dim),
+            styled(" takes it back while it waits for the agent", theme.dim),
         ]));
     }
     lines

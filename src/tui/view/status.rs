@@ -36,12 +36,9 @@ pub(super) fn status(state: &State, area: Rect, buffer: &mut Buffer) {
         } else {
             format!(": {}", job.step)
         };
-        let words = format!(
-            "{} {} {}{step}{more} ",
-            spinner(state),
-            job.verb.words(),
-            printable_line(&job.title)
-        );
+        // One for all instances has no title.
+        let what = format!("{} {}", job.verb.words(), printable_line(&job.title));
+        let words = format!("{} {}{step}{more} ", spinner(state), what.trim_end());
         with_keys(state, &words, width)
     } else if !state.pending.is_empty() {
         let keys: Vec<String> = state.pending.iter().map(ToString::to_string).collect();

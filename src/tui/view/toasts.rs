@@ -13,6 +13,8 @@ use crate::tui::text::wrap;
 
 const WIDEST: u16 = 64;
 const LONGEST: usize = 8;
+/// How many of these are the first ones.
+const FIRST: usize = 2;
 
 /// The rows that the toasts take, at most a third of the screen.
 pub(super) fn height(state: &State, screen: Rect) -> u16 {
@@ -63,12 +65,7 @@ fn worded(state: &State, toast: &Toast, style: Style, width: usize) -> Vec<Line<
             Span::raw(" "),
         ]));
     };
-    let mut words = wrap(&printable(&toast.text), width);
-    if words.len() > LONGEST {
-        words.truncate(LONGEST);
-        words.push("…".to_owned());
-    }
-    for words in words {
+    for words in shortened(wrap(&printable(&toast.text), width)) {
         line(words, state.theme.text);
     }
     for hint in &toast.hints {
@@ -77,4 +74,13 @@ fn worded(state: &State, toast: &Toast, style: Style, width: usize) -> Vec<Line<
         }
     }
     text
+}
+
+/// What went wrong comes first, and why it did at the end: the last words of an agent are a whole screen.
+fn shortened(mut rows: Vec<String>) -> Vec<String> {
+    if rows.len() > LONGEST {
+        let cut = rows.len() - (LONGEST - FIRST);
+        rows.splice(FIRST..cut, ["…".to_owned()]);
+    }
+    rows
 }
