@@ -1,5 +1,8 @@
 //! Aider, which has no sessions: a resumed one starts anew and is told what happened.
 
+use crate::acts;
+use crate::drafts;
+use crate::refusing;
 use crate::stage::Stage;
 use crate::support::until;
 use crate::talking;
@@ -7,9 +10,7 @@ use crate::talking;
 #[test]
 fn a_resumed_one_is_told_where_it_was() {
     let stage = Stage::of("aider");
-    let instance = stage.start("cycle", "the tent is blue");
-    stage.model.request_with("the tent is blue");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("cycle", "the tent is blue");
     stage.turn(&instance, "and the stove is red");
     let paused = stage.pause(&instance, &[]);
     assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
@@ -31,7 +32,7 @@ fn its_conversation_is_in_the_log() {
     )
     .unwrap();
     stage.repository.commit("with an old history");
-    crate::acts::tell_what_was_said(&stage);
+    acts::tell_what_was_said(&stage);
     let log = stage.camp.biv(["log", "said"]).run().ok().stdout;
     assert!(!log.contains("an old"), "{log}");
     assert_eq!(log.matches("the soup is hot").count(), 2, "{log}");
@@ -41,18 +42,19 @@ fn its_conversation_is_in_the_log() {
 }
 
 #[test]
-fn a_pause_in_the_middle_of_an_answer() {
+fn a_pause_in_the_middle_of_an_answer_after_an_hour_of_work() {
     let stage = Stage::of("aider");
-    let instance = stage.start("busy", "model:slow 100");
+    let instance = stage.start_talking("hour", "the first word");
+    talking::take_every_prompt(&stage, &instance, &[]);
+    talking::refuse_an_unknown_command(&stage, &instance);
+    acts::take_a_large_prompt(&stage, &instance, "\t");
+    drafts::leave_a_draft_alone(&stage, &instance);
+    refusing::take_a_no(&stage, &instance);
+    stage.send(&instance, "model:slow 100");
     stage.wait(&instance, "busy");
     stage.see(&instance, "slowly5");
     let paused = stage.pause(&instance, &["--now"]);
     assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
-}
-
-#[test]
-fn a_large_prompt_is_exact() {
-    crate::acts::take_a_large_prompt(&Stage::of("aider"), "\t");
 }
 
 #[test]
@@ -89,22 +91,6 @@ fn told_again(stage: &Stage, before: usize) -> String {
     let asked = stage.model.requests();
     assert_eq!(asked.len(), before + 1, "{}", stage.model.told());
     asked[before].prompt().to_owned()
-}
-
-#[test]
-fn half_a_sentence_of_a_person_stays() {
-    let stage = Stage::of("aider");
-    let instance = stage.start("drafted", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
-    crate::drafts::leave_a_draft_alone(&stage, &instance);
-}
-
-#[test]
-fn every_prompt_arrives() {
-    let stage = Stage::of("aider");
-    let instance = talking::take_every_prompt(&stage, &[]);
-    talking::refuse_an_unknown_command(&stage, &instance);
 }
 
 #[test]

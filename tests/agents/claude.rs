@@ -5,6 +5,8 @@ use std::path::Path;
 use crate::acts;
 use crate::drafts;
 use crate::hooks;
+use crate::menus;
+use crate::refusing;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
 use crate::talking;
@@ -71,18 +73,17 @@ fn a_pause_before_the_first_turn_keeps_the_reference() {
 #[test]
 fn clear_starts_another_conversation_which_is_followed() {
     let stage = Stage::of("claude");
-    acts::follow_a_new_conversation(&stage, |instance| stage.send(instance, "/clear"));
+    let instance = stage.start_talking("follows", "the first word");
+    acts::follow_a_new_conversation(&stage, &instance, "/clear");
 }
 
 #[test]
 fn what_was_said_before_clear_stays_in_the_log_without_a_look() {
     let stage = Stage::of("claude");
-    let instance = stage.start("clears", "in the first one");
-    stage.model.request_with("in the first one");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("clears", "in the first one");
     for prompt in ["in the second one", "in the third one"] {
         stage.press(&instance, &["-l", "/clear"]);
-        stage.press(&instance, &["Enter"]);
+        stage.submit_by_hand(&instance);
         stage.turn_by_hand(&instance, prompt);
     }
     // The hook of the turn before may still be the last one that was heard.
@@ -118,7 +119,8 @@ fn what_was_said_is_in_the_log() {
 #[test]
 fn a_prompt_arrives_alone() {
     let stage = Stage::of("claude");
-    let instance = drafts::take_a_prompt_alone(&stage);
+    let instance = stage.start_talking("drafted", "the first word");
+    drafts::take_a_prompt_alone(&stage, &instance);
     drafts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
 }
 
@@ -129,7 +131,9 @@ fn two_of_one_repository() {
 
 #[test]
 fn a_large_prompt_is_exact() {
-    acts::take_a_large_prompt(&Stage::of("claude"), "    ");
+    let stage = Stage::of("claude");
+    let instance = Instance::from_json(&stage.new("large", &[]).ok().json());
+    acts::take_a_large_prompt(&stage, &instance, "    ");
 }
 
 #[test]
@@ -158,15 +162,13 @@ fn it_does_not_notice_that_biv_is_gone() {
 #[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("claude");
-    let instance = stage.start("leaves", "the first turn");
-    stage.model.request_with("the first turn");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("leaves", "the first turn");
     // No command looks between the change of the conversation and the end.
     stage.press(&instance, &["-l", "/clear"]);
-    stage.press(&instance, &["Enter"]);
+    stage.submit_by_hand(&instance);
     stage.turn_by_hand(&instance, "the turn after it");
     stage.press(&instance, &["-l", "/exit"]);
-    stage.press(&instance, &["Enter"]);
+    stage.submit_by_hand(&instance);
     stage.wait_state(&instance, "completed");
     stage.resume(&instance);
     stage.turn(&instance, "back again");
@@ -255,8 +257,11 @@ fn a_journey_to_another_home() {
 #[test]
 fn every_prompt_arrives() {
     let stage = Stage::of("claude");
-    let instance = talking::take_every_prompt(&stage, &["exit"]);
+    let instance = stage.start_talking("words", "the first word");
+    talking::take_every_prompt(&stage, &instance, &["exit"]);
     talking::refuse_an_unknown_command(&stage, &instance);
+    menus::say_and_leave_alone(&stage, &instance, "/model");
+    refusing::take_a_no(&stage, &instance);
     // What the agent removes is said, and nothing waits for a review.
     let sent = stage
         .camp
@@ -289,15 +294,16 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
         &stage,
         &["trust this folder", "Enter", "No, exit"],
         |instance| {
-            stage.select(instance, "Down", "❯ Yes, I trust this folder");
-            stage.press(instance, &["Enter"]);
+            stage.confirm(instance, "Down", "❯ Yes, I trust this folder");
         },
     );
 }
 
 #[test]
 fn a_question_is_answered_in_own_words() {
-    acts::answer_in_own_words(&Stage::of("claude"));
+    let stage = Stage::of("claude");
+    let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
+    acts::answer_in_own_words(&stage, &instance);
 }
 
 #[test]
@@ -309,7 +315,7 @@ fn what_was_typed_outlives_a_pause() {
 fn add_directory(stage: &Stage, instance: &Instance, path: &Path) {
     stage.press(instance, &["-l", &format!("/add-dir {}", path.display())]);
     stage.see(instance, "/add-dir ");
-    stage.press(instance, &["Enter"]);
+    stage.submit_by_hand(instance);
     stage.wait(instance, "menu");
     stage.see(instance, "Yes, for this session");
     stage.press(instance, &["Enter"]);
@@ -394,9 +400,7 @@ fn a_prompt_of_any_size() {
 #[test]
 fn a_draft_that_is_longer_than_the_screen() {
     let stage = Stage::of("claude");
-    let instance = stage.start("long", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("long", "the first word");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }
 

@@ -5,6 +5,8 @@ use serde_json::Value;
 use crate::acts;
 use crate::drafts;
 use crate::hooks;
+use crate::menus;
+use crate::refusing;
 use crate::stage::Stage;
 use crate::support::Instance;
 use crate::talking;
@@ -40,12 +42,13 @@ fn a_pause_before_the_first_turn_starts_anew() {
 #[test]
 fn new_starts_another_conversation_which_is_followed() {
     let stage = Stage::of("codex");
-    acts::follow_a_new_conversation(&stage, |instance| {
-        stage.send(instance, "/new");
+    let instance = stage.start_talking("follows", "the first word");
+    acts::follow_a_new_conversation_after(&stage, &instance, || {
+        stage.send(&instance, "/new");
         // In a worktree it asks in which one to go on.
-        stage.wait(instance, "menu");
-        stage.see(instance, "Use current Git worktree");
-        stage.press(instance, &["Enter"]);
+        stage.wait(&instance, "menu");
+        stage.see(&instance, "Use current Git worktree");
+        stage.press(&instance, &["Enter"]);
     });
 }
 
@@ -67,7 +70,8 @@ fn what_was_said_is_in_the_log() {
 #[test]
 fn a_prompt_arrives_alone() {
     let stage = Stage::of("codex");
-    let instance = drafts::take_a_prompt_alone(&stage);
+    let instance = stage.start_talking("drafted", "the first word");
+    drafts::take_a_prompt_alone(&stage, &instance);
     drafts::leave_a_draft_below_a_blank_line(&stage, &instance, "C-j");
 }
 
@@ -78,7 +82,9 @@ fn two_of_one_repository() {
 
 #[test]
 fn a_large_prompt_is_exact() {
-    acts::take_a_large_prompt(&Stage::of("codex"), "\t");
+    let stage = Stage::of("codex");
+    let instance = Instance::from_json(&stage.new("large", &[]).ok().json());
+    acts::take_a_large_prompt(&stage, &instance, "\t");
 }
 
 #[test]
@@ -97,9 +103,7 @@ fn it_does_not_notice_that_biv_is_gone() {
 #[test]
 fn it_ends_by_itself_and_comes_back() {
     let stage = Stage::of("codex");
-    let instance = stage.start("leaves", "the first turn");
-    stage.model.request_with("the first turn");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("leaves", "the first turn");
     stage.send(&instance, "/quit");
     stage.wait_state(&instance, "completed");
     stage.resume(&instance);
@@ -125,8 +129,11 @@ fn a_journey_to_another_home() {
 #[test]
 fn every_prompt_arrives() {
     let stage = Stage::of("codex");
-    let instance = talking::take_every_prompt(&stage, &["! touch must-not-run"]);
+    let instance = stage.start_talking("words", "the first word");
+    talking::take_every_prompt(&stage, &instance, &["! touch must-not-run"]);
     talking::refuse_an_unknown_command(&stage, &instance);
+    menus::say_and_leave_alone(&stage, &instance, "/model");
+    refusing::take_a_no(&stage, &instance);
 }
 
 #[test]
@@ -134,7 +141,7 @@ fn a_first_prompt_waits_until_the_folder_is_trusted() {
     let stage = Stage::for_a_stranger("codex");
     stage.write_home(".codex/config.toml", &stage.codex_config());
     talking::keep_the_first_prompt(&stage, &["trust this folder", "Enter"], |instance| {
-        stage.press(instance, &["Enter"]);
+        stage.confirm(instance, "Up", "› 1. Trust and continue");
     });
 }
 
@@ -152,7 +159,7 @@ fn what_was_typed_outlives_a_pause() {
     stage.see(&instance, "half a sentence");
     // What the user has not finished comes first.
     assert_eq!(waiting(&stage, &instance), ["a waiting one"]);
-    stage.press(&instance, &["Enter"]);
+    stage.submit_by_hand(&instance);
     let asked = stage.model.request_with("half a sentence");
     assert_eq!(asked.prompt().trim(), "half a sentence");
     asked.remembers("user", "model:slow 100");
@@ -163,9 +170,7 @@ fn what_was_typed_outlives_a_pause() {
 
 /// Starts a slow answer, and queues prompts by Codex's own key.
 fn queue_in_the_agent(stage: &Stage, prompts: &[&str]) -> Instance {
-    let instance = stage.start("typed", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("typed", "the first word");
     stage.send(&instance, "model:slow 100");
     stage.see(&instance, "slowly5");
     for prompt in prompts {
@@ -226,8 +231,6 @@ fn a_prompt_of_any_size() {
 #[test]
 fn a_draft_that_is_longer_than_the_screen() {
     let stage = Stage::of("codex");
-    let instance = stage.start("long", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("long", "the first word");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }

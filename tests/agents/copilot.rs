@@ -1,29 +1,53 @@
 //! GitHub Copilot.
 
 use crate::acts;
+use crate::day;
 use crate::drafts;
+use crate::menus;
+use crate::refusing;
 use crate::stage::Stage;
-use crate::support::Instance;
+use crate::support::{Instance, until};
 use crate::talking;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
-    acts::journey(&Stage::of("copilot"));
+    let stage = Stage::of("copilot");
+    let instance = day::whole(&stage);
+    acts::refuse_to_begin_anew(&stage, &instance, ".copilot/session-state");
 }
 
 #[test]
-fn a_pause_before_the_first_turn() {
-    acts::pause_before_the_first_turn(&Stage::of("copilot"));
+fn an_hour_of_work() {
+    let stage = Stage::of("copilot");
+    let instance = stage.start_talking("hour", "the first word");
+    talking::take_every_prompt(&stage, &instance, &["! touch must-not-run", "exit"]);
+    talking::refuse_an_unknown_command(&stage, &instance);
+    menus::say_and_leave_alone(&stage, &instance, "/model");
+    refusing::take_a_no(&stage, &instance);
+    name_tool_and_path_of_its_questions(&stage, &instance);
+    drafts::type_a_draft_again(&stage, &instance, "M-Enter");
+    type_a_draft_when_its_question_is_answered(&stage, &instance);
+    acts::follow_a_new_conversation(&stage, &instance, "/clear");
 }
 
+/// Nobody looks between the first turn of the new one and its end.
 #[test]
-fn a_conversation_that_is_lost_is_refused() {
-    acts::refuse_what_the_agent_does_not_know(&Stage::of("copilot"), ".copilot/session-state");
-}
-
-#[test]
-fn its_dialog_is_answered_and_all_is_in_the_log() {
-    acts::answer_a_dialog(&Stage::of("copilot"));
+fn another_conversation_is_followed_though_it_is_killed() {
+    let stage = Stage::of("copilot");
+    let instance = stage.start_talking("killed", "before the change");
+    stage.send(&instance, "/new");
+    stage.wait(&instance, "idle");
+    stage.send(&instance, "after the change");
+    stage.model.request_with("after the change");
+    until("its file has the turn", || {
+        stage.keeps_a_file_of(".copilot/session-state", "I have read: after the change")
+    });
+    stage.kill(&instance);
+    stage.resume(&instance);
+    stage.turn(&instance, "and after the kill");
+    let asked = stage.model.request_with("and after the kill");
+    asked.remembers("user", "after the change");
+    assert!(!asked.said_by("user").contains(&"before the change"));
 }
 
 #[test]
@@ -39,8 +63,15 @@ fn a_folder_that_is_not_trusted_is_a_persons_matter() {
 fn a_kill_whose_pid_is_given_to_another_process() {
     let stage = Stage::of("copilot");
     let instance = killed_after_a_turn(&stage);
-    mark_as_in_use(&stage, &instance, std::process::id());
+    // Not this process: it is called with `copilot` where only these tests are run.
+    let mut other = std::process::Command::new("sleep")
+        .arg("600")
+        .spawn()
+        .unwrap();
+    mark_as_in_use(&stage, &instance, other.id());
     stage.resume(&instance);
+    other.kill().unwrap();
+    other.wait().unwrap();
     stage.turn(&instance, "and the stove is red");
     let asked = stage.model.request_with("and the stove is red");
     asked.remembers("user", "the tent is blue");
@@ -70,9 +101,7 @@ fn a_conversation_that_another_process_uses_is_a_persons_matter() {
 }
 
 fn killed_after_a_turn(stage: &Stage) -> Instance {
-    let instance = stage.start("killed", "the tent is blue");
-    stage.model.request_with("the tent is blue");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("killed", "the tent is blue");
     stage.kill(&instance);
     instance
 }
@@ -83,12 +112,46 @@ fn mark_as_in_use(stage: &Stage, instance: &Instance, pid: u32) {
     std::fs::write(directory.join(format!("inuse.{pid}.lock")), pid.to_string()).unwrap();
 }
 
-#[test]
-fn a_draft_is_typed_again() {
-    drafts::type_a_draft_again(&Stage::of("copilot"), "M-Enter");
+#[track_caller]
+fn name_tool_and_path_of_its_questions(stage: &Stage, instance: &Instance) {
+    let notes = instance.worktree.join("notes.txt");
+    let edit = format!("model:edit {} hello world", notes.display());
+    for (tool, prompt) in [("write", "model:write notes.txt hello"), ("edit", &edit)] {
+        stage.send(instance, prompt);
+        stage.wait_dialog(instance);
+        let asks = stage.camp.show(instance)["asks"]["text"].clone();
+        assert_eq!(asks, format!("{tool} · notes.txt"));
+        let told = stage.camp.biv(["answer", &instance.id]).run().ok().stdout;
+        assert!(!told.contains("only a part of it"), "{told}");
+        drop(stage.camp.biv(["answer", &instance.id, "yes"]).run().ok());
+        stage.wait(instance, "idle");
+    }
+    assert_eq!(std::fs::read_to_string(&notes).unwrap(), "world\n");
 }
 
-#[test]
-fn a_prompt_right_after_a_resume() {
-    talking::take_a_prompt_right_after_a_resume(&Stage::of("copilot"), 2);
+/// At the resume it asks whether the folder is trusted, before it has a box to type into.
+#[track_caller]
+fn type_a_draft_when_its_question_is_answered(stage: &Stage, instance: &Instance) {
+    stage.press(instance, &["-l", "half a sentence"]);
+    stage.see(instance, "half a sentence");
+    stage.pause(instance, &[]);
+    let config = stage.home(".copilot/config.json");
+    let trusting = std::fs::read_to_string(&config).unwrap();
+    stage.write_home(".copilot/config.json", "{}");
+    drop(stage.camp.biv(["daemon", "start"]).run().ok());
+    let resumed = stage.camp.biv(["resume", &instance.id]).run().ok();
+    let note = "is typed again when its dialog is answered";
+    assert!(resumed.stderr.contains(note), "{}", resumed.stderr);
+    stage.wait(instance, "blocked");
+    stage.press(instance, &["Enter"]);
+    stage.see(instance, "half a sentence");
+    until("nothing waits any more", || {
+        stage.camp.show(instance)["draft"].is_null()
+    });
+    stage.submit_by_hand(instance);
+    let asked = stage.model.request_with("half a sentence");
+    assert_eq!(asked.prompt().trim(), "half a sentence");
+    stage.wait(instance, "idle");
+    drop(stage.camp.biv(["daemon", "stop"]).run().ok());
+    std::fs::write(&config, trusting).unwrap();
 }

@@ -7,20 +7,16 @@ use crate::support::wait::until_within;
 /// A prompt arrives alone. What the agent itself put back into its input box makes room for it; half a
 /// sentence of a person does not, and is neither sent along nor lost.
 #[track_caller]
-pub(crate) fn take_a_prompt_alone(stage: &Stage) -> Instance {
-    let instance = stage.start("drafted", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
-    stage.send(&instance, "model:hang\nuntil you are told to stop");
+pub(crate) fn take_a_prompt_alone(stage: &Stage, instance: &Instance) {
+    stage.send(instance, "model:hang\nuntil you are told to stop");
     stage.model.request_with("until you are told to stop");
-    stage.wait(&instance, "busy");
-    stage.press(&instance, &["Escape"]);
-    stage.wait(&instance, "idle");
-    stage.turn(&instance, "a whole one");
+    stage.wait(instance, "busy");
+    stage.press(instance, &["Escape"]);
+    stage.wait(instance, "idle");
+    stage.turn(instance, "a whole one");
     let asked = stage.model.request_with("a whole one");
     assert_eq!(asked.prompt().trim(), "a whole one");
-    leave_a_draft_alone(stage, &instance);
-    instance
+    leave_a_draft_alone(stage, instance);
 }
 
 /// The first line of what a person has typed may be blank: a prompt is refused all the same.
@@ -31,7 +27,7 @@ pub(crate) fn leave_a_draft_below_a_blank_line(stage: &Stage, instance: &Instanc
     stage.see(instance, "below a blank line");
     let refused = stage.camp.biv(["send", &instance.id, "over it"]).run();
     assert!(refused.fails(4).stderr.contains("input box"));
-    stage.press(instance, &["Enter"]);
+    stage.submit_by_hand(instance);
     let asked = stage.model.request_with("below a blank line");
     assert_eq!(asked.prompt().trim(), "below a blank line");
     stage.wait(instance, "idle");
@@ -51,7 +47,7 @@ pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
     stage.see(instance, "half a sentence");
     stage.press(instance, &["-l", " and the rest"]);
     stage.see(instance, "half a sentence and the rest");
-    stage.press(instance, &["Enter"]);
+    stage.submit_by_hand(instance);
     let asked = stage.model.request_with("half a sentence");
     // Aider adds a sentence of its own.
     let prompt = asked.prompt().trim();
@@ -68,9 +64,7 @@ pub(crate) fn leave_a_draft_alone(stage: &Stage, instance: &Instance) {
 /// they are in the box again after the resume.
 #[track_caller]
 pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
-    let instance = stage.start("typed", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("typed", "the first word");
     stage.send(&instance, "model:slow 100");
     stage.see(&instance, "slowly5");
     stage.press(&instance, &["-l", "a waiting one"]);
@@ -91,7 +85,7 @@ pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
             .any(|request| request.prompt().contains(text))
     };
     assert!(!asked("a waiting one"), "{}", stage.model.told());
-    stage.press(&instance, &["Enter"]);
+    stage.submit_by_hand(&instance);
     let asked = stage.model.request_with("half a sentence");
     assert_eq!(asked.prompt().trim(), typed);
     asked.remembers("user", "model:slow 100");
@@ -99,31 +93,28 @@ pub(crate) fn keep_what_was_typed(stage: &Stage, queue: &str, queued: &str) {
 
 /// A row that its box has broken, an empty one and an indented one outlive a pause. The agent would lose them.
 #[track_caller]
-pub(crate) fn type_a_draft_again(stage: &Stage, newline: &str) -> Instance {
-    let instance = stage.start("typed", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+pub(crate) fn type_a_draft_again(stage: &Stage, instance: &Instance, newline: &str) {
+    stage.turn(instance, "a turn before the draft");
     // Gemini takes an answer of equal words for a loop.
     let long: Vec<String> = (0..60).map(|number| format!("word{number}")).collect();
     let long = long.join(" ");
-    stage.press(&instance, &["-l", &long]);
-    stage.see(&instance, "word59");
-    stage.press(&instance, &[newline]);
-    stage.press(&instance, &[newline]);
-    stage.press(&instance, &["-l", "  half a sentence"]);
-    stage.see(&instance, "half a sentence");
-    let typed = format!("{long}\n\n  half a sentence");
-    let paused = stage.pause(&instance, &[]);
+    stage.press(instance, &["-l", &long]);
+    stage.see(instance, "word59");
+    stage.press(instance, &[newline]);
+    stage.press(instance, &[newline]);
+    stage.press(instance, &["-l", "  the other half"]);
+    stage.see(instance, "the other half");
+    let typed = format!("{long}\n\n  the other half");
+    let paused = stage.pause(instance, &[]);
     assert_eq!(paused["pause"]["draft"], typed, "{paused:#}");
-    stage.resume(&instance);
-    let shown = stage.camp.show(&instance);
+    stage.resume(instance);
+    let shown = stage.camp.show(instance);
     assert_eq!(shown["draft"], serde_json::Value::Null, "{shown:#}");
-    stage.press(&instance, &["Enter"]);
-    let asked = stage.model.request_with("half a sentence");
+    stage.submit_by_hand(instance);
+    let asked = stage.model.request_with("the other half");
     assert_eq!(asked.prompt().trim(), typed);
-    asked.remembers("user", "the first word");
-    stage.wait(&instance, "idle");
-    instance
+    asked.remembers("user", "a turn before the draft");
+    stage.wait(instance, "idle");
 }
 
 /// More lines than the box shows: a pause is refused, and nothing of them is lost. `--now` keeps what is to be
@@ -136,8 +127,8 @@ pub(crate) fn keep_a_draft_that_it_cuts(stage: &Stage, instance: &Instance, newl
     assert!(said.contains("longer than it shows"), "{said}");
     assert!(said.contains("hint: "), "{said}");
     assert_eq!(stage.camp.show(instance)["state"], "running");
-    stage.press(instance, &["Enter"]);
-    let asked = stage.model.request_with("line 59");
+    stage.submit_by_hand(instance);
+    let asked = stage.model.request_with("row 59");
     let lines: Vec<&str> = asked.prompt().trim().lines().collect();
     assert_eq!(lines.len(), 60, "{lines:?}");
     stage.wait(instance, "idle");
@@ -149,7 +140,7 @@ pub(crate) fn keep_a_draft_that_it_cuts(stage: &Stage, instance: &Instance, newl
         draft.starts_with("[more that was not shown]\n"),
         "{paused:#}"
     );
-    assert!(draft.ends_with("line 58\nline 59"), "{paused:#}");
+    assert!(draft.ends_with("row 58\nrow 59"), "{paused:#}");
     stage.resume(instance);
     let shown = stage.camp.show(instance);
     assert_eq!(shown["draft"], draft, "{shown:#}");
@@ -161,9 +152,9 @@ fn type_lines(stage: &Stage, instance: &Instance, newline: &str) {
         if number > 0 {
             stage.press(instance, &[newline]);
         }
-        stage.press(instance, &["-l", &format!("line {number}")]);
+        stage.press(instance, &["-l", &format!("row {number}")]);
     }
-    stage.see(instance, "line 59");
+    stage.see(instance, "row 59");
 }
 
 /// The daemon saves the screen of an agent that it watches: a text that stands there is typed again, though the
@@ -171,9 +162,7 @@ fn type_lines(stage: &Stage, instance: &Instance, newline: &str) {
 #[track_caller]
 pub(crate) fn outlive_the_server(stage: &Stage) {
     drop(stage.camp.biv(["daemon", "start"]).run().ok());
-    let instance = stage.start("outlives", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("outlives", "the first word");
     stage.press(&instance, &["-l", "half a sentence"]);
     stage.see(&instance, "half a sentence");
     let directory = stage.camp.instances_dir().join(&instance.id);
@@ -196,7 +185,7 @@ pub(crate) fn outlive_the_server(stage: &Stage) {
     assert_eq!(shown["draft"], "half a sentence", "{shown:#}");
     stage.resume(&instance);
     stage.see(&instance, "half a sentence");
-    stage.press(&instance, &["Enter"]);
+    stage.submit_by_hand(&instance);
     let asked = stage.model.request_with("half a sentence");
     assert_eq!(asked.prompt().trim(), "half a sentence");
     asked.remembers("user", "the first word");

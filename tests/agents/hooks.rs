@@ -6,9 +6,7 @@ use crate::support::Instance;
 /// The agent's hooks tell what it does, and nothing is seen of them.
 #[track_caller]
 pub(crate) fn hear_its_hooks(stage: &Stage) {
-    let instance = stage.start("tells", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("tells", "the first word");
     stage.wait_hook(&instance, "Stop");
     stage.send(&instance, "model:slow 100");
     stage.wait(&instance, "busy");

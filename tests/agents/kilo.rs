@@ -3,28 +3,27 @@
 use std::os::unix::fs::PermissionsExt;
 
 use crate::acts;
+use crate::allowing;
+use crate::day;
+use crate::menus;
+use crate::refusing;
 use crate::settings;
 use crate::stage::Stage;
 use crate::support::Instance;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
-    acts::journey(&Stage::of("kilo"));
+    day::whole(&Stage::of("kilo"));
 }
 
 #[test]
-fn a_pause_before_the_first_turn_starts_anew() {
-    acts::pause_before_the_first_turn(&Stage::of("kilo"));
-}
-
-#[test]
-fn its_conversation_is_in_the_log() {
-    acts::tell_what_was_said(&Stage::of("kilo"));
-}
-
-#[test]
-fn its_dialog_is_answered() {
-    acts::answer_a_dialog(&Stage::of("kilo"));
+fn an_hour_of_work() {
+    let stage = Stage::of("kilo");
+    let instance = stage.start_talking("hour", "the first word");
+    menus::say_and_leave_alone(&stage, &instance, "/models");
+    refusing::take_a_no(&stage, &instance);
+    allowing::confirm_what_is_allowed_always(&stage, &instance);
+    acts::follow_a_new_conversation(&stage, &instance, "/new");
 }
 
 /// In a large repository it asks in the middle of a turn whether to do without snapshots. Here its git is slow.

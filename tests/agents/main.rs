@@ -12,6 +12,7 @@ mod autoyes;
 mod claude;
 mod codex;
 mod copilot;
+mod day;
 mod disguise;
 mod drafts;
 mod gemini;
@@ -26,11 +27,13 @@ mod opencode;
 mod pastes;
 mod qwen;
 mod refusing;
+mod room;
 mod rows;
 mod sealed;
 mod settings;
 mod stage;
 mod talking;
+mod versions;
 mod vibe;
 
 #[path = "../support/mod.rs"]

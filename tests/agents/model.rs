@@ -82,6 +82,13 @@ impl Model {
         requests.find(|request| request.prompt().contains(prompt))
     }
 
+    /// How many requests have this text in their last prompt.
+    pub(crate) fn times_asked(&self, prompt: &str) -> usize {
+        let requests = self.requests();
+        let prompts = requests.iter().map(Request::prompt);
+        prompts.filter(|said| said.contains(prompt)).count()
+    }
+
     /// How many requests have not come to their end.
     pub(crate) fn open_requests(&self) -> usize {
         let count = |event: &str| {

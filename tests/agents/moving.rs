@@ -49,9 +49,7 @@ fn move_there_and_back(agent: &'static str, trust: Trust) {
     let here = &Stage::of(agent);
     let there = &here.another_machine();
     connect(here, there);
-    let instance = here.start("mover", "the tent is blue");
-    here.model.request_with("the tent is blue");
-    here.wait(&instance, "idle");
+    let instance = here.start_talking("mover", "the tent is blue");
     let moved = here.camp.biv(["move", "--json", &instance.id, "far"]);
     let moved = moved.run().ok().json();
     assert_eq!(moved["resumed"], true, "{moved:#}");
@@ -101,8 +99,7 @@ fn claude_goes_on_there_and_back_here() {
     move_there_and_back(
         "claude",
         Some(|there, arrived| {
-            there.select(arrived, "Down", "❯ Yes, I trust this folder");
-            there.press(arrived, &["Enter"]);
+            there.confirm(arrived, "Down", "❯ Yes, I trust this folder");
         }),
     );
 }
@@ -111,7 +108,7 @@ fn claude_goes_on_there_and_back_here() {
 fn codex_goes_on_there_and_back_here() {
     move_there_and_back(
         "codex",
-        Some(|there, arrived| there.press(arrived, &["Enter"])),
+        Some(|there, arrived| there.confirm(arrived, "Up", "› 1. Trust and continue")),
     );
 }
 
@@ -133,9 +130,7 @@ fn opencode_does_not_write_into_a_session_that_is_there() {
     let here = &Stage::of("opencode");
     let there = &here.another_machine();
     connect(here, there);
-    let instance = here.start("mover", "the tent is blue");
-    here.model.request_with("the tent is blue");
-    here.wait(&instance, "idle");
+    let instance = here.start_talking("mover", "the tent is blue");
     drop(here.camp.biv(["pause", &instance.id]).run().ok());
     let file = here.camp.root().join("mover.biv");
     let export = here

@@ -1,83 +1,37 @@
 //! OpenCode.
 
 use crate::acts;
+use crate::allowing;
+use crate::day;
 use crate::drafts;
+use crate::menus;
+use crate::refusing;
 use crate::stage::{PATIENT, Stage};
 use crate::support::{Instance, until};
 use crate::talking;
 
+/// Its database is asked for what was said, which takes no time, and what happened since is added.
 #[test]
-fn a_pause_at_the_prompt() {
-    acts::pause_at_the_prompt(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_pause_in_the_middle_of_an_answer() {
-    acts::pause_in_the_middle_of_an_answer(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_pause_in_a_dialog() {
-    acts::pause_in_a_dialog(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_kill_in_the_middle_of_an_answer() {
-    acts::survive_a_kill(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_pause_before_the_first_turn_starts_anew() {
-    acts::pause_before_the_first_turn(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_large_prompt_is_exact() {
-    acts::take_a_large_prompt(&Stage::of("opencode"), "\t");
-}
-
-/// Its database is asked, which takes no time, and what happened since is added.
-#[test]
-fn its_conversation_is_in_the_log() {
+fn a_day_with_pauses_and_a_kill() {
     let stage = Stage::of("opencode");
-    acts::tell_what_was_said(&stage);
-    let shown = stage.camp.biv(["show", "said", "--json"]).run().ok().json();
+    let instance = day::whole(&stage);
+    let shown = stage.camp.show(&instance);
     let reference = shown["session_ref"].as_str().unwrap_or_default();
     assert!(reference.starts_with("ses_"), "{shown:#}");
-    let instance = Instance::from_json(&shown);
-    stage.resume(&instance);
-    stage.send(&instance, "model:run touch allowed");
-    stage.wait(&instance, "approval");
-    stage.press(&instance, &["Enter"]);
-    stage.wait(&instance, "idle");
-    let log = || {
-        let log = stage.camp.biv(["log", "--json", "said"]).run().ok();
-        log.stdout
-    };
-    until("the tool is in the log", || {
-        log().contains("The tool has answered")
-    });
-    let log = log();
-    for said in [
-        "the soup is hot",
-        "I have read: the soup is hot",
-        "touch allowed",
-    ] {
-        assert!(log.contains(said), "{said}: {log}");
-    }
-    let answers = log.matches("I have read: the soup is hot").count();
-    assert_eq!(answers, 1, "{log}");
-    let shown = stage.pause(&instance, &[]);
-    assert_eq!(shown["pause"]["last_action"], "ran `touch allowed`");
 }
 
 #[test]
-fn half_a_sentence_of_a_person_stays() {
+fn an_hour_of_work() {
     let stage = Stage::of("opencode");
-    let instance = stage.start("drafted", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("hour", "the first word");
+    talking::take_every_prompt(&stage, &instance, &["exit"]);
+    acts::take_a_large_prompt(&stage, &instance, "\t");
+    acts::answer_in_own_words(&stage, &instance);
     drafts::leave_a_draft_alone(&stage, &instance);
+    menus::say_and_leave_alone(&stage, &instance, "/models");
+    refusing::take_a_no(&stage, &instance);
+    allowing::confirm_what_is_allowed_always(&stage, &instance);
+    acts::follow_a_new_conversation(&stage, &instance, "/new");
 }
 
 /// Homes lie behind links more often than not.
@@ -109,21 +63,6 @@ fn its_conversation_is_found_behind_a_link() {
     });
 }
 
-#[test]
-fn every_prompt_arrives() {
-    talking::take_every_prompt(&Stage::of("opencode"), &["exit"]);
-}
-
-#[test]
-fn a_question_is_answered_in_own_words() {
-    acts::answer_in_own_words(&Stage::of("opencode"));
-}
-
-#[test]
-fn a_prompt_right_after_a_resume() {
-    talking::take_a_prompt_right_after_a_resume(&Stage::of("opencode"), 2);
-}
-
 /// Its footer wraps there, and its buttons stand closer.
 #[test]
 fn its_dialog_is_answered_at_80_columns() {
@@ -131,9 +70,7 @@ fn its_dialog_is_answered_at_80_columns() {
     let config = stage.camp.home().join("config/config.toml");
     let narrow = format!("{PATIENT}[terminal]\ncolumns = 80\nrows = 40\n");
     std::fs::write(config, narrow).unwrap();
-    let instance = stage.start("narrow", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("narrow", "the first word");
     stage.send(&instance, "model:run touch refused");
     stage.wait(&instance, "approval");
     let answer = |choice: &str| {

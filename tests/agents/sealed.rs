@@ -58,9 +58,7 @@ fn aider_works_in_a_seal() {
     let Some(stage) = sealed("aider") else {
         return;
     };
-    let instance = stage.start("sealed", "the tent is blue");
-    stage.model.request_with("the tent is blue");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("sealed", "the tent is blue");
     stage.pause(&instance, &[]);
     stage.resume(&instance);
     stage.turn(&instance, "and the stove is red");

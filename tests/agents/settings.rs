@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::stage::{KEY, Stage};
+use crate::stage::{KEY, Stage, commands};
 
 /// The models that OpenCode and Kilo know beside ours: none. Reading their own list takes seconds at each start.
 const NO_MODELS: &str = concat!(
@@ -12,8 +12,13 @@ const NO_MODELS: &str = concat!(
     "/fixtures/model-server/models.json"
 );
 
+/// OpenCode and Kilo live for seconds here: compiling a function once more, for a long life, takes longer than it
+/// saves.
+const NO_LATE_COMPILERS: [&str; 2] = ["BUN_JSC_useDFGJIT", "BUN_JSC_useFTLJIT"];
+
 /// The variables that only this agent gets.
 pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'static str, String)> {
+    let no_late_compilers = NO_LATE_COMPILERS.map(|name| (name, "0".to_owned()));
     let url = format!("{url}/v1");
     let key = KEY.to_owned();
     let on = "true".to_owned();
@@ -61,18 +66,23 @@ pub(crate) fn variables(agent: &str, url: &str, commands: &Path) -> Vec<(&'stati
             ("KILO_TELEMETRY_LEVEL", "off".to_owned()),
             ("KILO_MODELS_PATH", NO_MODELS.to_owned()),
         ])
+        .chain(no_late_compilers)
         .collect(),
-        "opencode" => vec![("OPENCODE_MODELS_PATH", NO_MODELS.to_owned())],
+        "opencode" => [("OPENCODE_MODELS_PATH", NO_MODELS.to_owned())]
+            .into_iter()
+            .chain(no_late_compilers)
+            .collect(),
         _ => Vec::new(),
     }
 }
 
 pub(crate) fn write(stage: &Stage) {
     match stage.agent {
-        "opencode" => stage.write_home(
-            ".config/opencode/opencode.json",
-            &opencode(stage).to_string(),
-        ),
+        "opencode" => {
+            let settings = opencode(stage).to_string();
+            stage.write_home(".config/opencode/opencode.json", &settings);
+            link_plugin(stage);
+        }
         "kilo" => {
             let mut settings = opencode(stage);
             // On a busy machine they take long, and it asks whether to do without them.
@@ -120,6 +130,16 @@ alias = "test"
         }
         other => panic!("nothing is known of {other}"),
     }
+}
+
+/// Else OpenCode would fetch it, at each first start: from the network, and with ten seconds of processor time.
+fn link_plugin(stage: &Stage) {
+    let plugin = commands(stage.agent).with_file_name("opencode-plugin");
+    let config = stage.home(".config/opencode");
+    for name in ["package.json", "package-lock.json"] {
+        std::fs::copy(plugin.join(name), config.join(name)).unwrap();
+    }
+    std::os::unix::fs::symlink(plugin.join("node_modules"), config.join("node_modules")).unwrap();
 }
 
 /// What OpenCode and its descendants need.

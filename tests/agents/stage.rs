@@ -3,15 +3,17 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::model::Model;
+use crate::room::Place;
 use crate::settings;
 use crate::support::wait::until_within;
 use crate::support::{Answer, Camp, Instance, Repository, until};
+use crate::versions;
 
 /// OpenCode takes a minute to answer on a machine that has ten other things to do.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
@@ -19,8 +21,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 pub(crate) const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 /// For an agent that starts while ten other things are done.
 pub(crate) const PATIENT: &str = "[launch]\nready = \"5m\"\n[resume]\nready = \"5m\"\n";
-/// Agents are large: more of them at once would only wait for each other.
-const ROOM: usize = 4;
+/// A person's pause between the last word and Enter.
+const A_MOMENT: Duration = Duration::from_millis(300);
 /// How long a key may take to show.
 const ONE_KEY: Duration = Duration::from_secs(3);
 /// Long enough that every agent takes it for a key. It belongs to no account.
@@ -96,6 +98,7 @@ impl Stage {
         let config = camp.home().join("config");
         std::fs::create_dir_all(&config).unwrap();
         std::fs::write(config.join("config.toml"), PATIENT).unwrap();
+        versions::hand_on(agent, &camp);
         Self {
             camp,
             repository,
@@ -117,6 +120,15 @@ impl Stage {
         Instance::from_json(&self.new(title, &["-p", prompt]).ok().json())
     }
 
+    /// `biv new TITLE -p PROMPT`, and the first turn is over.
+    #[track_caller]
+    pub(crate) fn start_talking(&self, title: &str, prompt: &str) -> Instance {
+        let instance = self.start(title, prompt);
+        self.model.request_with(prompt);
+        self.wait(&instance, "idle");
+        instance
+    }
+
     /// `biv new TITLE`, and yes to the question whether the directory is trusted.
     #[track_caller]
     pub(crate) fn start_trusted(&self, title: &str) -> Instance {
@@ -130,6 +142,11 @@ impl Stage {
     }
 
     /// `biv new TITLE …`
+    #[expect(
+        clippy::new_ret_no_self,
+        clippy::wrong_self_convention,
+        reason = "it is named after the command"
+    )]
     pub(crate) fn new(&self, title: &str, more: &[&str]) -> Answer {
         self.camp
             .biv(["new", "--json", title, "-a", self.agent, "--repo"])
@@ -206,7 +223,7 @@ impl Stage {
     /// Waits until this is what its hooks told last.
     #[track_caller]
     pub(crate) fn wait_hook(&self, instance: &Instance, event: &str) {
-        self.until(instance, event, |_| self.hook(instance)["event"] == event);
+        self.look(instance, event, || self.hook(instance)["event"] == event);
     }
 
     /// What its hooks told last.
@@ -223,7 +240,7 @@ impl Stage {
     /// Waits until its screen shows this.
     #[track_caller]
     pub(crate) fn see(&self, instance: &Instance, text: &str) {
-        self.until(instance, text, |_| self.screen(instance).contains(text));
+        self.look(instance, text, || self.screen(instance).contains(text));
     }
 
     pub(crate) fn screen(&self, instance: &Instance) -> String {
@@ -233,13 +250,16 @@ impl Stage {
 
     #[track_caller]
     fn until(&self, instance: &Instance, wanted: &str, holds: impl Fn(&Value) -> bool) {
+        self.look(instance, wanted, || holds(&self.camp.show(instance)));
+    }
+
+    #[track_caller]
+    fn look(&self, instance: &Instance, wanted: &str, holds: impl Fn() -> bool) {
         let what = || {
             let shown = self.camp.show(instance);
             format!("it is {wanted}: {shown:#}\n{}", self.screen(instance))
         };
-        until_within(PATIENCE, BETWEEN_LOOKS, what, || {
-            holds(&self.camp.show(instance)).then_some(())
-        });
+        until_within(PATIENCE, BETWEEN_LOOKS, what, || holds().then_some(()));
     }
 
     /// A whole turn: the prompt is sent, the model was asked, and the agent is at its prompt again.
@@ -310,23 +330,39 @@ impl Stage {
     fn press_until(&self, instance: &Instance, key: &str, what: &str, holds: impl Fn() -> bool) {
         let pressing = || {
             self.press(instance, &[key]);
-            let since = Instant::now();
-            while since.elapsed() < ONE_KEY {
-                if holds() {
-                    return Some(());
-                }
-                std::thread::sleep(BETWEEN_LOOKS);
-            }
-            None
+            soon(&holds)
         };
         let told = || format!("{what}\n{}", self.screen(instance));
         until_within(PATIENCE, BETWEEN_LOOKS, told, pressing);
     }
 
+    /// Selects this in the dialog that blocks the agent and confirms it, until the dialog is gone: one that draws
+    /// itself anew takes no key, and forgets what was selected.
+    #[track_caller]
+    pub(crate) fn confirm(&self, instance: &Instance, key: &str, selected: &str) {
+        let is_gone = || self.camp.show(instance)["activity"] != "blocked";
+        let confirming = || {
+            if !self.screen(instance).contains(selected) {
+                self.select(instance, key, selected);
+            }
+            self.press(instance, &["Enter"]);
+            soon(is_gone)
+        };
+        let told = || format!("{selected} is confirmed\n{}", self.screen(instance));
+        until_within(PATIENCE, BETWEEN_LOOKS, told, confirming);
+    }
+
+    /// Submits what was typed by hand, a moment later: agents take an Enter that follows at once for a line break of
+    /// a paste.
+    pub(crate) fn submit_by_hand(&self, instance: &Instance) {
+        std::thread::sleep(A_MOMENT);
+        self.press(instance, &["Enter"]);
+    }
+
     /// A turn without any call of biv: typed by a person who is attached.
     pub(crate) fn turn_by_hand(&self, instance: &Instance, prompt: &str) {
         self.press(instance, &["-l", prompt]);
-        self.press(instance, &["Enter"]);
+        self.submit_by_hand(instance);
         self.model.request_with(prompt);
         until("the answer is complete", || self.model.open_requests() == 0);
     }
@@ -425,13 +461,26 @@ impl Drop for Stage {
         if std::thread::panicking() {
             self.print_screens();
         }
+        versions::keep(self.agent, &self.camp);
         // Claude leaves the socket of a process that was killed.
         drop(std::fs::remove_dir_all(self.home("tmp/cc-socks")));
     }
 }
 
+/// Waits as long as a key may take to show for this to hold.
+fn soon(holds: impl Fn() -> bool) -> Option<()> {
+    let since = Instant::now();
+    while since.elapsed() < ONE_KEY {
+        if holds() {
+            return Some(());
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+    None
+}
+
 /// Where the commands of the installed agents are. Quick when this one is there already.
-fn commands(agent: &str) -> PathBuf {
+pub(crate) fn commands(agent: &str) -> PathBuf {
     let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/install-agents");
     let output = Command::new(script).arg(agent).output().unwrap();
     assert!(
@@ -440,44 +489,6 @@ fn commands(agent: &str) -> PathBuf {
         String::from_utf8_lossy(&output.stderr)
     );
     PathBuf::from(String::from_utf8_lossy(&output.stdout).trim())
-}
-
-/// The part of the room that an agent takes.
-struct Place {
-    size: usize,
-}
-
-static TAKEN: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
-
-impl Place {
-    fn take(agent: &str) -> Self {
-        // By the processor time of a test: 14 to 24 seconds, and 2 to 10 for the others.
-        let size = match agent {
-            "opencode" | "kilo" | "qwen" | "gemini" => 2,
-            _ => 1,
-        };
-        let (taken, freed) = &TAKEN;
-        let mut taken = freed
-            .wait_while(lock(taken), |taken| *taken + size > ROOM)
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        *taken += size;
-        Self { size }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let (taken, freed) = &TAKEN;
-        *lock(taken) -= self.size;
-        freed.notify_all();
-    }
-}
-
-/// A test that failed has given its place back all the same.
-fn lock(taken: &Mutex<usize>) -> std::sync::MutexGuard<'_, usize> {
-    taken
-        .lock()
-        .unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// Whether a file below this directory holds the text.

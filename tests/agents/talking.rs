@@ -8,10 +8,7 @@ use crate::support::{Instance, until};
 /// Prompts that the input box would take for something else arrive as they are, but for white space around
 /// them; what cannot arrive is refused before anything is typed.
 #[track_caller]
-pub(crate) fn take_every_prompt(stage: &Stage, refused: &[&str]) -> Instance {
-    let instance = stage.start("words", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+pub(crate) fn take_every_prompt(stage: &Stage, instance: &Instance, refused: &[&str]) {
     for prompt in [
         "look at this one \\",
         "! touch must-not-run",
@@ -39,10 +36,9 @@ pub(crate) fn take_every_prompt(stage: &Stage, refused: &[&str]) -> Instance {
             new.iter()
                 .any(|request| request.prompt().trim().starts_with(prompt))
         });
-        stage.wait(&instance, "idle");
+        stage.wait(instance, "idle");
     }
     assert!(!instance.worktree.join("must-not-run").exists());
-    instance
 }
 
 /// A command that the agent does not know: said at once, and the next prompt arrives alone.
@@ -101,32 +97,33 @@ pub(crate) fn keep_the_first_prompt(stage: &Stage, said: &[&str], answer: impl F
     until("the queue is done", || {
         stage.camp.show(&instance)["queue"]["waiting"] == 0
     });
-    let told = stage.model.requests();
-    let times = told
-        .iter()
-        .filter(|request| request.prompt().contains("the prompt that waits"));
-    assert_eq!(times.count(), 1, "{}", stage.model.told());
+    assert_eq!(stage.model.times_asked("the prompt that waits"), 1);
 }
 
 /// `biv resume I && biv send I words`: the prompt is taken at once or waits in the queue, and arrives once; it
 /// is never refused.
 #[track_caller]
 pub(crate) fn take_a_prompt_right_after_a_resume(stage: &Stage, times: usize) {
-    let instance = stage.start("woken", "the first word");
-    stage.model.request_with("the first word");
-    stage.wait(&instance, "idle");
+    let instance = stage.start_talking("woken", "the first word");
     for round in 0..times {
         stage.pause(&instance, &[]);
         drop(stage.camp.biv(["resume", &instance.id]).run().ok());
         let words = format!("awake for the {round}. time");
-        drop(stage.camp.biv(["send", &instance.id, &words]).run().ok());
-        stage.model.request_with(&words);
+        send_right_after_a_resume(stage, &instance, &words);
         stage.wait(&instance, "idle");
-        let requests = stage.model.requests();
-        let prompts = requests.iter().map(|request| request.prompt());
-        let taken = prompts.filter(|prompt| prompt.contains(&words)).count();
-        assert_eq!(taken, 1, "{}", stage.model.told());
+        assert_eq!(stage.model.times_asked(&words), 1);
     }
+}
+
+/// What the model is asked.
+#[track_caller]
+pub(crate) fn send_right_after_a_resume(
+    stage: &Stage,
+    instance: &Instance,
+    words: &str,
+) -> Request {
+    drop(stage.camp.biv(["send", &instance.id, words]).run().ok());
+    stage.model.request_with(words)
 }
 
 /// From one byte to a megabyte: what is sent arrives whole, or is refused before anything is typed, with the limit.
@@ -168,9 +165,11 @@ pub(crate) fn prompt_of(size: usize) -> String {
     let mut number = 0;
     while text.len() < size {
         number += 1;
-        text.push_str(&format!(
-            "line {number} of a prompt that is long enough to be cut\n"
-        ));
+        text.extend([
+            "line ",
+            &number.to_string(),
+            " of a prompt that is long enough to be cut\n",
+        ]);
     }
     text.truncate(size - 1);
     text.push('x');

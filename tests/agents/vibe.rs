@@ -1,33 +1,28 @@
 //! Mistral Vibe.
 
 use crate::acts;
+use crate::day;
 use crate::drafts;
+use crate::menus;
+use crate::refusing;
 use crate::stage::Stage;
 use crate::talking;
 
 #[test]
 fn a_day_with_pauses_and_a_kill() {
-    acts::journey(&Stage::of("vibe"));
-}
-
-#[test]
-fn a_pause_before_the_first_turn() {
-    acts::pause_before_the_first_turn(&Stage::of("vibe"));
-}
-
-#[test]
-fn a_conversation_that_is_lost_is_refused() {
-    acts::refuse_what_the_agent_does_not_know(&Stage::of("vibe"), ".vibe/logs/session/unified");
-}
-
-#[test]
-fn a_prompt_right_after_a_resume() {
-    talking::take_a_prompt_right_after_a_resume(&Stage::of("vibe"), 2);
-}
-
-#[test]
-fn a_draft_is_typed_again() {
     let stage = Stage::of("vibe");
-    let instance = drafts::type_a_draft_again(&stage, "C-j");
+    let instance = day::without_autoyes(&stage);
+    acts::refuse_to_begin_anew(&stage, &instance, ".vibe/logs/session/unified");
+}
+
+#[test]
+fn an_hour_of_work() {
+    let stage = Stage::of("vibe");
+    let instance = stage.start_talking("hour", "the first word");
+    talking::take_every_prompt(&stage, &instance, &["exit"]);
+    menus::say_and_leave_alone(&stage, &instance, "/model");
+    refusing::take_a_no(&stage, &instance);
+    drafts::type_a_draft_again(&stage, &instance, "C-j");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
+    acts::follow_a_new_conversation(&stage, &instance, "/clear");
 }
