@@ -1,5 +1,7 @@
 //! Dialogs that the user answers from the command line.
 
+use std::path::Path;
+
 use serde_json::Value;
 
 use crate::support::{Camp, Instance};
@@ -115,15 +117,18 @@ fn what_cannot_be_answered_is_said_and_nothing_is_pressed() {
     assert!(said.contains("it is paused"), "{said}");
 }
 
+fn program(file: &Path, script: &str) {
+    std::fs::write(file, script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(file, mode).unwrap();
+}
+
 /// A camp in which `claude` is this script, and an instance of it at its prompt.
 fn with_claude(script: &str) -> (Camp, Instance) {
     let camp = Camp::new();
     let programs = camp.root().join("programs");
     std::fs::create_dir(&programs).unwrap();
-    let claude = programs.join("claude");
-    std::fs::write(&claude, script).unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&claude, mode).unwrap();
+    program(&programs.join("claude"), script);
     let path = std::env::var("PATH").unwrap();
     let screens = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/screens/claude");
     let camp = camp
@@ -189,6 +194,68 @@ fn a_dialog_that_moves_is_answered_where_it_is() {
     let answered = camp.biv(["answer", "asks", "no", "--json"]).run().ok();
     let answered = answered.json();
     assert_eq!(answered["keys"], serde_json::json!(["4"]), "{answered:#}");
+    let keys = instance.worktree.join("keys");
+    crate::support::until("the key is read", || {
+        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
+    });
+}
+
+/// A `claude` that draws a part of its dialog anew, further down, when the worktree has a file `press`, and the rest
+/// when there is a file `rest`.
+const ASKS_AND_DRAWS_ANEW: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }
+cat "$SCREENS/idle/idle-empty.txt"
+until [ -e ask ]; do sleep 0.1; done
+stty raw -echo
+dialog=$(sed 's/$/\r/' "$SCREENS/approval/perm-bash.txt" | grep -A 99 'Bash command')
+printf '\033[2J\033[H%s' "$dialog"
+until [ -e press ]; do sleep 0.01; done
+printf '\033[2J\033[5;1H%s' "$(printf '%s' "$dialog" | head -n 3)"
+: >part
+until [ -e rest ]; do sleep 0.01; done
+printf '\033[2J\033[5;1H%s' "$dialog"
+: >whole
+dd bs=1 count=1 of=keys 2>/dev/null
+sleep 600
+"#;
+
+/// A tmux that lets that agent draw the part just before a key would be pressed, and the rest after the next look.
+const DRAWS_BETWEEN: &str = r#"#!/bin/sh
+at=WORKTREE
+wait_for() { until [ -e "$at/$1" ]; do sleep 0.01; done; }
+case "$*" in
+*if-shell*send-keys*) [ -e $at/press ] || { : >$at/press; wait_for part; } ;;
+*capture-pane*)
+    if [ -e $at/looked ]; then : >$at/rest; wait_for whole; fi
+    [ ! -e $at/part ] || : >$at/looked
+    ;;
+esac
+exec PROGRAM "$@"
+"#;
+
+#[test]
+fn a_dialog_that_is_drawn_anew_is_answered_when_it_is_whole() {
+    let (camp, instance) = with_claude(ASKS_AND_DRAWS_ANEW);
+    std::fs::write(instance.worktree.join("ask"), "").unwrap();
+    instance.wait_for(&camp, "activity", "approval");
+    let path = std::env::var("PATH").unwrap();
+    let tmux = std::env::split_paths(&path)
+        .map(|directory| directory.join("tmux"))
+        .find(|program| program.exists())
+        .unwrap();
+    let between = camp.root().join("between");
+    std::fs::create_dir(&between).unwrap();
+    let script = DRAWS_BETWEEN
+        .replace("WORKTREE", instance.worktree.to_str().unwrap())
+        .replace("PROGRAM", tmux.to_str().unwrap());
+    program(&between.join("tmux"), &script);
+    let answered = camp
+        .biv(["answer", "asks", "no", "--json"])
+        .env("PATH", format!("{}:{path}", between.display()))
+        .run()
+        .ok();
+    assert_eq!(answered.json()["keys"], serde_json::json!(["4"]));
+    assert!(instance.worktree.join("whole").exists());
     let keys = instance.worktree.join("keys");
     crate::support::until("the key is read", || {
         std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")

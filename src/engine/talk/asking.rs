@@ -16,6 +16,8 @@ pub(super) const TYPING: Duration = Duration::from_secs(3);
 const DRAWING: Duration = Duration::from_secs(5);
 /// How long a dialog may move, with what is above it.
 const MOVING: Duration = Duration::from_secs(3);
+/// How long an agent may show a part of its dialog, or none, while it draws its screen anew.
+const REDRAWING: Duration = Duration::from_secs(1);
 const PROBE: Duration = Duration::from_millis(20);
 
 impl Core {
@@ -52,11 +54,10 @@ impl Core {
     ) -> Result<OpenDialog<'r>, Error> {
         let since = Instant::now();
         while !open.has_settled(Duration::ZERO)? {
-            let now = self.dialog_in(record, place)?;
-            if now.id != open.id || since.elapsed() > MOVING {
-                return Err(unanswerable(record, Unanswerable::Changed));
-            }
-            open = now;
+            open = match self.same_dialog_again(record, place, &open.id)? {
+                Some(now) if since.elapsed() <= MOVING => now,
+                _ => return Err(unanswerable(record, Unanswerable::Changed)),
+            };
         }
         Ok(open)
     }
@@ -82,8 +83,27 @@ impl Core {
             if open.dialog.plain || since.elapsed() > MOVING {
                 return Ok(None);
             }
+            match self.same_dialog_again(record, place, &open.id)? {
+                Some(now) if !was_typed_at(&now.look, TYPING) => *open = now,
+                _ => return Ok(None),
+            }
+        }
+    }
+
+    /// The dialog with this id as it is drawn by now; None if it has gone or changed.
+    fn same_dialog_again<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        id: &str,
+    ) -> Result<Option<OpenDialog<'r>>, Error> {
+        let since = Instant::now();
+        loop {
             match self.dialog_in(record, place) {
-                Ok(now) if now.id == open.id && !was_typed_at(&now.look, TYPING) => *open = now,
+                Ok(now) if now.id == id => return Ok(Some(now)),
+                Ok(_) | Err(Error::Unanswerable { .. }) if since.elapsed() < REDRAWING => {
+                    std::thread::sleep(PROBE);
+                }
                 Ok(_) | Err(Error::Unanswerable { .. }) => return Ok(None),
                 Err(error) => return Err(error),
             }
