@@ -26,7 +26,6 @@ pub(crate) fn take_every_prompt(stage: &Stage, instance: &Instance, refused: &[&
         if refused.contains(&prompt) {
             let refused = sent.fails(2);
             assert!(refused.stderr.contains("--raw"), "{}", refused.stderr);
-            assert_eq!(stage.model.requests().len(), before);
             continue;
         }
         drop(sent.ok());
@@ -39,6 +38,12 @@ pub(crate) fn take_every_prompt(stage: &Stage, instance: &Instance, refused: &[&
         stage.wait(instance, "idle");
     }
     assert!(!instance.worktree.join("must-not-run").exists());
+    // Agents ask for more than their prompts at times of their own, so that numbers of requests tell nothing.
+    for prompt in refused {
+        let asked = stage.model.requests();
+        let arrived = |request: &Request| request.prompt().trim().starts_with(prompt);
+        assert!(!asked.iter().any(arrived), "{}", stage.model.told());
+    }
 }
 
 /// A command that the agent does not know: said at once, and the next prompt arrives alone.
