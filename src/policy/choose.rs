@@ -37,7 +37,7 @@ pub(crate) fn keys(dialog: &Dialog, decision: Decision, on_reject: OnReject) -> 
     }
 }
 
-/// Identifies a dialog by its content.
+/// Identifies a dialog by its content: by all that it shows. Two edits of one file differ in nothing else.
 pub(crate) fn fingerprint(dialog: &Dialog) -> String {
     let labels: Vec<&str> = dialog
         .choices
@@ -45,8 +45,8 @@ pub(crate) fn fingerprint(dialog: &Dialog) -> String {
         .map(|choice| choice.label.as_str())
         .collect();
     let whole = format!(
-        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
-        dialog.tool, dialog.question, dialog.rows, dialog.paths, labels
+        "{:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{:?}",
+        dialog.tool, dialog.question, dialog.rows, dialog.paths, dialog.body, labels
     );
     let mut digest = digest(&whole);
     digest.truncate(32);

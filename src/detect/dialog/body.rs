@@ -62,6 +62,13 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         loose: wrap::loose(&command_rows, columns(spec, width), spec.wrap),
         rows: command_rows,
         paths,
+        body: match top {
+            Some(_) => block
+                .iter()
+                .map(|row| row.text.trim_end().to_owned())
+                .collect(),
+            None => Vec::new(),
+        },
         height: rows.len() - top.unwrap_or(0),
         own_words: own_words(spec, &found.choices),
         choices: found.choices,

@@ -28,6 +28,7 @@ pub(super) fn read(spec: &DialogSpec, screen: &Screen) -> Option<Dialog> {
         rows: Vec::new(),
         loose: Vec::new(),
         paths: Vec::new(),
+        body: around.iter().map(|row| row.text().to_owned()).collect(),
         own_words: None,
         numbered_from: 1,
         height: rows.len() - first,

@@ -40,6 +40,9 @@ pub(crate) struct Dialog {
     #[serde(skip)]
     pub loose: Vec<bool>,
     pub paths: Vec<String>,
+    /// All its rows above the choices; none where it begins above the screen.
+    #[serde(skip)]
+    pub body: Vec<String>,
     /// The choice that takes the user's own words, while none are written there.
     #[serde(skip)]
     pub own_words: Option<usize>,

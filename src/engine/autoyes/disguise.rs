@@ -153,6 +153,7 @@ mod tests {
             command: command.map(str::to_owned),
             rows: Vec::new(),
             loose: Vec::new(),
+            body: Vec::new(),
             paths: paths.iter().map(|path| (*path).to_owned()).collect(),
             height: 4,
             choices: Vec::new(),

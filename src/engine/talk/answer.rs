@@ -226,6 +226,7 @@ mod tests {
             choices: choices
                 .iter()
                 .map(|(label, kind)| Choice {
+            body: Vec::new(),
                     keys: vec![Key::Enter],
                     label: (*label).to_owned(),
                     kind: *kind,

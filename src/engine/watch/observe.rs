@@ -385,3 +385,26 @@ mod tests {
         );
     }
 }
+
+    /// The command, or the change of a file, may be all that differs.
+    #[test]
+    fn dialogs_that_show_something_else_have_other_ids() {
+        let catalog = Catalog::built_in();
+        let provider = catalog.require("claude").unwrap();
+        let id = |screen: &str| {
+            let verdict = provider.judge(&Screen::new(screen), None);
+            asked(&verdict, Path::new("/w")).unwrap().dialog
+        };
+        for (file, shown, other) in [
+            ("v2.1.200-edit-80", "the tent is green", "the tent is red"),
+            ("perm-write", "written by mock", "written by another"),
+        ] {
+            let screen = captured(&format!("claude/approval/{file}.txt"));
+            let (above, dialog) = screen.rsplit_once("\n────").unwrap();
+            assert!(dialog.contains(shown), "{dialog}");
+            let (dialog, changed) = (dialog.to_owned(), dialog.replace(shown, other));
+            let drawn = |above: &str, dialog: &str| id(&format!("{above}\n────{dialog}"));
+            assert_eq!(drawn(above, &dialog), drawn("", &dialog), "{file}");
+            assert_ne!(drawn(above, &dialog), drawn(above, &changed), "{file}");
+        }
+    }
