@@ -10,14 +10,13 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::config::Home;
+use crate::engine::autoyes::pending::PERMISSION;
 use crate::engine::base::caller::claims_another_instance;
 use crate::engine::base::wakeup::WAKEUP_SOCKET;
 use crate::engine::base::{Core, now, socket};
 use crate::model::InstanceId;
 use crate::store::{HookReport, Store};
 
-/// The event by which agents ask for permission.
-const PERMISSION: &str = "PermissionRequest";
 /// The most bytes of a name that is kept: of an event, a tool, a session. A longer one is not what it says.
 const LONGEST_NAME: usize = 256;
 

@@ -160,6 +160,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             Unanswerable::Another | Unanswerable::Changed => {
                 format!("`biv answer {}` shows what it asks now", word(title))
             }
+            Unanswerable::AnsweredByHook => format!("`biv audit {}` shows it", word(title)),
             Unanswerable::NotALine => {
                 format!("without line ends: `biv answer {} 'TEXT'`", word(title))
             }

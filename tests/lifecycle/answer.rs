@@ -123,6 +123,14 @@ fn program(file: &Path, script: &str) {
     std::fs::set_permissions(file, mode).unwrap();
 }
 
+fn real_tmux() -> std::path::PathBuf {
+    let path = std::env::var("PATH").unwrap();
+    std::env::split_paths(&path)
+        .map(|directory| directory.join("tmux"))
+        .find(|program| program.exists())
+        .unwrap()
+}
+
 /// A camp in which `claude` is this script, and an instance of it at its prompt.
 fn with_claude(script: &str) -> (Camp, Instance) {
     let camp = Camp::new();
@@ -239,10 +247,7 @@ fn a_dialog_that_is_drawn_anew_is_answered_when_it_is_whole() {
     std::fs::write(instance.worktree.join("ask"), "").unwrap();
     instance.wait_for(&camp, "activity", "approval");
     let path = std::env::var("PATH").unwrap();
-    let tmux = std::env::split_paths(&path)
-        .map(|directory| directory.join("tmux"))
-        .find(|program| program.exists())
-        .unwrap();
+    let tmux = real_tmux();
     let between = camp.root().join("between");
     std::fs::create_dir(&between).unwrap();
     let script = DRAWS_BETWEEN
@@ -256,6 +261,77 @@ fn a_dialog_that_is_drawn_anew_is_answered_when_it_is_whole() {
         .ok();
     assert_eq!(answered.json()["keys"], serde_json::json!(["4"]));
     assert!(instance.worktree.join("whole").exists());
+    let keys = instance.worktree.join("keys");
+    crate::support::until("the key is read", || {
+        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
+    });
+}
+
+/// A `claude` that draws its dialog while its hook is asked about COMMAND, and that takes the answer of whichever comes
+/// first. A tmux that the hook asks waits for a file `decide`. The key that is read is in a file `keys`.
+const DRAWS_BEFORE_ITS_HOOK: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo '2.1.325 (Claude Code)'; exit; }
+cat "$SCREENS/idle/idle-empty.txt"
+until [ -e ask ]; do sleep 0.1; done
+stty raw -echo
+dialog=$(sed 's/$/\r/' "$SCREENS/approval/perm-bash.txt" | grep -A 99 'Bash command')
+printf '\033[2J\033[H%s' "$dialog"
+echo '{"tool_name":"Bash","tool_input":{"command":"COMMAND"},"cwd":"'"$PWD"'"}' |
+    PATH="${0%/*}/slow:$PATH" "$BIV" hook claude PermissionRequest >answer
+if [ -s answer ]; then
+    printf '\033[2J\033[H%s' "$(sed 's/$/\r/' "$SCREENS/idle/idle-empty.txt")"
+fi
+dd bs=1 count=1 of=keys 2>/dev/null
+sleep 600
+"#;
+
+/// A tmux that lets the user's answer begin before the hook has decided.
+const DECIDES_LATER: &str = r#"#!/bin/sh
+case "$*" in *capture-pane*) until [ -e WORKTREE/decide ]; do sleep 0.01; done ;; esac
+exec PROGRAM "$@"
+"#;
+
+/// An instance that asks about this command on its screen and by its hook, which autoyes answers.
+fn asking_by_hook(command: &str) -> (Camp, Instance) {
+    let (camp, instance) = with_claude(&DRAWS_BEFORE_ITS_HOOK.replace("COMMAND", command));
+    let slow = camp.root().join("programs/slow");
+    std::fs::create_dir(&slow).unwrap();
+    let decides_later = DECIDES_LATER
+        .replace("WORKTREE", instance.worktree.to_str().unwrap())
+        .replace("PROGRAM", real_tmux().to_str().unwrap());
+    program(&slow.join("tmux"), &decides_later);
+    crate::autoyes::switch_on(&camp, &instance);
+    std::fs::write(instance.worktree.join("ask"), "").unwrap();
+    let report = camp.instances_dir().join(&instance.id).join("hook.json");
+    crate::support::until("the hook is asked", || {
+        std::fs::read_to_string(&report).is_ok_and(|report| report.contains("PermissionRequest"))
+    });
+    instance.wait_for(&camp, "activity", "approval");
+    (camp, instance)
+}
+
+#[test]
+fn a_dialog_that_a_hook_answers_gets_no_key() {
+    let (camp, instance) = asking_by_hook("touch made");
+    let refused = std::thread::scope(|scope| {
+        let answer = camp.biv(["answer", "asks", "no"]);
+        let answered = scope.spawn(|| answer.run().fails(4).said());
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::fs::write(instance.worktree.join("decide"), "").unwrap();
+        answered.join().unwrap()
+    });
+    assert!(refused.contains("autoyes has answered"), "{refused}");
+    assert!(refused.contains("biv audit asks"), "{refused}");
+    instance.wait_for(&camp, "activity", "idle");
+    // Made when it waits for a key.
+    let keys = instance.worktree.join("keys");
+    assert_eq!(std::fs::read_to_string(keys).unwrap_or_default(), "");
+}
+
+#[test]
+fn a_dialog_that_a_hook_leaves_is_answered() {
+    let (camp, instance) = asking_by_hook("./unknown");
+    drop(camp.biv(["answer", "asks", "no"]).run().ok());
     let keys = instance.worktree.join("keys");
     crate::support::until("the key is read", || {
         std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")

@@ -9,6 +9,7 @@ mod disguise;
 mod disk;
 pub(in crate::engine) mod entries;
 mod hook;
+pub(in crate::engine) mod pending;
 mod policy;
 mod save_first;
 mod switch;

@@ -327,6 +327,8 @@ pub(crate) enum Unanswerable {
     Another,
     /// It changed in the moment of the answer.
     Changed,
+    /// Autoyes has answered it through the agent's hook.
+    AnsweredByHook,
     /// A user is typing at its terminal.
     Typing,
     /// The program reads keys, and the choice needs more than one.
@@ -345,6 +347,7 @@ impl Unanswerable {
             Self::NoDialog => return format!("`{title}` shows no dialog"),
             Self::Another => "it shows another dialog than the one that was read",
             Self::Changed => "its screen changed in that moment",
+            Self::AnsweredByHook => "autoyes has answered it meanwhile",
             Self::Typing => "a user is typing at its terminal",
             Self::ReadsKeys => "the program reads keys, not lines",
             Self::TakesMarks => "it asks for marks, of which there may be several",

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::detect::{Choice, ChoiceKind, Dialog};
+use crate::engine::autoyes::pending::Answerer;
 use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
 use crate::engine::talk::asking::{TYPING, unanswerable};
 use crate::engine::talk::send::Sent;
@@ -90,6 +91,9 @@ impl Core {
             }
         };
         let mut open = self.dialog_soon_in(&found.dir, record, place)?;
+        if self.answerer(record)? == Answerer::Hook {
+            return Err(unanswerable(record, Unanswerable::AnsweredByHook));
+        }
         match bound {
             Some(bound) if open.id != bound => {
                 return Err(unanswerable(record, Unanswerable::Another));
@@ -222,11 +226,11 @@ mod tests {
             rows: Vec::new(),
             loose: Vec::new(),
             paths: Vec::new(),
+            body: Vec::new(),
             height: 3,
             choices: choices
                 .iter()
                 .map(|(label, kind)| Choice {
-            body: Vec::new(),
                     keys: vec![Key::Enter],
                     label: (*label).to_owned(),
                     kind: *kind,
