@@ -12,7 +12,7 @@ use crate::model::Activity;
 /// For this long after a report, the screen may not show the change yet.
 const FRESH: Duration = Duration::from_secs(1);
 /// A busy agent has output at least this often.
-const SILENT: Duration = Duration::from_secs(5);
+pub(crate) const SILENT: Duration = Duration::from_secs(5);
 /// Output that is no older than this counts as current; tmux counts whole seconds.
 const RECENT: Duration = Duration::from_secs(2);
 

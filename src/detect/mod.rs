@@ -21,7 +21,7 @@ mod sgr;
 mod suggestions;
 mod version;
 
-pub(crate) use combine::{SelfReport, combine, verdict_by_output};
+pub(crate) use combine::{SILENT, SelfReport, combine, verdict_by_output};
 pub(crate) use dialog::{Choice, ChoiceKind, Dialog, DialogSpec};
 pub(crate) use draft::{Draft, DraftSpec, Size, Typed};
 pub(crate) use judge::{Rules, Verdict, VerdictSource, explain};

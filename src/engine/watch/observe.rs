@@ -45,32 +45,54 @@ impl Core {
         self.verdict_on(record, shot.zip(screen.as_ref()), pane)
     }
 
+    /// The same for a caller that listens to the agent's output, which has been silent for this long.
+    pub(in crate::engine) fn verdict_after(
+        &self,
+        record: &InstanceRecord,
+        shot: &Screenshot,
+        silent: Duration,
+    ) -> Verdict {
+        self.judged(record, (shot, &screen_of(shot)), silent)
+            .unwrap_or_else(Verdict::unknown)
+    }
+
     fn verdict_on(
         &self,
         record: &InstanceRecord,
         shot: Option<(&Screenshot, &Screen)>,
         pane: Option<&Pane>,
     ) -> Verdict {
-        let judged = shot
-            .filter(|(shot, _)| !shot.dead)
-            .and_then(|(shot, screen)| {
-                let provider = self.provider(&record.agent).ok()?;
-                let seen = provider.judge(screen, Some(&shot.title));
-                let dir = self.store.instance(&record.id);
-                let leader = record.place.as_ref().map(|place| &place.agent);
-                let report = self_report(provider, &dir, &self.host, leader);
-                let silent = pane
-                    .and_then(|pane| Timestamp::from_epoch(pane.active_at))
-                    .map_or(Duration::ZERO, |active| active.until(now()));
-                let verdict = with_limit(&dir, combine(seen, report.as_ref(), silent));
-                Some(
-                    match !provider.rules().can_detect_idle() && pane.is_some() {
-                        true => verdict_by_output(verdict, silent),
-                        false => verdict,
-                    },
-                )
-            });
-        judged.unwrap_or_else(Verdict::unknown)
+        let silent = pane
+            .and_then(|pane| Timestamp::from_epoch(pane.active_at))
+            .map_or(Duration::ZERO, |active| active.until(now()));
+        let Some(verdict) = shot.and_then(|shot| self.judged(record, shot, silent)) else {
+            return Verdict::unknown();
+        };
+        let by_output = self
+            .provider(&record.agent)
+            .is_ok_and(|provider| !provider.rules().can_detect_idle());
+        match by_output && pane.is_some() {
+            true => verdict_by_output(verdict, silent),
+            false => verdict,
+        }
+    }
+
+    /// What screen and self-report say together; None if the agent has ended or is not known.
+    fn judged(
+        &self,
+        record: &InstanceRecord,
+        (shot, screen): (&Screenshot, &Screen),
+        silent: Duration,
+    ) -> Option<Verdict> {
+        if shot.dead {
+            return None;
+        }
+        let provider = self.provider(&record.agent).ok()?;
+        let seen = provider.judge(screen, Some(&shot.title));
+        let dir = self.store.instance(&record.id);
+        let leader = record.place.as_ref().map(|place| &place.agent);
+        let report = self_report(provider, &dir, &self.host, leader);
+        Some(with_limit(&dir, combine(seen, report.as_ref(), silent)))
     }
 
     /// What its agent has drawn last, as one line.
@@ -384,7 +406,6 @@ mod tests {
             "shell · cd / && rm /app/one"
         );
     }
-}
 
     /// The command, or the change of a file, may be all that differs.
     #[test]
@@ -408,3 +429,4 @@ mod tests {
             assert_ne!(drawn(above, &dialog), drawn(above, &changed), "{file}");
         }
     }
+}

@@ -116,9 +116,15 @@ impl Watched {
     }
 
     /// Its output is ours from now on.
-    pub(super) fn hand_over(&mut self, pipe: PolledFd) {
+    pub(super) fn hand_over(&mut self, pipe: PolledFd, now: Duration) {
+        self.schedule.listen(now);
         self.pipe = Some(pipe);
         self.repair = None;
+    }
+
+    /// How long it was silent, as far as that is heard.
+    pub(super) fn silent(&self, now: Duration) -> Option<Duration> {
+        self.pipe.is_some().then(|| self.schedule.silent(now))
     }
 
     fn lose_pipe(&mut self, now: Duration) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::detect::SILENT;
 use crate::engine::watch::watcher::printed::PrintedText;
 
 /// After bytes that begin a dialog, the rest of it is there this much later.
@@ -40,6 +41,8 @@ pub(super) struct LookSchedule {
     last: Duration,
     dialog: Option<Duration>,
     looked: Option<Duration>,
+    /// When an agent that counts as busy will have been silent for so long that it is not.
+    silent_at: Option<Duration>,
     printed: PrintedText,
 }
 
@@ -48,9 +51,27 @@ impl LookSchedule {
     pub(super) fn output(&mut self, now: Duration, said: &[u8]) {
         self.first.get_or_insert(now);
         self.last = now;
+        self.silent_at = None;
         if self.printed.takes(said, &DIALOG_WORDS) {
             self.dialog.get_or_insert(now);
         }
+    }
+
+    /// Output is heard from now on.
+    pub(super) fn listen(&mut self, now: Duration) {
+        self.last = now;
+    }
+
+    /// How long there was no output.
+    pub(super) fn silent(&self, now: Duration) -> Duration {
+        now.saturating_sub(self.last)
+    }
+
+    /// Asks for a look when the agent has been silent for long enough to be at rest: some fail without a word
+    /// to their hooks, and draw nothing after that.
+    pub(super) fn await_silence(&mut self) {
+        let at = self.last + SILENT;
+        self.silent_at = self.looked.is_none_or(|looked| looked < at).then_some(at);
     }
 
     /// Asks for a look without output.
@@ -61,7 +82,9 @@ impl LookSchedule {
 
     /// When to look, if at all.
     pub(super) fn due(&self) -> Option<Duration> {
-        let first = self.first?;
+        let Some(first) = self.first else {
+            return self.silent_at;
+        };
         let not_before = |pause: Duration| self.looked.map_or(Duration::ZERO, |at| at + pause);
         let quiet = (self.last + QUIET).max(not_before(BETWEEN_QUIETS));
         let restless = first.max(self.looked.unwrap_or_default()) + RESTLESS;
@@ -78,6 +101,7 @@ impl LookSchedule {
         let unfinished = self.dialog.is_some() && now < self.last + QUIET;
         self.first = unfinished.then_some(now);
         self.dialog = None;
+        self.silent_at = None;
         self.looked = Some(now);
     }
 }
@@ -131,6 +155,26 @@ mod tests {
         assert_eq!(looks(&[(100, "Do yo"), (101, "u want")], 5000), [104, 404]);
         let stream: Vec<(u64, &str)> = (0..100).map(|n| (n * 10, "Allow")).collect();
         assert!(looks(&stream, 1000).len() <= 21);
+    }
+
+    #[test]
+    fn a_busy_agent_that_has_become_silent_is_looked_at_once_more() {
+        let mut schedule = LookSchedule::default();
+        schedule.output(ms(100), b"working");
+        schedule.looked(ms(250));
+        schedule.await_silence();
+        assert_eq!(schedule.due(), Some(ms(5100)));
+        // Not silent: the usual look, and then the silence is counted anew.
+        schedule.output(ms(3000), b"still");
+        assert_eq!(schedule.due(), Some(ms(3150)));
+        schedule.looked(ms(3150));
+        schedule.await_silence();
+        assert_eq!(schedule.due(), Some(ms(8000)));
+        schedule.looked(ms(8000));
+        assert_eq!(schedule.silent(ms(8000)), SILENT);
+        // Whatever that look has found, it was the last one.
+        schedule.await_silence();
+        assert_eq!(schedule.due(), None);
     }
 
     proptest! {

@@ -12,7 +12,7 @@ use crate::engine::watch::watcher::leftovers::{client_file, sweep};
 use crate::engine::watch::watcher::pane::{PaneOutput, Watched};
 use crate::engine::watch::watcher::poller::{PolledFd, Poller};
 use crate::engine::watch::watcher::{PanePipes, Present, Seen, WatchEvent, WatchRequest};
-use crate::model::InstanceId;
+use crate::model::Activity;
 use crate::process::Identity;
 use crate::tmux::{
     ControlClient, ControlEvent, Notification, Pane, PipeReceiver, Screenshot, Server,
@@ -231,7 +231,7 @@ impl Watch {
             // The pipe of an unknown pane is closed by dropping it.
             if let Some(pane) = self.panes.get_mut(&pane) {
                 match self.poller.add(pipe) {
-                    Ok(pipe) => pane.hand_over(pipe),
+                    Ok(pipe) => pane.hand_over(pipe, self.started.elapsed()),
                     Err(_) => pane.repair_later(self.started.elapsed()),
                 }
             }
@@ -422,16 +422,21 @@ impl Watch {
             drop(answer.send(shot));
             return;
         }
+        let now = self.now();
         let Some(watched) = self.panes.get_mut(pane) else {
             return;
         };
         watched.looking = false;
         let Some(shot) = shot else {
-            self.scan = Some(self.now() + GATHER);
+            self.scan = Some(now + GATHER);
             return;
         };
-        if let Some(seen) = see(&self.core, &watched.instance, watched.screen_hash, &shot) {
+        let silent = watched.silent(now);
+        if let Some(seen) = see(&self.core, watched, silent.unwrap_or_default(), &shot) {
             watched.screen_hash = Some(seen.screen_hash);
+            if silent.is_some() && seen.activity == Activity::Busy {
+                watched.schedule.await_silence();
+            }
             self.tell(WatchEvent::Seen(seen));
         }
     }
@@ -442,10 +447,11 @@ impl Watch {
     }
 }
 
-/// Evaluates a screenshot.
-fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screenshot) -> Option<Seen> {
+/// Evaluates a screenshot of an agent that has been silent for this long.
+fn see(core: &Core, watched: &Watched, silent: Duration, shot: &Screenshot) -> Option<Seen> {
+    let instance = &watched.instance;
     let record = core.store.instance(instance).record().ok()?;
-    let verdict = core.verdict(&record, Some(shot), None);
+    let verdict = core.verdict_after(&record, shot, silent);
     let mut hasher = DefaultHasher::new();
     shot.text.hash(&mut hasher);
     let screen_hash = hasher.finish();
@@ -453,7 +459,7 @@ fn see(core: &Core, instance: &InstanceId, before: Option<u64>, shot: &Screensho
         instance: instance.clone(),
         activity: verdict.activity,
         background: verdict.background.is_some(),
-        changed: before != Some(screen_hash),
+        changed: watched.screen_hash != Some(screen_hash),
         screen_hash,
         limit: verdict.limit,
         last_line: core.last_line(&record, shot),
