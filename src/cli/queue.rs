@@ -36,13 +36,21 @@ pub(super) struct QueueArgs {
     /// Remove waiting prompts, and let a stopped queue continue
     #[arg(long)]
     pub clear: bool,
+    /// Let a stopped queue go on with what waits in it
+    #[arg(long = "continue", conflicts_with = "clear")]
+    pub goes_on: bool,
 }
 
 impl QueueArgs {
     /// Whether the queue is only shown.
     pub(super) fn only_shows(&self) -> bool {
         let named = usize::from(!self.group.is_given());
-        self.words.len() <= named && !self.clear
+        self.words.len() <= named && !self.clear && !self.goes_on
+    }
+
+    /// Whether something is sent by that.
+    fn sends(&self, prompts: &[String]) -> bool {
+        self.goes_on || !prompts.is_empty()
     }
 
     /// The first instance; there may be more.
@@ -65,8 +73,8 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         .map(|prompt| prompt::given(prompt))
         .collect::<Result<Vec<String>, _>>()?;
     if let [given] = named {
-        let view = changed(given, args.clear, &prompts, engine)?;
-        if !prompts.is_empty() {
+        let view = changed(given, args, &prompts, engine)?;
+        if args.sends(&prompts) {
             // Only the daemon sends queued prompts.
             ensure(engine, output);
         }
@@ -83,18 +91,18 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         engine.require(Verb::Queue, &targets)?;
     }
     let bulk = engine.for_each(&ids, &mut Silent, |id, _| {
-        changed(id.as_str(), args.clear, &prompts, engine)
+        changed(id.as_str(), args, &prompts, engine)
     });
-    if !prompts.is_empty() && !bulk.done.is_empty() {
+    if args.sends(&prompts) && !bulk.done.is_empty() {
         ensure(engine, output);
     }
     if let Some(view) = bulk.done.first() {
         mention_camp(view, output);
     }
-    let done = if prompts.is_empty() {
-        "cleared the queues of"
-    } else {
-        "queued for"
+    let done = match (prompts.is_empty(), args.goes_on) {
+        (false, _) => "queued for",
+        (true, true) => "continued the queues of",
+        (true, false) => "cleared the queues of",
     };
     if args.only_shows() {
         if let Some(report) = Report::of_bulk(&bulk, "shown") {
@@ -134,13 +142,16 @@ fn named(words: &[String], engine: &Engine) -> usize {
 
 fn changed(
     given: &str,
-    clear: bool,
+    args: &QueueArgs,
     prompts: &[String],
     engine: &Engine,
 ) -> Result<QueueView, Error> {
     let mut view = None;
-    if clear {
+    if args.clear {
         view = Some(engine.clear_queue(given)?);
+    }
+    if args.goes_on {
+        view = Some(engine.continue_queue(given)?);
     }
     if !prompts.is_empty() {
         view = Some(engine.enqueue(given, prompts.to_vec())?);
@@ -184,8 +195,9 @@ fn describe(view: &QueueView) -> String {
     if let Some(reason) = &view.stopped {
         writeln!(
             text,
-            "It has stopped: {}. Add a prompt or clear the queue to continue.",
-            printable_line(reason)
+            "It has stopped: {}. `biv queue {} --continue` lets it go on.",
+            printable_line(reason),
+            word(&view.title)
         )
         .ok();
     }

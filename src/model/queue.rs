@@ -309,6 +309,13 @@ impl Queue {
         self.stopped = Some(reason);
     }
 
+    /// Stops the queue if prompts wait; the one that is under way tells by its end whether they go on.
+    pub(crate) fn hold(&mut self, reason: &str) {
+        if self.next().is_some() {
+            self.stopped = Some(reason.to_owned());
+        }
+    }
+
     /// Removes everything but the prompt that is under way; returns how many had waited.
     pub(crate) fn clear(&mut self) -> u64 {
         let waiting = self.counts().waiting;
@@ -387,7 +394,13 @@ mod tests {
         assert_eq!(queue.stopped.as_deref(), Some("blocked"));
         assert_eq!(queue.begin(now()), None);
         queue.add("c".to_owned(), now());
+        queue.hold("cut off");
+        assert_eq!(queue.begin(now()), None);
+        queue.restart();
         assert_eq!(queue.begin(now()).unwrap().1, "b");
+        // The end of the turn decides.
+        queue.hold("cut off");
+        assert_eq!(queue.stopped, None);
     }
 
     #[test]

@@ -232,3 +232,61 @@ fn an_agent_that_ends_in_its_turn_stops_the_queue_and_tells() {
     let cleared = camp.biv(["queue", &instance.id, "--clear"]).run().ok();
     assert_eq!(cleared.stdout, "Nothing is queued for `ends`.\n");
 }
+
+/// Something that takes longer than it would take to feed another one.
+fn feed_another(camp: &Camp, repository: &crate::support::Repository) {
+    let other = camp.start(repository, "other", &[]);
+    drop(camp.biv(["queue", &other.id, "now"]).run().ok());
+    wait_done(camp, &other, 1);
+}
+
+/// What waits was meant for after the turn, whoever began it.
+#[test]
+fn a_turn_that_a_pause_cuts_off_holds_the_queue() {
+    for (title, begins) in [("sent", "send"), ("queued", "queue")] {
+        let camp = camp_with_daemon();
+        let repository = camp.repository("app");
+        let instance = camp.start(&repository, title, &[]);
+        wait_activity(&camp, "idle");
+        drop(camp.biv([begins, &instance.id, "/busy 60"]).run().ok());
+        wait_activity(&camp, "busy");
+        drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+        drop(camp.biv(["pause", "--now", &instance.id]).run().ok());
+        let queue = queue_json(&camp, &instance);
+        let why = queue["stopped"].as_str().unwrap_or_default();
+        assert!(why.contains("cut the turn before off"), "{queue:#}");
+        let failed = u64::from(begins == "queue");
+        assert_eq!(queue["counts"]["failed"], failed, "{queue:#}");
+        let resumed = camp.biv(["resume", &instance.id]).run().ok();
+        assert!(resumed.stderr.contains(why), "{}", resumed.stderr);
+        feed_another(&camp, &repository);
+        assert_eq!(instance.prompts(&camp), ["/busy 60"]);
+        let goes_on = camp.biv(["queue", &instance.id, "--continue"]).run().ok();
+        assert!(!goes_on.stdout.contains("stopped"), "{}", goes_on.stdout);
+        wait_done(&camp, &instance, 1);
+        assert_eq!(instance.prompts(&camp), ["/busy 60", "later"]);
+    }
+}
+
+#[test]
+fn a_turn_that_ends_with_its_server_holds_the_queue() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "cut", &[]);
+    wait_activity(&camp, "idle");
+    drop(camp.biv(["send", &instance.id, "/busy 60"]).run().ok());
+    wait_activity(&camp, "busy");
+    drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+    drop(camp.tmux(&["kill-server"]));
+    until("it is interrupted", || {
+        camp.show(&instance)["state"] == "interrupted"
+    });
+    drop(camp.biv(["resume", "--all"]).run().ok());
+    feed_another(&camp, &repository);
+    let queue = queue_json(&camp, &instance);
+    let why = queue["stopped"].as_str().unwrap_or_default();
+    assert!(why.contains("has ended in the turn before"), "{queue:#}");
+    drop(camp.biv(["send", &instance.id, "go on"]).run().ok());
+    wait_done(&camp, &instance, 1);
+    assert_eq!(instance.prompts(&camp), ["/busy 60", "go on", "later"]);
+}

@@ -133,6 +133,11 @@ impl Engine {
         self.core.clear_queue(given)
     }
 
+    /// Lets a stopped queue go on with what waits in it.
+    pub(crate) fn continue_queue(&self, given: &str) -> Result<QueueView, Error> {
+        self.core.continue_queue(given)
+    }
+
     /// Takes one waiting prompt out of the queue.
     pub(crate) fn drop_queued(&self, given: &str, number: u64) -> Result<QueueView, Error> {
         self.core.drop_queued(given, number)

@@ -8,6 +8,7 @@ pub(in crate::engine) mod camp_state;
 pub(in crate::engine) mod carry;
 pub(in crate::engine) mod crash;
 pub(in crate::engine) mod create;
+mod cut_turn;
 pub(in crate::engine) mod environment;
 mod failed_start;
 pub(in crate::engine) mod first_sign;

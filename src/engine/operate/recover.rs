@@ -323,6 +323,9 @@ impl Core {
         if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
             record.session_ref = Some(reference);
         }
+        if record.state != RestingState::Completed {
+            self.hold_queue_after_end(dir, record)?;
+        }
         record.updated_at = now();
         if record.state == RestingState::Interrupted {
             record.interrupted_at = Some(record.updated_at);

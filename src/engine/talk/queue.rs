@@ -13,8 +13,8 @@ use crate::engine::typing::delivery::{Wording, holds_a_draft, require_empty_box}
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
-    EventKind, InstanceId, InstanceRecord, PauseReason, QueueCounts, QueueEntry, RestingState,
-    Title, TurnEnd,
+    EventKind, InstanceId, InstanceRecord, PauseReason, Queue, QueueCounts, QueueEntry,
+    RestingState, Title, TurnEnd,
 };
 use crate::store::InstanceDir;
 
@@ -111,6 +111,14 @@ impl Core {
                 json!({ "dropped": dropped }),
             );
         }
+        self.queue_view(&found.dir, &found.record)
+    }
+
+    /// Lets a stopped queue go on with what waits in it.
+    pub(crate) fn continue_queue(&self, given: &str) -> Result<QueueView, Error> {
+        let found = self.find(given, Scope::Here)?;
+        found.dir.change_queue(Queue::restart)?;
+        self.wake_daemon(Some(&found.record.id));
         self.queue_view(&found.dir, &found.record)
     }
 

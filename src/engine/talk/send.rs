@@ -74,9 +74,11 @@ impl Core {
             wording,
         };
         let sent = self.send_to(&found.record, &how, progress);
-        if let Ok(Sent::Queued) = sent {
+        if sent.is_ok() {
             // The user is present, so a stopped queue may go on.
             dir.change_queue(Queue::restart)?;
+        }
+        if let Ok(Sent::Queued) = sent {
             let data = serde_json::json!({ "numbers": [number] });
             self.emit(EventKind::QueueAdded, &found.record, data);
         } else {

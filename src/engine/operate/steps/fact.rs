@@ -101,6 +101,9 @@ pub(in crate::engine) const NOT_RESUMED: Fact<String> = Fact::new("not-resumed")
 pub(in crate::engine) struct Quiesced {
     /// It did not come to rest and was stopped by force.
     pub forced: bool,
+    /// Its turn was cut off: it was interrupted, stopped by force, or its dialog was dismissed.
+    #[serde(default)]
+    pub cut: bool,
     /// The dialog that was dismissed.
     pub asked: Option<String>,
     /// What went on in the background and was stopped.

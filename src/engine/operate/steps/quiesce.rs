@@ -75,6 +75,7 @@ impl Work<'_> {
         // An agent whose turn an interrupt would delete is stopped as it is.
         if safe.is_none() && !provider.interrupt_keys().is_empty() {
             self.progress.note("interrupting the agent's turn");
+            quiesced.cut = true;
             look_at_tree(&mut self.tree, &self.record);
             inside = look_inside(&agent, &pane)?;
             take_back_queued(&agent)?;
@@ -88,6 +89,7 @@ impl Work<'_> {
         }
         if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
+            quiesced.cut = true;
             // What stands still with its dialog open has not taken the key, and would ask again.
             safe = match dismiss(&agent, grace)? {
                 true => wait_recorded(&self.dir, &agent, grace)?,
@@ -99,6 +101,7 @@ impl Work<'_> {
         quiesced.at = Some(now());
         if safe.is_none() {
             quiesced.forced = true;
+            quiesced.cut = true;
             self.progress
                 .note("the agent did not come to rest and is stopped all the same");
         }

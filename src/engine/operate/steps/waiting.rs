@@ -50,15 +50,22 @@ impl Work<'_> {
     /// The agent is gone, and what waited in it with it: the next one gets it from the queue. Repeated after a crash,
     /// it adds nothing.
     pub(super) fn queue_what_waited(&mut self, facts: &Facts) -> Result<(), Error> {
-        let quiesced = facts.read(fact::QUIESCED)?;
-        let Some((at, waited)) = quiesced.and_then(|found| Some((found.at?, found.queued))) else {
+        let Some(quiesced) = facts.read(fact::QUIESCED)? else {
             return Ok(());
         };
+        let waited = quiesced.queued;
+        if let Some(at) = quiesced.at
+            && !waited.is_empty()
+        {
+            self.dir
+                .change_queue(|queue| queue.put_batch_ahead(&waited, at))?;
+        }
+        if quiesced.cut {
+            self.core.hold_queue_after_pause(&self.dir, &self.record)?;
+        }
         if waited.is_empty() {
             return Ok(());
         }
-        self.dir
-            .change_queue(|queue| queue.put_batch_ahead(&waited, at))?;
         self.progress.note(&match waited.len() {
             1 => "a prompt that waited inside the agent is in its queue now".to_owned(),
             many => format!("{many} prompts that waited inside the agent are in its queue now"),
