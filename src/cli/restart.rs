@@ -11,6 +11,10 @@ use super::output::Output;
 use super::progress::StepLine;
 use super::report::Report;
 use crate::engine::Engine;
+use crate::model::printable_line;
+
+/// So much of a prompt is shown.
+const SHOWN: usize = 60;
 
 /// Start a new conversation over the same files
 #[derive(Debug, Args)]
@@ -24,6 +28,7 @@ pub(super) struct RestartArgs {
 
 pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> CommandResult {
     let view = engine.show(&args.instance.instance)?;
+    let prompt = engine.first_prompt(view.id.as_str())?;
     if !args.yes {
         if !output.can_ask() {
             return Err(Report::usage(
@@ -31,7 +36,13 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
                 "`biv restart -y …`; the work is saved first, the conversation stays in the history",
             ));
         }
-        let question = format!("Start `{}` afresh? Its conversation ends here.", view.title);
+        let again = prompt.as_deref().map_or_else(String::new, |prompt| {
+            format!(" It gets its first prompt again: {}", shortened(prompt))
+        });
+        let question = format!(
+            "Start `{}` afresh? Its conversation ends here.{again}",
+            view.title
+        );
         if !output.confirm(&question) {
             output.say("Nothing was changed.");
             return Ok(ExitCode::SUCCESS);
@@ -42,6 +53,19 @@ pub(super) fn run(args: &RestartArgs, engine: &Engine, output: &Output) -> Comma
     drop(progress);
     ensure_for(&view, engine, output);
     Ok(output.done(&view, || {
-        format!("Restarted `{}` as run {}", view.title, view.run_id)
+        let again = match &prompt {
+            Some(_) => "; its first prompt was sent again",
+            None => "",
+        };
+        format!("Restarted `{}` as run {}{again}", view.title, view.run_id)
     }))
+}
+
+/// The beginning of a prompt, in one line.
+fn shortened(prompt: &str) -> String {
+    let line = printable_line(prompt);
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
 }

@@ -265,3 +265,23 @@ fn what_an_instance_takes_on_the_disk_is_counted_on_request() {
     let done = camp.biv(["gc", "--json"]).run().ok().json();
     assert_eq!(done["put_away"], Value::Null);
 }
+
+#[test]
+fn a_restart_says_that_the_first_prompt_is_sent_again() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    camp.start(&repository, "prompted", &["-p", "the first words"]);
+    let bare = camp.start(&repository, "bare", &[]);
+    let restarted = |title: &str| camp.biv(["restart", "-y", title]).run().ok().stdout;
+    let told = "its first prompt was sent again";
+    assert!(restarted("prompted").contains(told));
+    assert!(!restarted("bare").contains(told));
+    let log = camp.biv(["log", "prompted"]).run().ok().stdout;
+    assert_eq!(log.matches("    the first words\n").count(), 2, "{log}");
+    assert!(bare.prompts(&camp).is_empty());
+    let terminal = crate::support::terminal::Terminal::running(&camp, "biv restart prompted");
+    terminal.wait_for("It gets its first prompt again: the first words");
+    terminal.write("n");
+    terminal.press(&["Enter"]);
+    terminal.wait_for("Nothing was changed.");
+}

@@ -43,6 +43,11 @@ impl Engine {
         self.core.resume(given, options, progress)
     }
 
+    /// The prompt that an instance began with, which a restart sends again.
+    pub(crate) fn first_prompt(&self, given: &str) -> Result<Option<String>, Error> {
+        self.core.first_prompt(given)
+    }
+
     /// Saves the work, then starts a new agent session with the original prompt, as a new run.
     pub(crate) fn restart(
         &self,

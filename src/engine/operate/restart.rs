@@ -10,6 +10,11 @@ use crate::lifecycle::{Facts, Plan};
 use crate::model::{RestingState, RunId};
 
 impl Core {
+    /// The prompt that an instance began with, which a restart sends again.
+    pub(crate) fn first_prompt(&self, given: &str) -> Result<Option<String>, Error> {
+        Ok(self.find(given, Scope::Living)?.record.prompt)
+    }
+
     /// Saves the work, then starts a new agent session with the original prompt, as a new run.
     pub(crate) fn restart(
         &self,

@@ -51,7 +51,10 @@ pub(super) fn restart_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
     };
     Confirm {
         question: format!("Start {} afresh?", titles(state, &ids)),
-        details: vec![format!("{whose} here; the work stays.")],
+        details: vec![
+            format!("{whose} here; the work stays."),
+            "The prompt that it began with, if there was one, is sent again.".to_owned(),
+        ],
         option: None,
         on_yes: OnYes::Restart(ids),
     }
