@@ -12,7 +12,8 @@ use serde::Deserialize;
 use super::described::{FilePattern, Find, LineRules};
 use super::json_path::JsonPath;
 use crate::detect::{
-    DialogSpec, DraftSpec, Key, Pattern, QueuedSpec, Rule, SuggestionSpec, VersionRange,
+    DialogSpec, DraftSpec, FailureSpec, Key, Pattern, QueuedSpec, Rule, SuggestionSpec,
+    VersionRange,
 };
 
 /// The placeholders; other text in braces is left alone.
@@ -57,6 +58,8 @@ pub(crate) struct ProviderFile {
     pub rules: Vec<Rule>,
     /// What goes on behind the prompt of an agent at rest.
     pub background: Vec<Rule>,
+    /// How it shows that the model's service has ended a turn.
+    pub failure: Option<FailureSpec>,
     pub dialogs: Vec<DialogSpec>,
 }
 

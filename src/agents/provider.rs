@@ -35,6 +35,7 @@ impl Provider {
     pub(super) fn new(name: &str, file: ProviderFile) -> Self {
         let rules = [file.extra_rules.as_slice(), &file.rules].concat();
         let rules = Rules::new(rules, file.dialogs.clone(), file.background.clone())
+            .telling_failures(file.failure.clone())
             .beside_scroll_bar(file.scroll_bar.clone());
         Self {
             name: name.to_owned(),

@@ -186,6 +186,32 @@ fn every_recorded_screen_is_judged_as_its_folder_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A turn that the model's service has ended leaves the agent at its prompt, as any other does.
+#[test]
+fn a_turn_that_the_service_has_ended_is_told_from_others() {
+    let catalog = Catalog::built_in();
+    let mut wrong = Vec::new();
+    let mut agents = Vec::new();
+    for (agent, activity, file) in recorded() {
+        let provider = catalog.require(&agent).unwrap();
+        let capture = std::fs::read_to_string(&file).unwrap();
+        let found = explain(provider.rules(), &capture, None).failed;
+        let has_failed =
+            name(&file).starts_with("real-failed") || name(&file).starts_with("api-error");
+        // They tell it by a colour alone.
+        let expected =
+            has_failed && activity == "idle" && !["opencode", "kilo"].contains(&agent.as_str());
+        match found {
+            Some(said) if expected && !said.is_empty() => agents.push(agent),
+            None if !expected => {}
+            found => wrong.push(format!("{}: {found:?}", file.display())),
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    agents.dedup();
+    assert_eq!(agents.len(), 8, "{agents:?}");
+}
+
 /// Every capture below `fixtures/dialogs` has its expected dialog beside it, as JSON.
 #[test]
 fn every_dialog_is_read_as_written_beside_it() {

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use self::retry::Retry;
 use self::saves::Saves;
-use self::turn::broken_off;
+use self::turn::{at_its_prompt, broken_off};
 use self::wakes::Wakes;
 use super::notices::{Notice, Notices};
 use crate::engine::{AutoyesOutcome, DraftReturn, FeedResult, InstanceStatus, Seen, Suspended};
@@ -42,6 +42,8 @@ pub(super) struct InstanceScheduler {
     last_line: Option<String>,
     /// The usage limit on its screen.
     limit: Option<UsageLimit>,
+    /// What it says about its last turn, which the model's service has ended.
+    failed: Option<String>,
     /// Since when the screen has not changed.
     still: Duration,
     /// When the idle time began; None while it is not idle.
@@ -75,6 +77,7 @@ impl InstanceScheduler {
             unclear: None,
             last_line: None,
             limit: None,
+            failed: None,
             still: now,
             clock: None,
             turn: None,
@@ -179,6 +182,7 @@ impl InstanceScheduler {
         self.last_line.clone_from(&seen.last_line);
         self.screen_hash = seen.screen_hash;
         self.limit = seen.limit;
+        self.failed.clone_from(&seen.failed);
         if seen.activity != Activity::Approval {
             self.considered = None;
         }
@@ -376,7 +380,7 @@ impl InstanceScheduler {
             return Some(TurnEnd::Failed(why.to_owned()));
         }
         let over = worked || now >= began + BEGINNING;
-        (over && self.is_ready(now)).then_some(TurnEnd::Done)
+        (over && self.is_ready(now)).then(|| at_its_prompt(self.failed.as_deref()))
     }
 
     /// At its prompt and settled; for an agent without rules, silent.

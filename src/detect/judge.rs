@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::dialog::{Dialog, DialogSpec};
+use super::failure::FailureSpec;
 use super::pattern::Fault;
 use super::rule::Rule;
 use super::screen::Screen;
@@ -16,6 +17,7 @@ pub(crate) struct Rules {
     dialogs: Vec<DialogSpec>,
     /// Work that goes on while the agent is at its prompt; the first group names it.
     background: Vec<Rule>,
+    failure: Option<FailureSpec>,
     /// The characters of the bar that the agent draws while its screen scrolls.
     scroll_bar: Option<String>,
 }
@@ -36,6 +38,9 @@ pub(crate) struct Verdict {
     /// What goes on behind the prompt of an agent at rest: "1 shell".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<String>,
+    /// What an agent at rest says about its last turn, which the model's service has ended by an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
     /// When the usage limit on the screen resets, in the words of the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resets: Option<String>,
@@ -54,6 +59,7 @@ impl Verdict {
             dialog: None,
             says: None,
             background: None,
+            failed: None,
             resets: None,
             limit: None,
         }
@@ -90,6 +96,7 @@ impl Rules {
             rules,
             dialogs,
             background,
+            failure: None,
             scroll_bar: None,
         }
     }
@@ -97,6 +104,11 @@ impl Rules {
     /// The same for an agent that draws a bar of these characters beside its text while that scrolls.
     pub(crate) fn beside_scroll_bar(self, scroll_bar: Option<String>) -> Self {
         Self { scroll_bar, ..self }
+    }
+
+    /// The same for an agent that shows when the model's service has ended its turn by an error.
+    pub(crate) fn telling_failures(self, failure: Option<FailureSpec>) -> Self {
+        Self { failure, ..self }
     }
 
     /// Whether the rules can recognise that the agent is at its prompt. Otherwise only silence can.
@@ -148,6 +160,9 @@ impl Rules {
                 .iter()
                 .filter(|rule| rule.fits(version))
                 .find_map(|rule| rule.find(screen, title)),
+            failed: (rule.activity == Activity::Idle)
+                .then(|| self.failure.as_ref()?.find(screen))
+                .flatten(),
             resets: rule.reset_time(screen),
             limit: None,
         }
@@ -162,6 +177,10 @@ impl Rules {
             dialog.check(&format!("dialogs[{at}]"))?;
         }
         Ok(())
+    }
+
+    pub(crate) fn check_failure(failure: &FailureSpec) -> Result<(), Fault> {
+        failure.check("failure")
     }
 
     /// Checks that every dialog that a rule names exists, once all files are merged.

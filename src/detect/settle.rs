@@ -157,6 +157,7 @@ mod tests {
             dialog: None,
             says: None,
             background: None,
+            failed: None,
             resets: None,
             limit: None,
         }

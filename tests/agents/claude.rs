@@ -6,6 +6,7 @@ use crate::acts;
 use crate::drafts;
 use crate::hooks;
 use crate::menus;
+use crate::queueing;
 use crate::refusing;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
@@ -280,6 +281,8 @@ fn every_prompt_arrives() {
         .biv(["send", "--raw", &instance.id, "! touch meant"]);
     drop(raw.run().ok());
     until("it has run", || instance.worktree.join("meant").exists());
+    stage.wait(&instance, "idle");
+    queueing::stop_at_a_failure(&stage, &instance);
 }
 
 #[test]

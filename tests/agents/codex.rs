@@ -6,6 +6,7 @@ use crate::acts;
 use crate::drafts;
 use crate::hooks;
 use crate::menus;
+use crate::queueing;
 use crate::refusing;
 use crate::stage::Stage;
 use crate::support::Instance;
@@ -134,6 +135,7 @@ fn every_prompt_arrives() {
     talking::refuse_an_unknown_command(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/model");
     refusing::take_a_no(&stage, &instance);
+    queueing::stop_at_a_failure(&stage, &instance);
 }
 
 #[test]
@@ -163,6 +165,10 @@ fn what_was_typed_outlives_a_pause() {
     let asked = stage.model.request_with("half a sentence");
     assert_eq!(asked.prompt().trim(), "half a sentence");
     asked.remembers("user", "model:slow 100");
+    // The turn before was cut off, so what waits is the user's decision.
+    stage.wait(&instance, "idle");
+    assert_eq!(waiting(&stage, &instance), ["a waiting one"]);
+    queueing::let_it_go_on(&stage, &instance);
     let asked = stage.model.request_with("a waiting one");
     assert_eq!(asked.prompt().trim(), "a waiting one");
     drop(stage.camp.biv(["daemon", "stop"]).run().ok());
@@ -211,6 +217,7 @@ fn prompts_that_wait_inside_it_go_into_the_queue() {
     assert_eq!(paused["pause"]["draft"], Value::Null, "{paused:#}");
     assert_eq!(waiting(&stage, &instance), prompts);
     stage.resume(&instance);
+    queueing::let_it_go_on(&stage, &instance);
     for prompt in prompts {
         let asked = stage.model.request_with(prompt.lines().next().unwrap());
         assert_eq!(asked.prompt().trim(), prompt);

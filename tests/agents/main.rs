@@ -25,6 +25,7 @@ mod model;
 mod moving;
 mod opencode;
 mod pastes;
+mod queueing;
 mod qwen;
 mod refusing;
 mod room;

@@ -178,6 +178,7 @@ const COMMANDS: &[(&str, &str, bool)] = &[
     ("queue", "queue other", true),
     ("queue", "queue other hello", false),
     ("queue", "queue other --clear", false),
+    ("queue", "queue other --continue", false),
     ("queue", "queue worker other hello", false),
     ("queue", "queue --all hello", false),
     ("wait", "wait other --for exited --timeout 1s", true),

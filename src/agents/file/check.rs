@@ -56,6 +56,9 @@ impl ProviderFile {
         self.check_described()?;
         Rules::check(&self.extra_rules, "extra_rules", &[])?;
         Rules::check(&self.background, "background", &[])?;
+        if let Some(failure) = &self.failure {
+            Rules::check_failure(failure)?;
+        }
         Rules::check(&self.rules, "rules", &self.dialogs)
     }
 

@@ -44,6 +44,7 @@ struct Scene {
     screen_hash: u64,
     background: bool,
     limit: Option<UsageLimit>,
+    failed: Option<String>,
 }
 
 impl Scene {
@@ -53,6 +54,7 @@ impl Scene {
             screen_hash: 0,
             background: false,
             limit: None,
+            failed: None,
         }
     }
 
@@ -76,6 +78,7 @@ impl Scene {
             screen_hash: self.screen_hash,
             last_line: Some("a line".to_owned()),
             limit: self.limit,
+            failed: self.failed.clone(),
         };
         self.scheduler.observe(at(seconds), &seen, TURN)
     }

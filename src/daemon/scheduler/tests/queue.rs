@@ -78,6 +78,29 @@ fn a_blocked_or_failed_turn_stops_the_queue() {
 }
 
 #[test]
+fn a_turn_that_the_service_has_ended_stops_the_queue() {
+    let mut scene = Scene::new(InstanceStatus {
+        queue: queue(1, 3),
+        ..status()
+    });
+    scene.shows(1, Activity::Busy);
+    scene.failed = Some("API Error: 500".to_owned());
+    scene.shows(2, Activity::Idle);
+    let Some(Job::Finish(TurnEnd::Failed(why))) = scene.job(3) else {
+        panic!("it counts as done");
+    };
+    assert!(why.ends_with("API Error: 500"), "{why}");
+    // What fails while nothing of the queue is under way is the user's matter.
+    let mut scene = Scene::new(InstanceStatus {
+        queue: queue(0, 1),
+        ..status()
+    });
+    scene.failed = Some("API Error: 500".to_owned());
+    scene.shows(1, Activity::Idle);
+    assert_eq!(scene.job(2), Some(Job::Feed));
+}
+
+#[test]
 fn a_failure_is_told_once_where_nothing_else_waits() {
     let mut scene = Scene::new(InstanceStatus {
         queue: queue(1, 0),

@@ -71,6 +71,8 @@ pub(crate) struct Seen {
     pub activity: Activity,
     /// Work goes on behind the prompt.
     pub background: bool,
+    /// What it says about its last turn, which the model's service has ended by an error.
+    pub failed: Option<String>,
     /// The screen has changed since the look before.
     pub changed: bool,
     /// A hash of the screen: the same dialog has the same hash.

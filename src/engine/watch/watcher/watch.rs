@@ -459,6 +459,7 @@ fn see(core: &Core, watched: &Watched, silent: Duration, shot: &Screenshot) -> O
         instance: instance.clone(),
         activity: verdict.activity,
         background: verdict.background.is_some(),
+        failed: verdict.failed,
         changed: watched.screen_hash != Some(screen_hash),
         screen_hash,
         limit: verdict.limit,
