@@ -2,13 +2,19 @@
 
 use super::action::Action;
 
+const COMMIT: &str = "git add -A && git commit -q -m 'Commit my work'";
+
 /// The actions for a request to merge, rebase or commit; None for any other prompt.
 pub(super) fn correction(prompt: &str) -> Option<Vec<Action>> {
     let script = if prompt.starts_with("Commit your work.") {
-        "git add -A && git commit -q -m 'Commit my work'".to_owned()
+        COMMIT.to_owned()
     } else {
         let branch = named_after(prompt, "`git merge ").or(named_after(prompt, "`git rebase "))?;
-        merge_script(branch)
+        let first = match prompt.starts_with("First commit ") {
+            true => format!("{COMMIT}; "),
+            false => String::new(),
+        };
+        first + &merge_script(branch)
     };
     Some(vec![
         Action::Think,

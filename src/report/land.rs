@@ -23,6 +23,7 @@ pub(super) fn kind(error: &LandError) -> (&'static str, u8) {
         LandError::CheckConsent { .. } => ("consent_needed", 1),
         LandError::CheckFailed { .. } => ("check_failed", 1),
         LandError::FixInterrupted { .. } => ("interrupted", super::INTERRUPTED),
+        LandError::NotFixed { refusal, .. } => kind(refusal),
         LandError::HookFailed { .. } => ("hook_failed", 1),
         LandError::CheckoutDirty { .. } => ("checkout_dirty", 4),
         LandError::CheckoutBusy { .. } => ("checkout_busy", 4),
@@ -78,6 +79,7 @@ pub(super) fn hint(error: &LandError) -> String {
             "nothing was landed, and the agent goes on; when it is done (`biv wait {} --for idle`) land it again",
             word(title)
         ),
+        LandError::NotFixed { told, refusal } => still(*told, refusal),
         LandError::HookFailed { .. } => {
             "nothing was changed; correct it, or land without hooks: `--no-hooks`".to_owned()
         }
@@ -96,8 +98,32 @@ pub(super) fn hint(error: &LandError) -> String {
     }
 }
 
+/// What helps when the agent was told, and the landing is refused for such a reason again.
+fn still(told: u32, refusal: &LandError) -> String {
+    let title = match refusal {
+        LandError::Conflict { title, .. }
+        | LandError::CheckFailed { title, .. }
+        | LandError::Uncommitted { title, .. } => word(title),
+        other => return hint(other),
+    };
+    let times = match told {
+        1 => "once".to_owned(),
+        _ => format!("{told} times"),
+    };
+    let log = match refusal {
+        LandError::CheckFailed { log, .. } => {
+            format!("; all of the output is in {}", log.display())
+        }
+        _ => String::new(),
+    };
+    format!(
+        "nothing was changed; its agent was told {times}: `biv log {title}` shows what it did, `biv attach {title}` goes on with it{log}"
+    )
+}
+
 pub(super) fn details(error: &LandError) -> Option<serde_json::Value> {
     match error {
+        LandError::NotFixed { refusal, .. } => details(refusal),
         LandError::Uncommitted { files, .. }
         | LandError::Unmerged { files, .. }
         | LandError::Nested { files, .. } => Some(json!({ "files": files })),
@@ -134,6 +160,7 @@ pub(super) fn details(error: &LandError) -> Option<serde_json::Value> {
 /// What is printed below the message.
 pub(super) fn appendix(error: &LandError) -> Option<String> {
     match error {
+        LandError::NotFixed { refusal, .. } => appendix(refusal),
         LandError::CheckFailed { output, .. } | LandError::HookFailed { output, .. }
             if !output.is_empty() =>
         {

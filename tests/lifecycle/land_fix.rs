@@ -64,6 +64,33 @@ fn uncommitted_work_is_committed_by_its_agent() {
     assert_eq!(repository.git(&["show", "main:more.txt"]), "more");
 }
 
+/// With `--commit` the conflict is found although the work is in no commit, and git merges only into a clean tree.
+#[test]
+fn an_agent_with_uncommitted_work_is_told_to_commit_before_it_merges() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let _one = start(&camp, &repository, "one");
+    let two = start(&camp, &repository, "two");
+    let checkout = repository.seen_from(&two.worktree);
+    checkout.write("list.txt", "two\nand more\n");
+    drop(camp.biv(["land", "one"]).run().ok());
+    drop(
+        camp.biv(["land", "--fix", "1", "--commit", "two"])
+            .run()
+            .ok(),
+    );
+    let prompt = two.prompts(&camp).pop().unwrap();
+    assert!(
+        prompt.starts_with("First commit all of your work"),
+        "{prompt}"
+    );
+    assert!(prompt.contains("git merge main"), "{prompt}");
+    let list = repository.git(&["show", "main:list.txt"]);
+    for line in ["one", "two", "and more"] {
+        assert!(list.lines().any(|one| one == line), "{list}");
+    }
+}
+
 #[test]
 fn a_check_that_keeps_failing_is_tried_no_more_often_than_asked() {
     let camp = Camp::new();
@@ -72,11 +99,15 @@ fn a_check_that_keeps_failing_is_tried_no_more_often_than_asked() {
     let before = repository.git(&["rev-parse", "main"]);
     let tries = camp.root().join("tries");
     let check = format!("echo try >> '{}'; false", tries.display());
-    drop(
-        camp.biv(["land", "--fix", "2", "--check", &check, "one"])
-            .run()
-            .fails(1),
-    );
+    let said = camp
+        .biv(["land", "--fix", "2", "--check", &check, "one"])
+        .run()
+        .fails(1)
+        .said();
+    let hint = said.lines().find(|line| line.contains("hint:")).unwrap();
+    assert!(hint.contains("its agent was told 2 times"), "{said}");
+    assert!(hint.contains("all of the output is in"), "{said}");
+    assert!(!hint.contains("--fix"), "{said}");
     assert_eq!(std::fs::read_to_string(&tries).unwrap().lines().count(), 3);
     let prompts = instance.prompts(&camp);
     let told = prompts

@@ -54,6 +54,9 @@ pub(crate) enum LandError {
     },
     #[error("interrupted while the agent of `{title}` corrects its work")]
     FixInterrupted { title: Title },
+    /// The same refusal after its agent was told of it.
+    #[error("{refusal}")]
+    NotFixed { told: u32, refusal: Box<Self> },
     #[error("the hook {hook} of the repository refused the landing of `{title}`")]
     HookFailed {
         title: Title,

@@ -18,6 +18,10 @@ const STAYS: Duration = Duration::from_secs(1);
 /// A question that autoyes has not decided on after this long is for the user, whatever keeps it.
 const UNDECIDED: Duration = Duration::from_secs(60);
 
+/// Before the rest of the prompt.
+const COMMIT_FIRST: &str =
+    "First commit all of your work that is in no commit yet (`git status` shows it).";
+
 impl Core {
     /// Lands an instance. Up to `fixes` times its agent is told what is wrong.
     pub(crate) fn land_with_fixes(
@@ -27,17 +31,17 @@ impl Core {
         fixes: u32,
         progress: &mut dyn Progress,
     ) -> Result<Landed, Error> {
-        for left in (0..=fixes).rev() {
+        for told in 0..=fixes {
             let error = match self.land(id.as_str(), options, progress) {
                 Ok(landed) => return Ok(landed),
                 Err(error) => error,
             };
             let prompt = match error.innermost() {
-                Error::Land(refusal) if left > 0 => fix_prompt(refusal, options.how),
+                Error::Land(refusal) if told < fixes => fix_prompt(refusal, options.how),
                 _ => None,
             };
             let Some(prompt) = prompt else {
-                return Err(error);
+                return Err(after_telling(error, told));
             };
             if progress.is_interrupted() {
                 return Err(Error::Interrupted);
@@ -52,6 +56,16 @@ impl Core {
             if progress.is_interrupted() {
                 return Err(Error::Interrupted);
             }
+            // With --commit a conflict is found although some work is in no commit. Git does not merge into that.
+            let says_so = matches!(
+                error.innermost(),
+                Error::Land(LandError::Uncommitted { .. })
+            );
+            let prompt_as_it_is = says_so || !view.dirty.unwrap_or(options.commit);
+            let prompt = match prompt_as_it_is {
+                true => prompt,
+                false => format!("{COMMIT_FIRST} {prompt}"),
+            };
             self.send_now(id.as_str(), &prompt, Wording::Text, progress)?;
             self.await_rest(id, progress).map_err(|error| match error {
                 Error::Interrupted => {
@@ -136,6 +150,22 @@ impl OpenQuestion {
 
 fn waits_for_user(view: &InstanceView) -> bool {
     view.activity.is_some_and(Activity::needs_you)
+}
+
+/// The error after the agent was told, where that is what it says can be done.
+fn after_telling(error: Error, told: u32) -> Error {
+    match error {
+        Error::Land(refusal) if told > 0 && is_fixable(&refusal) => LandError::NotFixed {
+            told,
+            refusal: Box::new(refusal),
+        }
+        .into(),
+        error => error,
+    }
+}
+
+fn is_fixable(refusal: &LandError) -> bool {
+    fix_prompt(refusal, LandHow::Merge).is_some()
 }
 
 /// What the agent is told; None where it cannot do anything about it.
