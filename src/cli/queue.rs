@@ -104,6 +104,11 @@ pub(super) fn run(args: &QueueArgs, engine: &Engine, output: &Output) -> Command
         (true, true) => "continued the queues of",
         (true, false) => "cleared the queues of",
     };
+    if !prompts.is_empty()
+        && let Some(report) = Report::of_prompts(&bulk, done, "biv queue")
+    {
+        return Err(report);
+    }
     if args.only_shows() {
         if let Some(report) = Report::of_bulk(&bulk, "shown") {
             return Err(report);

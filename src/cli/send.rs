@@ -81,6 +81,9 @@ pub(super) fn run(args: &SendArgs, engine: &Engine, output: &Output) -> CommandR
         // Only the daemon sends queued prompts.
         ensure(engine, output);
     }
+    if let Some(report) = Report::of_prompts(&bulk, "sent to", "biv send") {
+        return Err(report);
+    }
     end(&bulk, "sent to", output)?;
     let told = json!({ "instances": told, "bytes": prompt.len() });
     Ok(output.result(&told, String::new))

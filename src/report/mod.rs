@@ -75,6 +75,31 @@ impl Report {
         Self::some_failed(done, bulk.done.len(), &failures)
     }
 
+    /// The same for a prompt that is sent or queued by `again`: those that have it must not get it twice.
+    pub(crate) fn of_prompts<T>(bulk: &Bulk<T>, done: &str, again: &str) -> Option<Self> {
+        let report = Self::of_bulk(bulk, done)?;
+        let (unclear, refused): (Vec<_>, Vec<_>) = bulk
+            .failures
+            .iter()
+            .partition(|failure| may_have_arrived(failure.error.innermost()));
+        let mut hints: Vec<String> = unclear
+            .iter()
+            .flat_map(|failure| hints::hints(&failure.error))
+            .collect();
+        if !refused.is_empty() {
+            let names: Vec<String> = refused.iter().map(|failure| word(&failure.title)).collect();
+            let others = match bulk.done.is_empty() {
+                true => "",
+                false => "the others have it; ",
+            };
+            hints.push(format!(
+                "{others}when that is corrected: `{again} {} …`",
+                names.join(" ")
+            ));
+        }
+        Some(Self { hints, ..report })
+    }
+
     /// The same for instances that were to land: if all failures are of one kind, that is the exit status.
     pub(crate) fn of_landings(bulk: &Bulk<Landed>) -> Option<Self> {
         let (first, more) = bulk.failures.split_first()?;
@@ -163,6 +188,14 @@ impl From<Error> for Report {
             appendix: appendix(root),
         }
     }
+}
+
+/// Whether the agent may have got the prompt, or has it in its input box.
+fn may_have_arrived(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::NoTurn { .. } | Error::NotKnown { .. } | Error::NotSubmitted
+    )
 }
 
 /// As a shell says it of a program that Ctrl+C has ended.

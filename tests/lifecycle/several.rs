@@ -90,6 +90,8 @@ fn one_verb_reaches_several_instances() {
     let said = failed.said();
     assert!(said.contains("sent to 1 of 2"), "{said}");
     assert!(said.contains("`ended`"), "{said}");
+    // `one` has it, and does not get it twice.
+    assert!(said.contains("`biv send ended …`"), "{said}");
     let never = ["wait", "one", "ended", "--for", "idle"];
     let said = camp.biv(never).run().fails(4).said();
     assert!(said.contains("`ended`: it is failed"), "{said}");
