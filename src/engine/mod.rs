@@ -39,7 +39,7 @@ pub(crate) use crate::hosts::{
     HostError, HostName, HostSettings, Passing, Question as HostQuestion, Reply as HostReply,
     Screen, Trouble, serve as serve_host,
 };
-pub(crate) use crate::process::{CLEAR_BELOW, ROOM_BELOW, run_bound_to_parent};
+pub(crate) use crate::process::{CLEAR_BELOW, Failure, ROOM_BELOW, run_bound_to_parent};
 // Parts of the engine's error, for `report`, which may import no room below the engine.
 pub(crate) use crate::git::GitError;
 pub(crate) use crate::seal::{VARIABLE as SEAL_VARIABLE, run_inside as run_inside_seal};

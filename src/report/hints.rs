@@ -1,9 +1,10 @@
 //! What the user can do about an error.
 
 use crate::config::ConfigError;
-use crate::engine::{Error, GitError, StoreError, TmuxError, Unanswerable};
+use crate::engine::{Error, GitError, Unanswerable};
 use crate::lifecycle::Operation;
 use crate::model::{Activity, Holder, InstanceId, State, Title};
+use crate::report::outside::{self, KEEPS, conflict_hint};
 use crate::report::word::word;
 
 /// What the user can do. Every error is listed, so that a new error needs a decision here.
@@ -292,10 +293,12 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
                 .to_owned()
         }
         Error::AgentLaunch(_) | Error::Launch(_) => "run `biv doctor` to find the cause".to_owned(),
-        Error::Files { .. } | Error::Process(_) => "run `biv doctor` to find the cause".to_owned(),
-        Error::Store(error) => store_hint(error),
-        Error::Git(error) => git_hint(error),
-        Error::Tmux(error) => tmux_hint(error),
+        Error::Files { source, .. } => outside::file(source),
+        Error::Process(failure) => outside::process(failure),
+        Error::NotRunnable { program, title, .. } => not_runnable(program, &word(title)),
+        Error::Store(error) => outside::store(error),
+        Error::Git(error) => outside::git(error),
+        Error::Tmux(error) => outside::tmux(error),
     };
     vec![hint]
 }
@@ -320,14 +323,15 @@ fn resume_hint(title: &str, error: &Error) -> Option<String> {
     }
 }
 
-const KEEPS: &str = "restores the saved work on a new branch";
-
-/// The two ways to resume despite a conflict.
-fn conflict_hint(resume: &str) -> String {
-    format!(
-        "`{resume}--on-conflict keep` {KEEPS}; `--on-conflict markers` writes both versions and \
-         moves aside what is in the way"
-    )
+/// What to do when a command of the user's cannot be run in a worktree.
+fn not_runnable(program: &str, title: &str) -> String {
+    if program.contains(char::is_whitespace) {
+        format!("for a shell command: `biv exec {title} -- sh -c '…'`")
+    } else if program.contains('/') {
+        format!("a relative path begins at the worktree: `biv path {title}`")
+    } else {
+        "install it, or give its path; it was looked for on your PATH".to_owned()
+    }
 }
 
 /// A path as a shell word.
@@ -397,104 +401,5 @@ fn from_state(title: &str, state: State) -> String {
         | State::Restarting
         | State::Killing
         | State::Landing => "wait until that is done".to_owned(),
-    }
-}
-
-fn store_hint(error: &StoreError) -> String {
-    match error {
-        StoreError::Io { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => {
-            "make it writable for you, or set BIV_HOME to another directory".to_owned()
-        }
-        StoreError::Io { .. } if error.is_out_of_space() => {
-            "free some space; nothing was lost".to_owned()
-        }
-        StoreError::Io { .. } => "run `biv doctor` to find the cause".to_owned(),
-        StoreError::ForeignOwner { .. } => "set BIV_HOME to a directory of your own".to_owned(),
-        StoreError::Newer { .. } | StoreError::Unknown { .. } => {
-            "use the newer biv that wrote it".to_owned()
-        }
-        StoreError::Corrupt { .. } => "it was not changed; run `biv doctor` for details".to_owned(),
-        StoreError::Stale { .. } | StoreError::Busy { .. } => "try again".to_owned(),
-    }
-}
-
-fn git_hint(error: &GitError) -> String {
-    match error {
-        GitError::GitMissing => {
-            "install git (Debian, Ubuntu: apt install git; macOS: brew install git)".to_owned()
-        }
-        GitError::GitTooOld { .. } => "install a newer git".to_owned(),
-        GitError::NotARepository { .. } => {
-            "run it inside a repository, or name one with --repo; `git init` makes one".to_owned()
-        }
-        GitError::NoSuchDirectory { .. } => "check the path".to_owned(),
-        GitError::DubiousOwnership { fix, .. } => format!("if you trust it: `{fix}`"),
-        GitError::BranchName { .. } => {
-            "`git check-ref-format --branch NAME` checks a name".to_owned()
-        }
-        GitError::BranchExists { .. } => {
-            "choose another name, or take that branch with --branch".to_owned()
-        }
-        GitError::BranchPrefix { .. } => {
-            "choose another name with --branch, or set `new.branch_prefix`".to_owned()
-        }
-        GitError::NoSuchBranch { .. } => "`git branch -a` lists the branches".to_owned(),
-        GitError::BranchInUse { path, .. } => format!(
-            "switch {} to another branch, or choose another with --branch",
-            path.display()
-        ),
-        GitError::DiskFull { .. } => "free some space; nothing was lost".to_owned(),
-        GitError::PathTaken { .. } => "move it away and try again".to_owned(),
-        GitError::NotAWorktree { .. } => "`git worktree list` shows all worktrees".to_owned(),
-        GitError::MainCheckout { .. } | GitError::MountPoint { .. } => {
-            "leave it where it is: `--keep-worktree`".to_owned()
-        }
-        GitError::VaultMissing { .. } => "restore that directory at its old place".to_owned(),
-        GitError::VaultBusy { .. } => "try again when the other command is done".to_owned(),
-        GitError::Unsettled { .. } => {
-            "a process writes into the worktree; stop it and try again".to_owned()
-        }
-        GitError::OperationInProgress { .. } => format!("`--on-conflict keep` {KEEPS}"),
-        GitError::Conflict { .. } => conflict_hint(""),
-        GitError::Forge { program, .. } => {
-            format!("the branch is pushed; `{program} auth status` says whether you are logged in")
-        }
-        GitError::ExportRefused { .. } => {
-            "nothing was written; make the export again where the instance is".to_owned()
-        }
-        GitError::NestedRepository { .. } => {
-            "git follows the settings of such a repository; if you trust it: --with-nested"
-                .to_owned()
-        }
-        GitError::CommitsMissing { .. } => {
-            "fetch them here, or export again with --with-history".to_owned()
-        }
-        GitError::Unreadable { .. }
-        | GitError::Unwritable { .. }
-        | GitError::BranchMoved { .. }
-        | GitError::WorktreeLost { .. }
-        | GitError::AdminLost { .. }
-        | GitError::AdminNameTaken { .. }
-        | GitError::Index { .. }
-        | GitError::Manifest { .. }
-        | GitError::SnapshotMissing { .. }
-        | GitError::StoredDiffers { .. }
-        | GitError::MergeDiffers { .. }
-        | GitError::ArrivedDiffers { .. }
-        | GitError::Unexpected { .. }
-        | GitError::Call(_) => "run `biv doctor` to find the cause".to_owned(),
-    }
-}
-
-fn tmux_hint(error: &TmuxError) -> String {
-    match error {
-        TmuxError::Missing | TmuxError::TooOld { .. } => {
-            "install tmux 3.2 or newer (Debian, Ubuntu: apt install tmux; macOS: brew install tmux)"
-                .to_owned()
-        }
-        TmuxError::NoServer | TmuxError::NoPane(_) => "`biv list` shows what still runs".to_owned(),
-        TmuxError::Answer(_) | TmuxError::Failed(_) | TmuxError::Write { .. } => {
-            "run `biv doctor` to find the cause".to_owned()
-        }
     }
 }

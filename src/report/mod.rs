@@ -3,6 +3,7 @@
 mod hints;
 mod host;
 mod land;
+mod outside;
 mod remote;
 mod word;
 
@@ -11,7 +12,7 @@ use std::fmt;
 
 use serde_json::json;
 
-use crate::engine::{Bulk, Camp, Error, GitError, Landed, StoreError};
+use crate::engine::{Bulk, Camp, Error, Failure, GitError, Landed, StoreError};
 use crate::model::Title;
 
 pub(crate) use word::word;
@@ -223,6 +224,12 @@ fn kind(error: &Error) -> (&'static str, u8) {
         | Error::NoSuchChoice { .. }
         | Error::ReasonWithoutNo => ("usage", 2),
         Error::Unanswerable { .. } => ("unanswerable", 4),
+        // As a shell says it of a program that is not there, and of one that cannot be run.
+        Error::NotRunnable {
+            source: Failure::NotFound { .. },
+            ..
+        } => ("program_missing", 127),
+        Error::NotRunnable { .. } => ("not_runnable", 126),
         Error::WorktreeAway { .. } => ("worktree_away", 4),
         Error::UnknownAgent(_) => ("unknown_agent", 2),
         Error::NoSuchBase { .. } => ("no_such_base", 1),

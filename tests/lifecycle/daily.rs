@@ -55,7 +55,21 @@ fn commands_run_in_the_worktree_with_its_environment() {
     }
     let missing = ["exec", "one", "--", "no-such-program"];
     drop(camp.biv(["resume", "one"]).run().ok());
-    drop(camp.biv(missing).run().fails(1));
+    let said = camp.biv(missing).run().fails(127).said();
+    assert!(said.contains("cannot run `no-such-program`"), "{said}");
+    assert!(!said.contains("doctor"), "{said}");
+    let line = camp
+        .biv(["exec", "one", "--", "ls -l"])
+        .run()
+        .fails(127)
+        .said();
+    assert!(line.contains("`biv exec one -- sh -c '…'`"), "{line}");
+    std::fs::write(instance.worktree.join("plain.txt"), "no program\n").unwrap();
+    drop(
+        camp.biv(["exec", "one", "--", "./plain.txt"])
+            .run()
+            .fails(126),
+    );
 }
 
 #[test]

@@ -200,6 +200,13 @@ pub(crate) enum Error {
         state: State,
         path: PathBuf,
     },
+    #[error("cannot run `{program}` in the worktree of `{title}`")]
+    NotRunnable {
+        program: String,
+        title: Title,
+        #[source]
+        source: Failure,
+    },
     #[error("there is no command to run")]
     NothingToRun,
     #[error("the worktree {} is gone", path.display())]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::engine::base::{Core, Error, Scope};
 use crate::engine::operate::environment;
-use crate::model::InstanceRecord;
+use crate::model::{InstanceRecord, printable_line};
 use crate::process::{Command, shell_status};
 
 impl Core {
@@ -34,7 +34,13 @@ impl Core {
         if let Some(terminal) = std::env::var_os("TERM") {
             command = command.env("TERM", terminal);
         }
-        Ok(shell_status(command.in_foreground()?))
+        let status = command.in_foreground();
+        let status = status.map_err(|source| Error::NotRunnable {
+            program: printable_line(&program.to_string_lossy()),
+            title: found.record.title.clone(),
+            source,
+        });
+        Ok(shell_status(status?))
     }
 }
 
