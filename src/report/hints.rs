@@ -49,6 +49,21 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "`biv list` shows all instances, `biv host list` all hosts".to_owned()
         }
         Error::NoSuchInstance { .. } => "`biv list` shows all instances".to_owned(),
+        Error::Ended {
+            id,
+            landed_on: Some(_),
+            ..
+        } => format!(
+            "`biv undo-land {id}` takes that back, `biv undo-kill {id}` only brings the instance back"
+        ),
+        Error::Ended { id, .. } => format!("`biv undo-kill {id}` brings it back, paused"),
+        Error::NoSuchKilled { .. } => {
+            "`biv list --state killed` shows those that were killed".to_owned()
+        }
+        Error::NotKilled { title, state } => match state {
+            State::Running => format!("`biv attach {}` goes on with it", word(title)),
+            state => from_state(&word(title), *state),
+        },
         Error::Ambiguous { candidates, .. } => {
             let list: Vec<String> = candidates
                 .iter()

@@ -205,9 +205,12 @@ const INTERRUPTED: u8 = 130;
 /// The error code for scripts, and the exit status.
 fn kind(error: &Error) -> (&'static str, u8) {
     match error {
-        Error::NoSuchInstance { .. } => ("no_such_instance", 3),
+        Error::NoSuchInstance { .. } | Error::NoSuchKilled { .. } => ("no_such_instance", 3),
+        Error::Ended { .. } => ("killed", 3),
         Error::Ambiguous { .. } => ("ambiguous", 3),
-        Error::WrongState { .. } | Error::NotExportable { .. } => ("wrong_state", 4),
+        Error::WrongState { .. } | Error::NotKilled { .. } | Error::NotExportable { .. } => {
+            ("wrong_state", 4)
+        }
         Error::AtUsageLimit { .. } => ("usage_limit", 4),
         Error::Away { .. } => ("away", 4),
         Error::OtherLease { .. } => ("lease", 4),

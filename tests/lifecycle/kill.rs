@@ -241,11 +241,54 @@ fn several_are_killed_at_once_and_killing_twice_is_said() {
     let two = camp.start(&repository, "two", &[]);
     drop(camp.biv(["kill", "-y", "one", "two"]).run().ok());
     assert!(one.processes().is_empty() && two.processes().is_empty());
-    let again = camp.biv(["kill", "-y", "--json", "one"]).run();
-    assert!(matches!(again.status, Some(3 | 4)), "{again:?}");
+    let said = |words: &[&str], status: i32| camp.biv(words).run().fails(status).said();
+    let killed = format!(
+        "error: `one` was killed\n  hint: `biv undo-kill {}` brings it back, paused\n",
+        one.id
+    );
+    for command in [
+        &["kill", "-y", "one"][..],
+        &["diff", "one"],
+        &["peek", "one"],
+    ] {
+        assert_eq!(said(command, 3), killed, "{command:?}");
+    }
+    assert_eq!(
+        said(&["undo-kill", "nobody"], 3),
+        "error: no killed instance is called `nobody`\n  \
+         hint: `biv list --state killed` shows those that were killed\n"
+    );
     drop(camp.biv(["undo-kill", "one"]).run().ok());
-    let twice = camp.biv(["undo-kill", "--json", "one"]).run();
-    assert!(matches!(twice.status, Some(3 | 4)), "{twice:?}");
+    assert_eq!(
+        said(&["undo-kill", "one"], 4),
+        "error: `one` was not killed: it is paused\n  hint: resume it with `biv resume one`\n"
+    );
+    // Of several with one title, the last is meant.
+    drop(camp.biv(["rename", "one", "two"]).run().ok());
+    drop(camp.biv(["kill", "-y", "two"]).run().ok());
+    let last = said(&["diff", "two"], 3);
+    assert!(
+        last.contains(&format!("biv undo-kill {}", one.id)),
+        "{last}"
+    );
+}
+
+#[test]
+fn one_that_was_landed_is_said_to_be() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "done", &[]);
+    instance.wait_idle(&camp);
+    let checkout = repository.seen_from(&instance.worktree);
+    checkout.write("done.txt", "done\n");
+    checkout.commit("done");
+    drop(camp.biv(["land", "done"]).run().ok());
+    let said = camp.biv(["diff", "done"]).run().fails(3).said();
+    assert!(
+        said.contains("`done` has ended: its work was landed on `main`"),
+        "{said}"
+    );
+    assert!(said.contains("biv undo-land"), "{said}");
 }
 
 #[test]

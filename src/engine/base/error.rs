@@ -29,6 +29,17 @@ pub(crate) struct Candidate {
 pub(crate) enum Error {
     #[error("there is no instance `{given}`")]
     NoSuchInstance { given: String },
+    #[error("{}", ended(title, landed_on.as_deref()))]
+    Ended {
+        title: Title,
+        id: InstanceId,
+        /// The branch that has its work.
+        landed_on: Option<String>,
+    },
+    #[error("no killed instance is called `{given}`")]
+    NoSuchKilled { given: String },
+    #[error("`{title}` was not killed: it is {}", state.name())]
+    NotKilled { title: Title, state: State },
     #[error("`{given}` could be several instances")]
     Ambiguous {
         given: String,
@@ -304,6 +315,14 @@ pub(crate) enum Error {
     Tmux(#[from] TmuxError),
     #[error(transparent)]
     Process(#[from] Failure),
+}
+
+/// Why an instance is not in the list any more.
+fn ended(title: &Title, landed_on: Option<&str>) -> String {
+    match landed_on {
+        Some(target) => format!("`{title}` has ended: its work was landed on `{target}`"),
+        None => format!("`{title}` was killed"),
+    }
 }
 
 /// Where an instance is that is not here.

@@ -44,19 +44,22 @@ impl Core {
     /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
     /// prefix. `repository/title` tells equal titles apart.
     pub(in crate::engine) fn find(&self, given: &str, scope: Scope) -> Result<Found, Error> {
-        let found = self.find_wherever(given, scope)?;
+        let found = match self.lookup(given, scope)? {
+            Some(found) => found,
+            None => return Err(self.not_in(scope, given)),
+        };
         if scope == Scope::Here {
             require_here(&found.record)?;
         }
         Ok(found)
     }
 
-    fn find_wherever(&self, given: &str, scope: Scope) -> Result<Found, Error> {
+    fn lookup(&self, given: &str, scope: Scope) -> Result<Option<Found>, Error> {
         // A whole id needs no look at the others.
         if let Some(id) = InstanceId::parse(given)
             && let Some(found) = self.load(&id, scope)
         {
-            return Ok(found);
+            return Ok(Some(found));
         }
         let (mut exact, mut qualified) = (Vec::new(), Vec::new());
         let mut prefixed = Vec::new();
@@ -88,7 +91,7 @@ impl Core {
             .find(|matches| !matches.is_empty())
             .unwrap_or_default();
         match (matches.pop(), matches.is_empty()) {
-            (Some(record), true) => self.load_named(&record.id, given, scope),
+            (Some(record), true) => self.load_named(&record.id, given, scope).map(Some),
             (Some(last), false) => {
                 matches.push(last);
                 let mut candidates: Vec<Candidate> = matches
@@ -105,10 +108,41 @@ impl Core {
                     candidates,
                 })
             }
-            (None, _) => Err(Error::NoSuchInstance {
-                given: given.to_owned(),
-            }),
+            (None, _) => Ok(None),
         }
+    }
+
+    /// Why nothing in this scope has this name: it was killed, was not killed, or nothing is called so.
+    fn not_in(&self, scope: Scope, given: &str) -> Error {
+        let given = given.to_owned();
+        match scope {
+            Scope::Living | Scope::Here => match self.last_killed(&given) {
+                Some(record) => Error::Ended {
+                    title: record.title,
+                    id: record.id,
+                    landed_on: record.landed.map(|landing| landing.target),
+                },
+                None => Error::NoSuchInstance { given },
+            },
+            Scope::WithKilled => Error::NoSuchInstance { given },
+            Scope::Killed => match self.lookup(&given, Scope::Living) {
+                Ok(Some(Found { record, .. })) => Error::NotKilled {
+                    state: record.state.into(),
+                    title: record.title,
+                },
+                _ => Error::NoSuchKilled { given },
+            },
+        }
+    }
+
+    /// The killed instance of this name; of several with one title, the last.
+    fn last_killed(&self, given: &str) -> Option<InstanceRecord> {
+        let (killed, _) = self.records(Scope::Killed).ok()?;
+        let named = killed
+            .into_iter()
+            .filter(|record| record.id.as_str() == given || record.title.as_str() == given);
+        let last = named.max_by_key(|record| record.killed_at);
+        last.or_else(|| Some(self.lookup(given, Scope::Killed).ok()??.record))
     }
 
     /// The reason, if the name is that of an instance that cannot be read.

@@ -48,7 +48,9 @@ impl Core {
     /// The living instance of this name, or else the killed one.
     pub(in crate::engine) fn find_any(&self, given: &str) -> Result<Found, Error> {
         match self.find(given, Scope::Living) {
-            Err(Error::NoSuchInstance { .. }) => self.find(given, Scope::WithKilled),
+            Err(Error::NoSuchInstance { .. } | Error::Ended { .. }) => {
+                self.find(given, Scope::WithKilled)
+            }
             other => other,
         }
     }

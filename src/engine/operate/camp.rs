@@ -213,7 +213,7 @@ fn outcome(bulk: Bulk<StateChange>) -> (Vec<InstanceView>, Vec<CampFailure>) {
         .filter(|failure| {
             !matches!(
                 failure.error,
-                Error::NoSuchInstance { .. } | Error::WrongState { .. }
+                Error::NoSuchInstance { .. } | Error::Ended { .. } | Error::WrongState { .. }
             )
         })
         .filter_map(|failure| {

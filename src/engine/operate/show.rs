@@ -172,7 +172,7 @@ impl Core {
         let settled = |scope| self.settled_by(given, scope, look);
         let (found, pane, shot, stuck) = match settled(Scope::Living) {
             Ok((found, pane, shot)) => (found, pane, shot, None),
-            Err(Error::NoSuchInstance { .. }) => {
+            Err(Error::NoSuchInstance { .. } | Error::Ended { .. }) => {
                 let (found, pane, shot) = settled(Scope::WithKilled)?;
                 (found, pane, shot, None)
             }
