@@ -132,3 +132,18 @@ fn equal_titles_of_two_repositories_are_told_apart() {
     drop(camp.biv(["undo-kill", &second.id]).run().ok());
     assert_eq!(camp.show(&second)["title"], "login");
 }
+
+#[test]
+fn a_title_that_looks_like_a_full_name_hides_no_other_instance() {
+    let camp = Camp::new();
+    let (app, lib) = (camp.repository("app"), camp.repository("lib"));
+    let meant = camp.start(&app, "two", &[]);
+    let looks_so = camp.start(&lib, "app/two", &[]);
+    let said = camp.biv(["show", "app/two"]).run().fails(3).said();
+    for instance in [&meant, &looks_so] {
+        assert!(said.contains(&instance.id), "{said}");
+    }
+    drop(camp.biv(["kill", "-y", "lib/app/two"]).run().ok());
+    let shown = camp.biv(["show", "--json", "app/two"]).run().ok().json();
+    assert_eq!(shown["id"], meant.id.as_str());
+}

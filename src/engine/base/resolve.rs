@@ -61,15 +61,14 @@ impl Core {
         {
             return Ok(Some(found));
         }
-        let (mut exact, mut qualified) = (Vec::new(), Vec::new());
-        let mut prefixed = Vec::new();
+        let (mut exact, mut prefixed) = (Vec::new(), Vec::new());
         let (all, unreadable) = self.records(scope)?;
         for record in all {
             let (id, title) = (record.id.as_str(), record.title.as_str());
-            if id == given || title == given {
+            // A title may look like the full name of another: then it is not known which of them is meant.
+            let qualified = given.contains('/') && full_name(&record) == given;
+            if id == given || title == given || qualified {
                 exact.push(record);
-            } else if given.contains('/') && full_name(&record) == given {
-                qualified.push(record);
             } else if !given.is_empty() && (id.starts_with(given) || title.starts_with(given)) {
                 prefixed.push(record);
             }
@@ -81,7 +80,7 @@ impl Core {
             return Err(error);
         }
         // A trace of one that another machine has gives way to what is here.
-        let mut matches = [exact, qualified, prefixed]
+        let mut matches = [exact, prefixed]
             .into_iter()
             .flat_map(|matches| {
                 let (traces, known): (Vec<_>, Vec<_>) =
