@@ -151,20 +151,32 @@ fn several(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
     let mut created = Vec::new();
     for view in &bulk.done {
         ensure_for(view, engine, output);
-        output.say(&format!(
-            "{BOLD}{}{RESET} is {} with {} in {}",
-            view.title,
-            view.state.name(),
-            view.agent,
-            words::tilde(&view.worktree),
-        ));
         created.push(match output.wants_json() {
             true => engine.show(view.id.as_str())?,
             false => view.clone(),
         });
     }
+    let lines = || {
+        let line = |view| started(view);
+        bulk.done.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    if !bulk.failures.is_empty() && !output.wants_json() {
+        // The error is the end, and these were created all the same.
+        output.done(&(), lines);
+    }
     end(&bulk, "started", output)?;
-    Ok(output.result(&json!({ "instances": created }), String::new))
+    Ok(output.done(&json!({ "instances": created }), lines))
+}
+
+/// The line about an instance that was created.
+fn started(view: &InstanceView) -> String {
+    format!(
+        "{BOLD}{}{RESET} is {} with {} in {}",
+        view.title,
+        view.state.name(),
+        view.agent,
+        words::tilde(&view.worktree),
+    )
 }
 
 impl NewArgs {

@@ -86,6 +86,11 @@ fn several_are_started_by_one_command() {
     let said = answer.said();
     assert!(said.contains("started 3 of 4"), "{said}");
     assert!(said.contains("`try-3`"), "{said}");
+    // What was created is a result.
+    let printed = answer.printed();
+    let lines: Vec<&str> = printed.lines().collect();
+    assert_eq!(lines.len(), 3, "{printed}");
+    assert!(lines[1].starts_with("try-2 is running"), "{printed}");
     assert_eq!(camp.list().len(), 5);
 }
 
