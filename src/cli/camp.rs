@@ -35,7 +35,7 @@ pub(super) fn resume_all(
     let told = tell(&camp, ("running", "resumed"), output)?;
     let listed = engine.list_briefly()?.instances;
     let left = listed.iter().filter(|view| view.state == State::Paused);
-    if let Some(words) = words::left_paused(left.count()) {
+    if let Some(words) = words::left_paused(&left.collect::<Vec<_>>()) {
         output.say(&words);
     }
     Ok(told)

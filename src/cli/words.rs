@@ -8,7 +8,7 @@ use super::report::word;
 use crate::config::brief_duration;
 use crate::engine::InstanceView;
 use crate::model::{
-    Activity, DiffStat, QueueCounts, State, Timestamp, directory_name, printable_line,
+    Activity, DiffStat, PauseReason, QueueCounts, State, Timestamp, directory_name, printable_line,
 };
 
 const GREEN: &str = "\x1b[32m";
@@ -143,16 +143,36 @@ pub(super) fn counted(done: &str, count: usize) -> String {
 }
 
 /// Of those that `resume --all` leaves as they are; nothing where there are none.
-pub(super) fn left_paused(count: usize) -> Option<String> {
-    const HOW: &str = "`biv resume --state paused` brings back those too";
-    match count {
-        0 => None,
-        1 => Some(format!(
-            "1 instance was paused by itself and stays paused; {HOW}."
-        )),
-        _ => Some(format!(
-            "{count} instances were paused one by one and stay paused; {HOW}."
-        )),
+pub(super) fn left_paused(left: &[&InstanceView]) -> Option<String> {
+    let by_timer = |view: &&&InstanceView| {
+        let pause = view.pause.as_ref();
+        pause.is_some_and(|pause| pause.reason == PauseReason::Idle)
+    };
+    let by_timer = left.iter().filter(by_timer).count();
+    match left {
+        [] => None,
+        [one] => {
+            let why = match by_timer {
+                0 => "it was not paused with the others",
+                _ => "it was paused by the idle timer",
+            };
+            let called = called(one);
+            Some(format!(
+                "`{}` stays paused: {why}; `biv resume {called}` brings it back too.",
+                one.title
+            ))
+        }
+        several => {
+            let timer = match by_timer {
+                0 => String::new(),
+                count => format!(" ({count} by the idle timer)"),
+            };
+            Some(format!(
+                "{} instances stay paused: they were not paused with the others{timer}; \
+                 `biv resume --state paused` brings back those too.",
+                several.len()
+            ))
+        }
     }
 }
 

@@ -78,7 +78,7 @@ fn one_command_brings_back_all_that_were_interrupted_and_no_other() {
 
     let again = camp.biv(["resume", "--all"]).run().ok();
     assert!(again.stderr.contains("running already"), "{}", again.said());
-    let left = "1 instance was paused by itself and stays paused";
+    let left = "stays paused: it was not paused with the others; `biv resume";
     assert!(again.stderr.contains(left), "{}", again.said());
     assert_eq!(told(&camp, "orchestrator:resumed").len(), 1, "no event");
     let seen = camp.biv(["show", "one"]).run().ok().stdout;
