@@ -47,6 +47,17 @@ pub(super) enum Wanted {
     Exited,
 }
 
+impl Wanted {
+    /// What is said of one for which it was waited in vain.
+    fn missed(self) -> &'static str {
+        match self {
+            Self::Idle => "was not idle",
+            Self::NeedsYou => "did not need you",
+            Self::Exited => "had not exited",
+        }
+    }
+}
+
 /// One instance that is waited for.
 struct Awaited {
     id: InstanceId,
@@ -187,11 +198,18 @@ fn ended(
     let (code, exit, hint) = if never {
         ("wrong_state", 4, "`biv show` says more")
     } else {
-        ("timeout", 1, "wait longer with --timeout")
+        (
+            "timeout",
+            1,
+            "`biv peek` shows its screen; `--timeout` sets how long to wait, without it there is no limit",
+        )
+    };
+    let missed = match (args.timeout.as_deref(), never) {
+        (Some(limit), false) => format!("{} within {limit}", args.wanted.missed()),
+        _ => args.wanted.missed().to_owned(),
     };
     if let ([(title, reason)], true) = (failures.as_slice(), alone) {
-        let reason = reason.strip_prefix("it ").unwrap_or(reason);
-        let report = Report::failed(code, format!("`{title}` {reason}"), hint);
+        let report = Report::failed(code, format!("`{title}` {missed}: {reason}"), hint);
         return Err(Report { exit, ..report });
     }
     let report = Report::some_failed("waited for", reached.len(), &failures);
@@ -200,6 +218,7 @@ fn ended(
         |report| Report {
             code,
             exit,
+            message: format!("{} of {} {missed}", failures.len(), awaited.len()),
             hints: vec![hint.to_owned()],
             ..report
         },

@@ -155,9 +155,10 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             "install one of them; `-a demo` starts the built-in demo agent".to_owned()
         }
         Error::AgentDied { .. } => "run its command by hand to see what it needs".to_owned(),
-        Error::NotReady { .. } => {
-            "`biv attach` shows what it is doing; `launch.ready` sets the limit".to_owned()
-        }
+        Error::NotReady { title, .. } => format!(
+            "`biv peek {}` shows its screen; `launch.ready` sets the limit",
+            word(title)
+        ),
         Error::DraftInTheWay { title } => {
             format!("`biv attach {}`, and submit or delete it", word(title))
         }

@@ -171,6 +171,10 @@ fn waited_for(camp: &Camp) {
     let short = camp.biv(["wait", "awaited", "--for", "needs-you", "--timeout", "10ms"]);
     let short = short.with_json().run().fails(1);
     assert_eq!(short.error()["code"], "timeout");
+    assert_eq!(
+        short.error()["message"],
+        "`awaited` did not need you within 10ms: it is still idle"
+    );
     drop(camp.biv(["send", "awaited", "/run touch x"]).run().ok());
     assert_eq!(wait("needs-you").ok().json()["activity"], "approval");
     camp.end_server();

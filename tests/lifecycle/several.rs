@@ -95,6 +95,7 @@ fn one_verb_reaches_several_instances() {
     let never = ["wait", "one", "ended", "--for", "idle"];
     let said = camp.biv(never).run().fails(4).said();
     assert!(said.contains("`ended`: it is failed"), "{said}");
+    assert!(said.contains("1 of 2 was not idle"), "{said}");
     let any = ["wait", "one", "ended", "--for", "idle", "--any"];
     drop(camp.biv(any).run().ok());
     drop(camp.biv(["kill", "-y", "--all"]).run().ok());

@@ -105,8 +105,13 @@ pub(crate) enum Error {
     InsideSeal,
     #[error("the agent ended at once, with exit status {code}")]
     AgentDied { code: i32, last_words: String },
-    #[error("the agent was not ready for a prompt within {seconds} seconds")]
-    NotReady { seconds: u64 },
+    #[error("`{title}` was not ready for a prompt within {seconds} seconds: {}", still(*activity))]
+    NotReady {
+        title: Title,
+        seconds: u64,
+        /// What it does now.
+        activity: Activity,
+    },
     #[error("`{title}` is at its usage limit, which resets at {}", resets_at.local_minute())]
     AtUsageLimit { title: Title, resets_at: Timestamp },
     #[error("`{title}` waits for you: {}", what_is_open(*activity, says.as_deref()))]
@@ -404,6 +409,14 @@ fn misplaced(recorded: &std::path::Path, found: Option<&std::path::Path>) -> Str
             "the repository of this instance is not at {}",
             recorded.display()
         ),
+    }
+}
+
+/// Why an agent is not ready.
+fn still(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Busy => "it is still busy",
+        _ => "its screen shows no prompt yet",
     }
 }
 

@@ -46,8 +46,13 @@ pub(in crate::engine) fn await_ready(
                 says: agent.says()?,
             },
         }),
-        look::Found::StillMoving(_) => Err(Error::NotReady {
-            seconds: patience.starting.as_secs(),
+        look::Found::StillMoving(activity) => Err(Error::NotReady {
+            title: title.clone(),
+            seconds: match activity {
+                Activity::Busy => patience.busy.unwrap_or(patience.starting).as_secs(),
+                _ => patience.starting.as_secs(),
+            },
+            activity,
         }),
         look::Found::AtRest(RestKind::Exited) | look::Found::Gone => {
             Err(died(agent.server, agent.pane)?)
