@@ -141,6 +141,9 @@ fn describe_answer(answer: &PolicyAnswer) -> String {
         let said = said(part.decision.name(), part.rule.as_deref(), &part.reason);
         write!(text, "\n  {}\n    {said}", printable_line(&part.command)).ok();
     }
+    for (rule, origin) in &answer.origins {
+        write!(text, "\nrule {rule}: {}", printable_line(origin)).ok();
+    }
     text
 }
 
@@ -169,7 +172,8 @@ fn describe_test(test: &PolicyTest) -> String {
 
 fn said(decision: &str, rule: Option<&str>, reason: &str) -> String {
     match rule {
-        Some(rule) => format!("{decision} ({rule}): {reason}"),
+        Some(rule) if rule.contains(", ") => format!("{decision} by the rules {rule}: {reason}"),
+        Some(rule) => format!("{decision} by the rule {rule}: {reason}"),
         None => format!("{decision}: {reason}"),
     }
 }

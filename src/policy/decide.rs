@@ -220,10 +220,11 @@ impl Judge<'_> {
             None => Ruling::manual(match places.iter().max() {
                 Some(PathClass::Outside) => "it is outside of the worktree".to_owned(),
                 Some(PathClass::Guarded) => {
-                    "it is a file that steers more than the code".to_owned()
+                    "it is a file that controls more than the code (`guarded` of the `[paths]`)"
+                        .to_owned()
                 }
                 Some(PathClass::Odd) => "where it leads is not known".to_owned(),
-                _ => "no rule speaks of it".to_owned(),
+                _ => format!("no rule is about this path and the tool `{}`", self.tool),
             }),
         }
     }

@@ -110,10 +110,12 @@ fn is_fine(candidate: &str, place: PathClass, also: &[PathClass]) -> Result<(), 
         PathClass::Nowhere | PathClass::Inside => return Ok(()),
         place if also.contains(&place) => return Ok(()),
         PathClass::Outside => "leads out of the worktree",
-        PathClass::Guarded => "steers more than the code",
-        PathClass::Forbidden => "would run or grant something later",
-        PathClass::Secret => "may hold secrets",
-        PathClass::Odd => "leads who knows where",
+        PathClass::Guarded => "controls more than the code (`guarded` of the `[paths]`)",
+        PathClass::Forbidden => {
+            "is where a file would be run or grant rights later (`forbidden` of the `[paths]`)"
+        }
+        PathClass::Secret => "may hold secrets (`secret` of the `[paths]`)",
+        PathClass::Odd => "may lead anywhere: it cannot be resolved",
     };
     Err(format!("`{candidate}` {reason}"))
 }

@@ -308,7 +308,7 @@ fn every_command_answers_with_one_json_document() {
         ),
         (
             vec!["policy", "explain", "ls"],
-            vec!["decision", "parts", "reason", "rule"],
+            vec!["decision", "origins", "parts", "reason", "rule"],
         ),
         (
             vec!["policy", "test"],

@@ -1,5 +1,6 @@
 //! The policy in force, and its decision about a screen, a command or a path.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::config::{Owner, Unreadable, is_writable_by_others, read_in_checkout, read_own};
@@ -34,6 +35,8 @@ pub(crate) struct PolicyAnswer {
     pub rule: Option<String>,
     pub reason: String,
     pub parts: Vec<PartRuling>,
+    /// Where the rules that are named come from.
+    pub origins: BTreeMap<String, String>,
 }
 
 /// The examples of all rules, tried.
@@ -144,16 +147,49 @@ impl Core {
             seal: assumed(sealed),
             ..asked
         };
-        let ruling = match self.policy(&[worktree]) {
-            Ok(policy) => policy.decide(&request, &site(worktree)),
-            Err(mistake) => Ruling::manual(off(&mistake)),
+        let (mut ruling, policy) = match self.policy(&[worktree]) {
+            Ok(policy) => (policy.decide(&request, &site(worktree)), policy),
+            Err(mistake) => (Ruling::manual(off(&mistake)), Policy::default()),
         };
+        // A part that nothing accepts may be the one that is rejected.
+        let rejected = ruling.decision == Decision::Reject;
+        for part in ruling.parts.iter_mut().filter(|_| rejected) {
+            let alone = Request {
+                readings: vec![part.command.clone()],
+                ..request.clone()
+            };
+            let alone = policy.decide(&alone, &site(worktree));
+            if alone.decision == Decision::Reject {
+                (part.decision, part.rule) = (alone.decision, alone.rule);
+                part.reason = alone.reason;
+            }
+        }
+        let parts = ruling.parts.iter().map(|part| &part.rule);
+        let named: Vec<&str> = parts
+            .chain([&ruling.rule])
+            .flatten()
+            .flat_map(|rules| rules.split(", "))
+            .collect();
+        let origins = policy
+            .all()
+            .filter(|layered| named.contains(&layered.rule.id.as_str()))
+            .map(|layered| (layered.rule.id.clone(), self.origin(layered.layer)))
+            .collect();
         Ok(PolicyAnswer {
             decision: ruling.decision,
             rule: ruling.rule,
             reason: ruling.reason,
             parts: ruling.parts,
+            origins,
         })
+    }
+
+    fn origin(&self, layer: Layer) -> String {
+        match layer {
+            Layer::BuiltIn => "built-in".to_owned(),
+            Layer::User => self.home.config.join(USER_FILE).display().to_string(),
+            Layer::Repository => format!("{REPOSITORY_FILE} of the repository"),
+        }
     }
 
     /// Tries the examples of every rule in force, built-in ones too.
