@@ -69,7 +69,11 @@ fn a_landing_is_taken_back_with_its_instance() {
     assert_eq!(repository.git(&["status", "--porcelain"]), "");
     assert!(!repository.path.join("new.txt").exists());
     assert_eq!(camp.show(&instance)["state"], "paused");
-    drop(camp.biv(["resume", "feature"]).run().ok());
+    // Its branch was deleted by the landing, and is there again at once.
+    let branch = instance.branch.clone().unwrap();
+    assert!(repository.branches().contains(&branch));
+    let said = camp.biv(["resume", "feature"]).run().ok().said();
+    assert!(!said.contains("made again"), "{said}");
     assert!(instance.worktree.join("new.txt").exists());
     assert!(
         camp.biv(["undo-land", "feature"])

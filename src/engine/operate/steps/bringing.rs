@@ -36,7 +36,7 @@ impl Work<'_> {
             }
             BranchPosition::Deleted { branch, was } => {
                 self.progress.note(&format!(
-                    "the branch {branch} was deleted meanwhile; it is made again at {was}"
+                    "the branch {branch} does not exist any more; it is made again at {was}"
                 ));
                 Ok(Facts::none().with(fact::BRANCH_AGAIN, &(branch, was)))
             }

@@ -442,12 +442,34 @@ impl Work<'_> {
         Ok(Facts::none())
     }
 
+    /// Its own branch, if the landing has deleted it.
+    fn make_branch_again(&mut self) -> Result<(), Error> {
+        let snapshot = SavedWork::of(&self.record)?.snapshot;
+        let head = snapshot.and_then(|snapshot| snapshot.head);
+        let own = self.record.branch.as_ref();
+        let name = own
+            .filter(|branch| branch.made_by_us)
+            .map(|branch| branch.name.clone());
+        let (Some(head), Some(name)) = (head, name) else {
+            return Ok(());
+        };
+        let repository = self.repository()?;
+        if repository.branch_commit(&name)?.is_none() {
+            repository.create_branch(&name, &head)?;
+        }
+        Ok(())
+    }
+
     fn record_unlanded(&mut self, facts: &Facts) -> Result<Facts, Error> {
         let Some(order) = facts.read(fact::LAND)? else {
             return Ok(Facts::none());
         };
         self.record.landed = None;
         if self.record.state == RestingState::Killed {
+            if let Err(error) = self.make_branch_again() {
+                // A resume makes it again where it is missing.
+                tracing::debug!(%error, instance = %self.record.id, "make a branch again");
+            }
             self.core.revive(&self.dir, &mut self.record)?;
         } else {
             self.record.updated_at = now();
