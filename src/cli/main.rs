@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches};
 
 use super::alone::parsed_alone;
 use super::args::{Cli, Command};
-use super::common::{ColorWhen, Common};
 use super::completing::{CompletingShell, complete};
 use super::context::{CommandResult, engine as open, home};
 use super::elsewhere::Elsewhere;
@@ -23,7 +22,7 @@ use super::{
     detect, diff, doctor, elsewhere, events, exec, export, exports, gc, help, hook, host, import,
     kill, land, list, log, man, move_there, moving, new, new_on_host, path, pause, peek, policy,
     pull_request, push, queue, rename, repo, restart, resume, review, run, runs, seal, search,
-    send, show, snapshots, status, timeout, ui, undo_kill, usage as usage_of, wait,
+    send, show, snapshots, status, timeout, ui, undo_kill, usage as usage_of, usage_error, wait,
 };
 use crate::engine::{
     Engine, Error, Reach, SEAL_VARIABLE, Verb, run_bound_to_parent, run_inside_seal, run_launcher,
@@ -232,28 +231,11 @@ fn leave_session() {
     rustix::process::setsid().ok();
 }
 
-/// Help and version go to standard output and are no error; everything else is.
-fn usage(mut error: clap::Error) -> ExitCode {
-    if let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand)
-        && matches!(word.as_str(), "ui" | "tui")
-    {
-        let tip = vec!["`biv` without a command opens the terminal UI".into()];
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tip));
-    }
-    let wants_json = std::env::args_os().any(|word| word == "--json");
-    if error.use_stderr() && wants_json {
-        let common = Common {
-            json: true,
-            quiet: false,
-            verbose: false,
-            color: ColorWhen::Never,
-            via: None,
-            columns: None,
-        };
-        let message = error.render().to_string();
-        let first = message.lines().next().unwrap_or("wrong arguments");
-        let first = first.trim_start_matches("error: ").to_owned();
-        return Output::new(&common).fail(&Report::usage(first, "`biv --help` lists all commands"));
+/// Help and version are no mistake.
+fn usage(error: clap::Error) -> ExitCode {
+    if error.use_stderr() && !shows_help(&error) {
+        let words: Vec<OsString> = std::env::args_os().collect();
+        return usage_error::print(error, &Cli::command(), &words);
     }
     // Where this cannot be printed, there is no other place to report it.
     drop(error.print());

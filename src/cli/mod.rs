@@ -77,6 +77,7 @@ mod timeout;
 mod ui;
 mod undo_kill;
 mod usage;
+mod usage_error;
 mod wait;
 mod words;
 

@@ -52,7 +52,7 @@ enum Flag {
 }
 
 /// Where the name of the subcommand stands.
-fn command_at(command: &Command, words: &[OsString]) -> Option<usize> {
+pub(super) fn command_at(command: &Command, words: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match flag(command, None, word) {

@@ -26,6 +26,31 @@ fn version_and_help_go_to_standard_output() {
     let wrong = camp.biv(["frobnicate"]).run().fails(2);
     assert_eq!(wrong.stdout, "");
     assert!(wrong.stderr.starts_with("error: "), "{}", wrong.stderr);
+    assert!(
+        wrong.stderr.contains("  hint: `biv --help` lists"),
+        "{}",
+        wrong.stderr
+    );
+    // A mistake in the arguments of a command.
+    for (words, hint) in [
+        (["kill", "--everything"], "`biv help kill` explains it"),
+        (["new", "--attac"], "hint: a similar argument exists"),
+        (["send", "one"], "hint: `biv"),
+    ] {
+        let said = camp.biv(words).run().fails(2).said();
+        assert!(said.starts_with("error: ") && said.contains(hint), "{said}");
+        assert!(
+            !said.contains("tip:") && !said.contains("For more"),
+            "{said}"
+        );
+    }
+    let wrong = camp.biv(["answer", "--json"]).run().fails(2).error();
+    let message = wrong["message"].as_str().unwrap();
+    assert!(message.ends_with("not provided: <INSTANCE>"), "{message}");
+    assert_eq!(
+        wrong["hint"],
+        "`biv help answer` explains it, with examples"
+    );
 }
 
 #[test]
