@@ -203,6 +203,13 @@ impl InstanceView {
         Some(says.split_once("; ").map_or(says, |(matter, _)| matter))
     }
 
+    /// Whether its agent was started with the hook by which autoyes answers without the daemon. What the agent
+    /// asks without that hook is answered on the screen, by the daemon alone.
+    pub(crate) fn has_permission_hook(&self) -> bool {
+        let hook = format!(" hook {} PermissionRequest ", self.agent);
+        self.command.iter().any(|word| word.contains(&hook))
+    }
+
     /// How the branch stands to its base, in short: `↑2 ↓1 *`, where the star means uncommitted work.
     pub(crate) fn standing_marks(&self) -> String {
         let star = if self.dirty == Some(true) { " *" } else { "" };

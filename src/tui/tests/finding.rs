@@ -297,4 +297,16 @@ fn the_lamp_says_whether_a_daemon_runs() {
     driver.tell(Message::Daemon(false));
     assert!(driver.screen().contains("no daemon"));
     assert!(driver.screen().contains("autoyes: no daemon"));
+    // An agent that asks by its hook is answered all the same.
+    let mut views = camp();
+    for view in &mut views {
+        let hook = format!(
+            "/usr/bin/biv hook {} PermissionRequest 2>/dev/null || :",
+            view.agent
+        );
+        view.command = vec!["agent".to_owned(), "--settings".to_owned(), hook];
+    }
+    driver.listed(views);
+    assert!(driver.screen().contains("autoyes: hook only"));
+    assert!(!driver.screen().contains("autoyes: no daemon"));
 }

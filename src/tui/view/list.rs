@@ -197,6 +197,9 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         view.autoyes && view.state == InstanceState::Running,
         state.daemon.filter(|_| view.host.is_none()),
     ) {
+        (true, Some(false)) if view.has_permission_hook() => {
+            right.push(styled("autoyes: hook only ", theme.autoyes));
+        }
         (true, Some(false)) => right.push(styled("autoyes: no daemon ", theme.failed)),
         (true, _) => right.push(styled("autoyes ", theme.autoyes)),
         (false, _) => {}
