@@ -94,6 +94,42 @@ fn a_dialog_is_dismissed_and_never_answered() {
     assert_eq!(pause["forced"], false);
     drop(camp.biv(["resume", &instance.id]).run().ok());
     assert!(!instance.worktree.join("was-run").exists());
+    // The user is told at once what was declined.
+    drop(
+        camp.biv(["send", &instance.id, "/run touch other"])
+            .run()
+            .ok(),
+    );
+    instance.wait_for(&camp, "activity", "approval");
+    let said = camp.biv(["pause", &instance.id]).run().ok().said();
+    assert!(said.contains("declining the open dialog"), "{said}");
+    assert!(said.contains("touch other"), "{said}");
+}
+
+#[test]
+fn a_resume_says_what_its_agent_asks_at_the_start() {
+    let camp = Camp::new();
+    let repository = camp.repository("app");
+    let agents = camp.home().join("config/agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    std::fs::write(
+        agents.join("asking.toml"),
+        "command = [\"sh\", \"-c\", \"echo 'trust it?'; exec cat\"]\n\
+         [session]\nstrategy = \"replay\"\n\
+         [[rules]]\nname = \"trust\"\nactivity = \"blocked\"\nlast = 5\n\
+         any = [\"trust it\"]\nsays = \"It asks whether to trust this folder\"\n\
+         [[rules]]\nname = \"prompt\"\nactivity = \"idle\"\nlast = 5\nany = [\"^ready$\"]\n",
+    )
+    .unwrap();
+    let new = ["new", "one", "-a", "asking", "--json"];
+    drop(camp.biv(new).within(&repository.path).run().ok());
+    drop(camp.biv(["pause", "one"]).run().ok());
+    let said = camp.biv(["resume", "--no-prompt", "one"]).run();
+    let said = said.ok().said();
+    assert!(
+        said.contains("waits for you: It asks whether to trust this folder"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::agents::{Readiness, StopBy, Strategy};
 use crate::detect::RestKind;
+use crate::engine::base::error::what_is_open;
 use crate::engine::base::{Error, now};
 use crate::engine::operate::first_sign::{Sign, first_sign};
 use crate::engine::operate::options::Launch;
@@ -16,7 +17,7 @@ use crate::engine::typing::put_back::put_back;
 use crate::engine::typing::ready::{Patience, await_ready, died};
 use crate::engine::watch::look::{Found, Watched};
 use crate::lifecycle::{Facts, Operation};
-use crate::model::{AgentPlace, RestingState, printable_line};
+use crate::model::{Activity, AgentPlace, RestingState, printable_line};
 use crate::process::processes_in;
 use crate::tmux::Server;
 
@@ -379,7 +380,18 @@ impl Work<'_> {
         let provider = self.provider()?;
         let agent = self.watched(&server, &place)?;
         match await_back(&agent, ready) {
-            Ok(()) => Ok(Facts::none()),
+            Ok(None) => Ok(Facts::none()),
+            Ok(Some(activity)) => {
+                let says = agent.says()?;
+                // A prompt that cannot be sent says the same.
+                if !facts.has(fact::PROMPT) {
+                    self.progress.note(&format!(
+                        "the agent waits for you: {}; `biv attach` shows it",
+                        what_is_open(activity, says.as_deref())
+                    ));
+                }
+                Ok(Facts::none())
+            }
             // A plain command may well be done by now.
             Err(Error::AgentDied { code: 0, .. }) if provider.strategy() != Strategy::Native => {
                 Ok(Facts::none())
@@ -398,20 +410,25 @@ impl Work<'_> {
 }
 
 /// Waits until a resumed agent shows something that its rules know; one without rules is back when it
-/// runs.
-fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<(), Error> {
+/// runs. Returns what it waits for the user with, if it does.
+fn await_back(agent: &Watched<'_>, ready: Duration) -> Result<Option<Activity>, Error> {
+    let mut open = None;
     let dead = match (agent.provider.readiness(), agent.leader) {
         (Readiness::Quiet(_), Some(leader)) => first_sign(leader) == Sign::Death,
         (Readiness::Quiet(_), None) => false,
-        (Readiness::Rules, _) => matches!(
-            agent.until_shown(ready)?,
-            Found::Gone | Found::AtRest(RestKind::Exited)
-        ),
+        (Readiness::Rules, _) => match agent.until_shown(ready)? {
+            Found::Gone | Found::AtRest(RestKind::Exited) => true,
+            Found::AtRest(RestKind::Waiting(activity)) => {
+                open = Some(activity);
+                false
+            }
+            Found::AtRest(RestKind::Idle | RestKind::Quiet) | Found::StillMoving(_) => false,
+        },
     };
-    if dead {
-        return Err(died(agent.server, agent.pane)?);
+    match dead {
+        true => Err(died(agent.server, agent.pane)?),
+        false => Ok(open),
     }
-    Ok(())
 }
 
 fn outlives_its_launcher(place: &AgentPlace) -> bool {

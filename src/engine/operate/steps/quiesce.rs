@@ -90,6 +90,10 @@ impl Work<'_> {
         if let Some(RestKind::Waiting(Activity::Approval | Activity::Question)) = safe {
             quiesced.asked = asked(&agent)?;
             quiesced.cut = true;
+            let what = quiesced.asked.as_deref();
+            let what = what.map_or_else(String::new, |asked| format!(": it {asked}"));
+            self.progress
+                .note(&format!("declining the open dialog{what}"));
             // What stands still with its dialog open has not taken the key, and would ask again.
             safe = match dismiss(&agent, grace)? {
                 true => wait_recorded(&self.dir, &agent, grace)?,
