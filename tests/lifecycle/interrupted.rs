@@ -85,6 +85,25 @@ fn one_command_brings_back_all_that_were_interrupted_and_no_other() {
     assert!(!seen.contains("interrupted"), "{seen}");
 }
 
+/// Without a daemon nothing has saved what tmux knew.
+#[test]
+fn one_that_was_interrupted_was_active_when_it_wrote_last() {
+    let camp = Camp::new();
+    camp.repository("app");
+    let instance = talking(&camp, "one");
+    drop(camp.biv(["daemon", "stop"]).run().ok());
+    let started = camp.show(&instance)["created_at"].clone();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    drop(camp.biv(["send", "one", "Remember this too"]).run().ok());
+    until("it has answered", || instance.prompts(&camp).len() == 2);
+    instance.wait_idle(&camp);
+    kill_server(&camp);
+    let time = |at: &Value| chrono::DateTime::parse_from_rfc3339(at.as_str().unwrap()).unwrap();
+    let active = camp.show(&instance)["last_active_at"].clone();
+    let later = time(&active) - time(&started);
+    assert!(later.num_seconds() >= 2, "{started} {active}");
+}
+
 #[test]
 fn those_of_a_paused_camp_and_those_that_were_interrupted_come_back_together() {
     let camp = Camp::new();

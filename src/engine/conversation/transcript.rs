@@ -1,5 +1,7 @@
 //! Imports conversations from the agents' transcripts into the store.
 
+use std::os::unix::fs::MetadataExt;
+
 use crate::agents::{Bookmark, Continuity, TranscriptLookup, TranscriptQuery};
 use crate::conversation::{ConversationEntry, Speaker, brief, last_action, of_run, pending_tasks};
 use crate::engine::base::{Core, Error, now};
@@ -186,6 +188,32 @@ impl Core {
             let found = provider.transcript_of(sought(record, reference), &self.host);
             matches!(found, TranscriptLookup::Found(_))
         })
+    }
+
+    /// When the agent has last reported something or written into its conversation. A database has the
+    /// conversations of others too, and is left out.
+    pub(in crate::engine) fn last_written(
+        &self,
+        dir: &InstanceDir,
+        record: &InstanceRecord,
+    ) -> Option<Timestamp> {
+        let reported = dir.hook_report().map(|heard| heard.at);
+        let provider = self.provider_of(record).ok();
+        let written = |reference: String| {
+            let found = provider?.transcript_of(sought(record, &reference), &self.host);
+            let TranscriptLookup::Found(file) = found else {
+                return None;
+            };
+            let is_database = file.path.extension().is_some_and(|ending| ending == "db");
+            let metadata = std::fs::metadata(&file.path).ok();
+            Timestamp::from_epoch(metadata.filter(|_| !is_database)?.mtime())
+        };
+        let references = self.references(dir, record);
+        references
+            .into_iter()
+            .filter_map(written)
+            .chain(reported)
+            .max()
     }
 
     /// A look without a lock, so that nothing is written where nothing has happened.

@@ -302,9 +302,11 @@ impl Core {
             }
             let saved = crate::engine::watch::live::keep_live(dir, history)?;
             let active = saved.and_then(|saved| Timestamp::from_epoch(saved.active_at));
-            record.last_active_at = record
-                .last_active_at
-                .max(active.unwrap_or(record.created_at));
+            // tmux knew when it was active last; without a daemon only its own files tell.
+            let told = [active, self.last_written(dir, record)];
+            let latest = told.into_iter().flatten().max();
+            record.last_active_at =
+                latest.map_or(record.last_active_at, |at| at.max(record.last_active_at));
         }
         if let Some(pane) = pane {
             let server = self.server_of(record);
