@@ -3,9 +3,9 @@
 
 use crate::agents::{Discovered, DiscoveryContext, DiscoveryCost, Strategy};
 use crate::engine::base::{Core, Found, now};
-use crate::model::{InstanceRecord, RestingState};
+use crate::model::{InstanceRecord, RestingState, Timestamp};
 use crate::process::tree_of;
-use crate::store::InstanceDir;
+use crate::store::{HookReport, InstanceDir};
 
 impl Core {
     /// The reference that the agent's own files tell, while it runs or after it has ended.
@@ -44,13 +44,13 @@ impl Core {
     pub(in crate::engine) fn follow(&self, found: &mut Found) {
         let record = &found.record;
         let provider = self.provider_of(record).ok();
-        let following = provider.and_then(|provider| provider.discovery_cost(&self.host));
-        let worthwhile = match following {
-            Some(DiscoveryCost::Low) => true,
-            Some(DiscoveryCost::High) => record.session_ref.is_none(),
-            Some(DiscoveryCost::VeryHigh) | None => false,
-        };
-        if record.state != RestingState::Running || found.journal.is_some() || !worthwhile {
+        let cost = provider.and_then(|provider| provider.discovery_cost(&self.host));
+        if record.state != RestingState::Running || found.journal.is_some() {
+            return;
+        }
+        let known = record.session_ref.as_deref();
+        let started = record.resumed_at.unwrap_or(record.created_at);
+        if !is_worthwhile(cost, known, started, || found.dir.hook_report()) {
             return;
         }
         let Discovered::Found(reference) = self.trace(&found.dir, record) else {
@@ -108,5 +108,50 @@ impl Core {
                 Strategy::Replay => true,
                 Strategy::None => false,
             })
+    }
+}
+
+/// Whether to look for the reference now. Where that costs much, only if none is known, or if the agent's hooks
+/// have told another one since it was started.
+fn is_worthwhile(
+    cost: Option<DiscoveryCost>,
+    known: Option<&str>,
+    started: Timestamp,
+    heard: impl FnOnce() -> Option<HookReport>,
+) -> bool {
+    match cost {
+        Some(DiscoveryCost::Low) => true,
+        Some(DiscoveryCost::High) => {
+            let told = || heard().filter(|heard| heard.at > started)?.session;
+            known.is_none() || told().is_some_and(|told| Some(told.as_str()) != known)
+        }
+        Some(DiscoveryCost::VeryHigh) | None => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_costly_look_is_taken_where_the_hooks_tell_of_another_conversation() {
+        let at = |seconds| Timestamp::from_epoch(seconds).unwrap();
+        let heard = |session: &str, seconds| HookReport {
+            format: HookReport::FORMAT,
+            event: "UserPromptSubmit".to_owned(),
+            detail: None,
+            session: Some(session.to_owned()),
+            earlier: Vec::new(),
+            background: false,
+            at: at(seconds),
+        };
+        let costly =
+            |known, report| is_worthwhile(Some(DiscoveryCost::High), known, at(100), || report);
+        assert!(costly(None, None));
+        assert!(!costly(Some("old"), None));
+        assert!(!costly(Some("old"), Some(heard("old", 200))));
+        assert!(costly(Some("old"), Some(heard("new", 200))));
+        // What an earlier process has told says nothing about this one.
+        assert!(!costly(Some("old"), Some(heard("new", 50))));
     }
 }
