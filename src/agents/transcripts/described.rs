@@ -216,6 +216,36 @@ lines = [
         assert_eq!(found[3].text("call"), Some("c1"));
     }
 
+    /// The form of the lines is that of Copilot's `events.jsonl`; nothing else follows a refusal that ends the turn.
+    #[test]
+    fn a_refused_call_of_copilot_has_failed() {
+        let catalog = crate::agents::Catalog::built_in();
+        let rules = catalog
+            .require("copilot")
+            .unwrap()
+            .transcript()
+            .lines
+            .clone();
+        let at = Timestamp::from_epoch(1).unwrap();
+        let permitted = |kind: &str| {
+            let line = serde_json::json!({
+                "type": "permission.completed",
+                "data": { "requestId": "r", "toolCallId": "c1", "result": { "kind": kind } },
+            });
+            let mut found = Vec::new();
+            entries(&rules, &line, at, &mut found);
+            found
+        };
+        assert!(permitted("approved").is_empty());
+        for kind in ["denied-interactively-by-user", "cancelled"] {
+            let found = permitted(kind);
+            assert_eq!(found.len(), 1, "{kind}");
+            assert!(found[0].has_failed(), "{kind}");
+            assert_eq!(found[0].text("call"), Some("c1"));
+            assert_eq!(found[0].content, kind);
+        }
+    }
+
     #[test]
     fn the_last_line_that_tells_an_activity_counts() {
         let folder = tempfile::tempdir().unwrap();
