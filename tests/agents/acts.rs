@@ -289,23 +289,58 @@ pub(crate) fn answer_in_own_words(stage: &Stage, instance: &Instance) {
         .flatten()
         .filter_map(|choice| choice["label"].as_str())
         .collect();
-    assert_eq!(labels[..2], ["red", "green"], "{asked:#}");
+    // Vibe puts the description behind the label.
+    let first: Vec<&str> = labels
+        .iter()
+        .filter_map(|label| label.split(' ').next())
+        .collect();
+    assert_eq!(first[..2], ["red", "green"], "{asked:#}");
     let dialog = asked["dialog"].as_str().unwrap().to_owned();
     let words = "neither, I like purple and gold";
     let answer = ["answer", "--json", &instance.id, words, "--dialog", &dialog];
     let answered = stage.camp.biv(answer).run().ok().json();
     assert_eq!(answered["label"], words, "{answered:#}");
-    until("the model knows the answer", || {
-        let requests = stage.model.requests();
-        requests.iter().any(|request| {
-            request
-                .said_by("tool")
-                .iter()
-                .any(|said| said.contains(words))
-        })
-    });
+    submit_answers(stage, instance);
+    the_tool_has_answered(stage, words);
     stage.wait(instance, "idle");
     // The dialog is gone: nothing is typed.
     drop(stage.camp.biv(answer).run().fails(4));
     assert!(!stage.screen(instance).ends_with(words));
+}
+
+/// A question of the model is answered by the number of a choice, and reaches the model.
+#[track_caller]
+pub(crate) fn answer_by_number(stage: &Stage, instance: &Instance) {
+    stage.send(
+        instance,
+        "model:ask Which stove is in the tent?|gasoline|firewood",
+    );
+    stage.wait(instance, "question");
+    drop(stage.camp.biv(["answer", &instance.id, "2"]).run().ok());
+    submit_answers(stage, instance);
+    the_tool_has_answered(stage, "firewood");
+    stage.wait(instance, "idle");
+}
+
+/// Kimi Code asks once more before it hands the answers over.
+#[track_caller]
+fn submit_answers(stage: &Stage, instance: &Instance) {
+    if stage.agent == "kimi" {
+        let submit = ["answer", &instance.id, "Submit"];
+        until("the answers are submitted", || {
+            stage.camp.biv(submit).run().status == Some(0)
+        });
+    }
+}
+
+#[track_caller]
+fn the_tool_has_answered(stage: &Stage, words: &str) {
+    until("the model knows the answer", || {
+        let requests = stage.model.requests();
+        let said = |request: &crate::model::Request| {
+            let told = request.said_by("tool");
+            told.iter().any(|said| said.contains(words))
+        };
+        requests.iter().any(said)
+    });
 }

@@ -22,5 +22,7 @@ fn an_hour_of_work() {
     talking::refuse_an_unknown_command(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/model");
     refusing::take_a_no(&stage, &instance);
+    acts::answer_by_number(&stage, &instance);
+    acts::answer_in_own_words(&stage, &instance);
     acts::follow_a_new_conversation(&stage, &instance, "/clear");
 }

@@ -22,6 +22,8 @@ fn an_hour_of_work() {
     talking::take_every_prompt(&stage, &instance, &["exit"]);
     menus::say_and_leave_alone(&stage, &instance, "/model");
     refusing::take_a_no(&stage, &instance);
+    acts::answer_by_number(&stage, &instance);
+    acts::answer_in_own_words(&stage, &instance);
     drafts::type_a_draft_again(&stage, &instance, "C-j");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
     acts::follow_a_new_conversation(&stage, &instance, "/clear");

@@ -1,4 +1,4 @@
-//! Reads a menu: numbered choices, one per row: ` ❯ 1. Yes`.
+//! Reads a menu: numbered choices, one per row: ` ❯ 1. Yes`, ` → [1] Yes`.
 
 use super::super::key::Key;
 use super::frame::Framed;
@@ -9,7 +9,7 @@ use super::{Choice, body::Choices};
 const FOOTER: usize = 8;
 /// No label has so much room inside.
 const COLUMN_GAP: &str = "        ";
-const CURSORS: [char; 5] = ['❯', '›', '●', '▶', '>'];
+pub(super) const CURSORS: [char; 6] = ['❯', '›', '●', '▶', '→', '>'];
 
 struct Numbered<'t> {
     number: usize,
@@ -110,7 +110,10 @@ fn numbered(text: &str) -> Option<Numbered<'_>> {
         Some(rest) => (true, rest.trim_start()),
         None => (false, body),
     };
-    let (number, label) = body.split_once(". ")?;
+    let (number, label) = match body.strip_prefix('[') {
+        Some(body) => body.split_once("] ")?,
+        None => body.split_once(". ")?,
+    };
     if number.is_empty() || number.len() > 2 || !number.bytes().all(|b| b.is_ascii_digit()) {
         return None;
     }

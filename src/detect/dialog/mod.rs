@@ -9,6 +9,7 @@ mod buttons;
 mod frame;
 mod letters;
 mod line;
+mod list;
 mod menu;
 mod read;
 mod spec;

@@ -5,7 +5,7 @@ use unicode_width::UnicodeWidthStr;
 use super::super::screen::Screen;
 use super::frame::Framed;
 use super::spec::{DialogSpec, Shape};
-use super::{Dialog, body, buttons, frame, letters, line, menu};
+use super::{Dialog, body, buttons, frame, letters, line, list, menu};
 
 impl DialogSpec {
     /// The dialog at the bottom of this screen; None where it does not have the expected shape.
@@ -16,6 +16,7 @@ impl DialogSpec {
         }
         let choices = match self.shape {
             Shape::Menu => menu::read(self, &rows),
+            Shape::List => list::read(self, &rows),
             Shape::Buttons => buttons::read(self, &rows),
             Shape::Letters => letters::read(self, &rows),
             Shape::Line => None,

@@ -57,6 +57,8 @@ pub(crate) struct DialogSpec {
 pub(crate) enum Shape {
     /// Numbered choices below each other, one of them marked.
     Menu,
+    /// Choices without numbers below each other, one of them marked: the arrow keys lead to the others.
+    List,
     /// Labels in one row, one of them highlighted.
     Buttons,
     /// `(Y)es/(N)o [Yes]:` at the end of the last row.

@@ -41,15 +41,19 @@ impl Core {
         if !is_line || words.chars().count() > LONGEST {
             return Err(unanswerable(record, Unanswerable::NotALine));
         }
-        let keys: Vec<String> = open.dialog.choices[own]
-            .keys
-            .iter()
-            .map(|key| key.name())
-            .collect();
         let changed = || unanswerable(record, Unanswerable::Changed);
-        if keys.is_empty() || !open.press(&keys)? {
-            return Err(changed());
-        }
+        let mut open = open;
+        // The field of a choice that is selected may be open already.
+        let needs_no_key = open.dialog.choices[own].keys.is_empty();
+        let is_open = needs_no_key && open.dialog.selected == Some(own);
+        let keys = match (is_open, needs_no_key) {
+            (true, _) => Vec::new(),
+            (false, true) => return Err(changed()),
+            (false, false) => {
+                let pressed = self.press_choice(record, place, &mut open, own)?;
+                pressed.ok_or_else(changed)?
+            }
+        };
         let closed = open.rows();
         let is_same = |other: &OpenDialog<'_>| {
             let same = other.dialog.question == open.dialog.question
@@ -63,47 +67,53 @@ impl Core {
             // Only the choice with the field may read differently.
             same && pairs.all(|(at, (now, before))| at == own || now.label == before.label)
         };
-        let field = self
-            .dialog_when(record, place, |now| is_same(now) && now.rows() != closed)?
-            .ok_or_else(changed)?;
+        let is_field = |now: &OpenDialog<'_>| is_same(now) && (is_open || now.rows() != closed);
         let beginning: String = words.chars().take(BEGINNING).collect();
         let count = |dialog: &OpenDialog<'_>| {
             let rows = dialog.rows();
             rows.iter().filter(|row| row.contains(&beginning)).count()
         };
+        let field = self
+            .act_when(record, place, is_field, |now| now.paste(words))?
+            .ok_or_else(changed)?;
         let before = count(&field);
-        if !field.paste(words)? {
-            return Err(changed());
-        }
         let left = || unanswerable(record, Unanswerable::LeftInField);
-        let written = self
-            .dialog_when(record, place, |now| is_same(now) && count(now) > before)?
+        let is_written = |now: &OpenDialog<'_>| is_same(now) && count(now) > before;
+        self.act_when(record, place, is_written, |_| Ok(true))?
             .ok_or_else(left)?;
         // An Enter within a moment of a paste is taken for a part of it.
         std::thread::sleep(self.provider_of(record)?.settle_before_submit());
-        if !written.press(&["Enter".to_owned()])? {
-            return Err(left());
-        }
+        let enter = ["Enter".to_owned()];
+        let written = self
+            .act_when(record, place, is_written, |now| now.press(&enter))?
+            .ok_or_else(left)?;
         tracing::info!(title = %record.title, dialog = open.id, "answered in the user's own words");
         let gone = written.is_gone_in_time(ChoiceKind::Other)?;
         Ok(WrittenAnswer { keys, gone })
     }
 
-    /// Waits until the dialog is as wanted; None when the time is over.
-    fn dialog_when<'r>(
+    /// Acts on the dialog once it is as wanted; again where it has moved in that moment, so that nothing was done. None
+    /// when the time is over.
+    fn act_when<'r>(
         &'r self,
         record: &'r InstanceRecord,
         place: &'r AgentPlace,
         is_wanted: impl Fn(&OpenDialog<'_>) -> bool,
+        act: impl Fn(&OpenDialog<'_>) -> Result<bool, Error>,
     ) -> Result<Option<OpenDialog<'r>>, Error> {
         let began = Instant::now();
         while began.elapsed() < SHOWN {
             match self.dialog_in(record, place) {
-                Ok(now) if is_wanted(&now) => return Ok(Some(now)),
+                Ok(now) if is_wanted(&now) => {
+                    if act(&now)? {
+                        return Ok(Some(now));
+                    }
+                }
                 // It may be drawn in pieces.
-                Ok(_) | Err(Error::Unanswerable { .. }) => std::thread::sleep(PROBE),
+                Ok(_) | Err(Error::Unanswerable { .. }) => {}
                 Err(error) => return Err(error),
             }
+            std::thread::sleep(PROBE);
         }
         Ok(None)
     }
