@@ -2,9 +2,9 @@
 
 use super::instance::{Group, is_in_state};
 use super::output::Output;
-use super::report::Report;
+use super::report::{Report, were_already};
 use super::words;
-use crate::engine::{Bulk, Engine, Error, InstanceView};
+use crate::engine::{Bulk, Engine, Error, InstanceView, StateChange};
 use crate::model::{InstanceId, State, Title};
 
 /// Which instances `--all` means.
@@ -63,6 +63,34 @@ pub(super) fn end<T>(bulk: &Bulk<T>, done: &str, output: &Output) -> Result<(), 
     }
     if bulk.done.len() > 1 {
         output.say(&words::counted(done, bulk.done.len()));
+    }
+    Ok(())
+}
+
+/// The same for a change of the state: those that had it already are told apart.
+pub(super) fn end_changes(
+    bulk: &Bulk<StateChange>,
+    done: &str,
+    state: &str,
+    output: &Output,
+) -> Result<(), Report> {
+    if let Some(report) = Report::of_changes(bulk, done, state) {
+        return Err(report);
+    }
+    let already = bulk.already();
+    match (bulk.done.len() - already, already) {
+        (_, 0) => end(bulk, done, output)?,
+        // It was told of the only one.
+        (0, 1) => {}
+        (0, _) => output.say(&format!(
+            "Nothing was {done}: {}.",
+            were_already(already, state)
+        )),
+        (count, _) => {
+            let told = words::counted(done, count);
+            let told = told.trim_end_matches('.');
+            output.say(&format!("{told}; {}.", were_already(already, state)));
+        }
     }
     Ok(())
 }

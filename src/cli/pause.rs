@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use super::bulk::{All, end, selected};
+use super::bulk::{All, end_changes, selected};
 use super::context::CommandResult;
 use super::instance::SomeInstances;
 use super::output::Output;
@@ -69,7 +69,7 @@ pub(super) fn run(args: &PauseArgs, engine: &Engine, output: &Output) -> Command
             false => asked.view().clone(),
         });
     }
-    end(&bulk, "paused", output)?;
+    end_changes(&bulk, "paused", "paused", output)?;
     Ok(output.result(&json!({ "instances": paused }), String::new))
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::bulk::{All, end, selected};
+use super::bulk::{All, end_changes, selected};
 use super::context::CommandResult;
 use super::daemon::ensure_for;
 use super::instance::SomeInstances;
@@ -83,6 +83,6 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
             asked => asked.view().clone(),
         });
     }
-    end(&bulk, "resumed", output)?;
+    end_changes(&bulk, "resumed", "running", output)?;
     Ok(output.result(&json!({ "instances": resumed }), String::new))
 }

@@ -85,6 +85,8 @@ pub(crate) use hosts::reach::{HostCheck, HostFinding, HostView};
 pub(crate) use manual::{open_manual, open_pager};
 pub(crate) use operate::attach::{Attached, AttachedTo};
 pub(crate) use operate::bulk::Bulk;
+#[cfg(test)]
+pub(crate) use operate::bulk::Failure as BulkFailure;
 pub(crate) use operate::camp::Camp;
 pub(crate) use operate::carry::encryption::Secrecy;
 pub(crate) use operate::carry::export::{ExportOptions, Exported, PreparedExport};

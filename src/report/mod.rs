@@ -12,7 +12,7 @@ use std::fmt;
 
 use serde_json::json;
 
-use crate::engine::{Bulk, Camp, Error, Failure, GitError, Landed, StoreError};
+use crate::engine::{Bulk, Camp, Error, Failure, GitError, Landed, StateChange, StoreError};
 use crate::model::Title;
 
 pub(crate) use word::word;
@@ -101,6 +101,24 @@ impl Report {
         Some(Self { hints, ..report })
     }
 
+    /// The same for a change of the state: those that had it already are told apart.
+    pub(crate) fn of_changes(bulk: &Bulk<StateChange>, done: &str, state: &str) -> Option<Self> {
+        let report = Self::of_bulk(bulk, done)?;
+        let already = bulk.already();
+        if already == 0 {
+            return Some(report);
+        }
+        let (well, all) = (bulk.done.len(), bulk.done.len() + bulk.failures.len());
+        Some(Self {
+            message: format!(
+                "{done} {} of {all}; {}",
+                well - already,
+                were_already(already, state)
+            ),
+            ..report
+        })
+    }
+
     /// The same for instances that were to land: if all failures are of one kind, that is the exit status.
     pub(crate) fn of_landings(bulk: &Bulk<Landed>) -> Option<Self> {
         let (first, more) = bulk.failures.split_first()?;
@@ -145,6 +163,12 @@ impl Report {
             )
         })
     }
+}
+
+/// Of those that a request has left as they were: `2 were running already`.
+pub(crate) fn were_already(count: usize, state: &str) -> String {
+    let were = if count == 1 { "was" } else { "were" };
+    format!("{count} {were} {state} already")
 }
 
 impl fmt::Display for Report {

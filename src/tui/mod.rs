@@ -28,6 +28,7 @@ mod tab;
 mod terminal;
 mod text;
 mod theme;
+mod told;
 mod update;
 mod view;
 mod words;

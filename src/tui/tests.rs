@@ -9,3 +9,4 @@ mod hosts;
 mod journeys;
 mod reviewing;
 mod screens;
+mod told;

@@ -13,11 +13,11 @@ use super::message::{
     TaskOutcome, Wait,
 };
 use super::survey::{count_killed, survey};
+use super::told::{camp, changed, counted};
 use crate::daemon;
 use crate::engine::{
-    Bulk, Camp, ConversationEntry, Engine, Error, KillOptions, Killed, LandOptions, Landed,
-    LogFrom, OnConflict, PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent,
-    StateChange,
+    ConversationEntry, Engine, Error, KillOptions, Killed, LandOptions, Landed, LogFrom,
+    OnConflict, PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent, StateChange,
 };
 use crate::lifecycle::{Operation, Step};
 use crate::model::{InstanceId, PauseReason, printable_line};
@@ -191,11 +191,11 @@ fn carry_out(
         }
         Task::PauseEach { ids, wait } => {
             let bulk = engine.pause_each(&ids, &pausing(wait, PauseReason::User), progress);
-            Ok(TaskOutcome::Said(counted(&bulk, "paused")?))
+            Ok(TaskOutcome::Said(changed(&bulk, "paused", "paused")?))
         }
         Task::ResumeEach(ids) => {
             let bulk = engine.resume_each(&ids, &resuming, progress);
-            Ok(TaskOutcome::Said(counted(&bulk, "resumed")?))
+            Ok(TaskOutcome::Said(changed(&bulk, "resumed", "running")?))
         }
         Task::CancelPause(id) => {
             engine.cancel_pause(id.as_str())?;
@@ -387,25 +387,6 @@ fn not_created(engine: &Engine, error: Error, progress: &mut JobProgress) -> Tas
         queued: *queued,
         report: error.into(),
     }))
-}
-
-fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<TaskOutcome, TaskFailure> {
-    if let Some(report) = Report::not_all(&camp, done) {
-        return Err(TaskFailure::Reported(report));
-    }
-    Ok(TaskOutcome::Said(if camp.already {
-        format!("The camp is {state} already.")
-    } else {
-        format!("The camp is {state}: {} instances.", camp.instances.len())
-    }))
-}
-
-/// How many succeeded, or which of them failed.
-fn counted<T>(bulk: &Bulk<T>, done: &str) -> Result<String, Report> {
-    match Report::of_bulk(bulk, done) {
-        Some(report) => Err(report),
-        None => Ok(format!("{} instances are {done}.", bulk.done.len())),
-    }
 }
 
 impl From<Report> for TaskFailure {

@@ -114,6 +114,8 @@ fn after_the_server_is_gone_one_key_for_each_brings_it_back() {
     terminal.wait_for("2 instances are resumed.");
     terminal.wait_for("2 ready");
     terminal.wait_for("remember me");
+    terminal.press(&["Up", "Space", "Space", "r"]);
+    terminal.wait_for("Nothing was resumed: 2 were running already.");
     terminal.press(&["q"]);
     terminal.wait_for("ended with 0");
 }

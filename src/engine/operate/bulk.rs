@@ -53,6 +53,14 @@ impl<T> Bulk<T> {
     }
 }
 
+impl Bulk<StateChange> {
+    /// How many had the state already.
+    pub(crate) fn already(&self) -> usize {
+        let already = |change: &&StateChange| matches!(change, StateChange::Already(_));
+        self.done.iter().filter(already).count()
+    }
+}
+
 /// One for which it could not be done.
 #[derive(Debug)]
 pub(crate) struct Failure {
