@@ -48,6 +48,23 @@ fn the_filter_finds_what_is_shown_and_ranks_it() {
     assert_eq!(titles(&driver), ["a website", "milk"], "the title first");
 }
 
+#[test]
+fn while_a_filter_is_typed_the_bar_shows_its_keys() {
+    let mut driver = camp_driver();
+    let bar = |driver: &Driver| driver.screen().lines().last().unwrap().to_owned();
+    driver.press("/");
+    let keys = bar(&driver);
+    assert!(keys.contains("enter keep the filter"), "{keys}");
+    assert!(keys.contains("esc show all"), "{keys}");
+    // These would be typed.
+    assert!(
+        !keys.contains("? help") && !keys.contains("q quit"),
+        "{keys}"
+    );
+    driver.write("milk").press("enter");
+    assert!(bar(&driver).contains("q quit"));
+}
+
 /// What was used today does not become less because an instance was killed.
 #[test]
 fn what_killed_ones_have_used_still_counts() {

@@ -96,9 +96,19 @@ fn fitting(theme: &Theme, mut pairs: Vec<(String, &str)>, room: usize) -> Line<'
     }
 }
 
-/// The keys of an open popup, which are the only ones that mean something.
+/// In the filter, where every letter is typed.
+const FILTER_KEYS: &[(&str, &str)] = &[
+    ("enter", "keep the filter"),
+    ("↑↓", "choose"),
+    ("esc", "show all"),
+];
+
+/// The keys of an open popup or of the filter, which are the only ones that mean something.
 fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
-    let keys: &[(&str, &'static str)] = match state.dialog.as_ref()? {
+    let Some(dialog) = &state.dialog else {
+        return state.filtering.then(|| owned(FILTER_KEYS));
+    };
+    let keys: &[(&str, &'static str)] = match dialog {
         Dialog::Help { .. } => &[("↑↓", "scroll"), ("any other key", "closes")],
         Dialog::Confirm(_) => &[("y", "yes"), ("n", "no"), ("esc", "back")],
         Dialog::New(_) => &[
@@ -121,11 +131,12 @@ fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
         Dialog::Rename(_) => &[("enter", "rename"), ("esc", "back")],
         Dialog::Pick(picker) => picker.keys(),
     };
-    Some(
-        keys.iter()
-            .map(|(key, what)| ((*key).to_owned(), *what))
-            .collect(),
-    )
+    Some(owned(keys))
+}
+
+fn owned(keys: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    let keys = keys.iter();
+    keys.map(|(key, what)| ((*key).to_owned(), *what)).collect()
 }
 
 /// Running jobs with key hints. The last hints have priority.
