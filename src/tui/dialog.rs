@@ -72,8 +72,8 @@ pub(super) enum OnYes {
 pub(super) struct SendForm {
     pub to: Vec<InstanceId>,
     pub titles: String,
-    /// The prompt goes to the end of the queue.
-    pub queue: bool,
+    /// The popup of the queue that the prompt goes to the end of. It is open again afterwards.
+    pub queue: Option<Box<Picker>>,
     pub prompt: Editor,
     /// Why it was refused before.
     pub trouble: Option<String>,

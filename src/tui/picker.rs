@@ -4,7 +4,7 @@ use super::editor::Editor;
 use super::filter;
 use super::keys::{Action, Keymap, TABLE};
 use crate::engine::{AuditLine, QueueView, SearchResult};
-use crate::model::{InstanceId, QueueState, Title, printable_line};
+use crate::model::{InstanceId, QueueEntry, QueueState, Title, printable_line};
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Picker {
@@ -27,6 +27,8 @@ pub(super) enum Content {
         id: InstanceId,
         title: Title,
         queue: Option<QueueView>,
+        /// A prompt was added: it is chosen once it is there.
+        to_newest: bool,
     },
     Audit {
         id: InstanceId,
@@ -81,6 +83,7 @@ impl Picker {
                 id,
                 title,
                 queue: None,
+                to_newest: false,
             },
             input: None,
             at: 0,
@@ -215,6 +218,30 @@ impl Picker {
                 })
                 .collect(),
         }
+    }
+
+    /// Takes the queue as it is now. When it comes for the first time, the next prompt to be sent is chosen; later the
+    /// chosen one stays chosen wherever it has moved to.
+    pub(super) fn take_queue(&mut self, view: QueueView) {
+        let Content::Queue {
+            queue, to_newest, ..
+        } = &mut self.content
+        else {
+            return;
+        };
+        let waits = |entry: &QueueEntry| entry.state == QueueState::Waiting;
+        let chosen = queue.as_ref().and_then(|queue| queue.entries.get(self.at));
+        let wanted = match (chosen, std::mem::take(to_newest)) {
+            (_, true) => view.entries.iter().rposition(waits),
+            (Some(chosen), _) => {
+                let same = |entry: &QueueEntry| entry.number == chosen.number;
+                view.entries.iter().position(same).or(Some(self.at))
+            }
+            (None, _) => view.entries.iter().position(waits),
+        };
+        let last = view.entries.len().saturating_sub(1);
+        self.at = wanted.unwrap_or(last).min(last);
+        *queue = Some(view);
     }
 
     /// The queued prompt that is chosen, if it can still be changed.

@@ -5,10 +5,13 @@ use pretty_assertions::assert_eq;
 use super::driver::*;
 use super::journeys::{camp_driver, of, only_tasks};
 use crate::engine::{Listing, QueueView, SearchMatch, SearchResult, Speaker, UsageView};
-use crate::model::{Queue, State as InstanceState, Title, Tokens, Usage};
+use crate::model::{Queue, State as InstanceState, Title, Tokens, TurnEnd, Usage};
+use crate::report::Report;
 use crate::tui::dialog::Dialog;
-use crate::tui::message::{Lookup, LookupResult, Message, Page, Task, UiRequest};
-use crate::tui::picker::Picker;
+use crate::tui::message::{
+    Lookup, LookupResult, Message, Page, Task, TaskFailure, TaskOutcome, UiRequest,
+};
+use crate::tui::picker::{Content, Picker};
 use crate::tui::state::Tab;
 
 fn titles(driver: &Driver) -> Vec<String> {
@@ -272,6 +275,78 @@ fn a_queue_is_seen_reordered_and_dropped() {
         prompt: "fourth".to_owned(),
     };
     assert_eq!(only_tasks(&mut driver), [task]);
+}
+
+fn queue_view(queue: &Queue) -> QueueView {
+    QueueView {
+        instance: of('b'),
+        title: Title::new("fix the login").unwrap(),
+        counts: queue.counts(),
+        stopped: None,
+        held_by: None,
+        camp: None,
+        entries: queue.entries.clone(),
+    }
+}
+
+fn chosen(driver: &Driver) -> &str {
+    let Some(Dialog::Pick(picker)) = &driver.state.dialog else {
+        panic!("{:?}", driver.state.dialog)
+    };
+    let Content::Queue { queue, .. } = &picker.content else {
+        panic!("{:?}", picker.content)
+    };
+    &queue.as_ref().unwrap().entries[picker.at].prompt
+}
+
+#[test]
+fn a_queue_stays_open_when_a_prompt_was_added_and_shows_it() {
+    let mut queue = Queue::default();
+    for prompt in ["done", "under way", "next", "later"] {
+        queue.add(prompt.to_owned(), at(0));
+    }
+    for _ in 0..2 {
+        queue.finish(TurnEnd::Done, at(1));
+        let (number, _) = queue.begin(at(0)).unwrap();
+        queue.sent(number);
+    }
+    let mut driver = camp_driver();
+    driver.press("Q");
+    looked(&mut driver, LookupResult::Queue(queue_view(&queue)));
+    assert_eq!(chosen(&driver), "next");
+    // Escape leads back to the popup too.
+    driver.press("a").write("no").press("esc");
+    assert_eq!(chosen(&driver), "next");
+    driver.press("a").write("new").press("enter");
+    assert_eq!(chosen(&driver), "next");
+    let (job, _) = driver.tasks().remove(0);
+    driver.done(job, Ok(TaskOutcome::Said("Queued.".to_owned())));
+    let look = UiRequest::Look(Lookup::Queue(of('b')));
+    assert!(driver.requests.contains(&look));
+    queue.add("new".to_owned(), at(2));
+    looked(&mut driver, LookupResult::Queue(queue_view(&queue)));
+    assert_eq!(chosen(&driver), "new");
+    // What was chosen stays chosen when another one is done.
+    driver.requests.clear();
+    driver.listed(camp());
+    assert!(driver.requests.contains(&look));
+    queue.finish(TurnEnd::Done, at(3));
+    looked(&mut driver, LookupResult::Queue(queue_view(&queue)));
+    assert_eq!(chosen(&driver), "new");
+}
+
+#[test]
+fn a_refused_queue_form_comes_back_over_the_popup() {
+    let mut driver = camp_driver();
+    driver.press("Q a").write("/bad").press("enter");
+    let (job, _) = driver.tasks().remove(0);
+    let report = Report::failed("x", "no such command", "do better");
+    driver.done(job, Err(TaskFailure::Reported(report)));
+    assert!(
+        matches!(&driver.state.dialog, Some(Dialog::Send(form)) if form.prompt.text() == "/bad")
+    );
+    driver.press("esc");
+    assert!(matches!(driver.state.dialog, Some(Dialog::Pick(_))));
 }
 
 #[test]

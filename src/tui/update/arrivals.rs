@@ -23,6 +23,7 @@ pub(super) fn arrive(state: &mut State, message: Message, requests: &mut Vec<UiR
                     requests.push(UiRequest::CountKilled);
                 }
                 take_listing(state, listing);
+                picking::look_again(state, requests);
             }
             Err(report) => state.show_error(report),
         },
@@ -244,6 +245,9 @@ fn done(
     }
     match outcome {
         Ok(outcome) => {
+            if job.verb == Verb::Enqueue {
+                picking::added(state, requests);
+            }
             if let TaskOutcome::Unsent(true) = outcome {
                 forget_send(state, &job);
                 let why = "Taken back; nothing was sent.".to_owned();
@@ -281,6 +285,10 @@ fn done(
         Err(TaskFailure::WithoutPrompt(started)) => started_without_prompt(state, *started, form),
         Err(TaskFailure::Reported(report)) => {
             let why = report.message.clone();
+            if job.verb == Verb::Enqueue && picking::shows_queue(state) {
+                // The form is opened instead; it leads back to the popup.
+                state.dialog = None;
+            }
             state.refused.extend(form.map(|form| form.refused(why)));
             state.show_error(report);
         }
@@ -307,7 +315,7 @@ fn started_without_prompt(state: &mut State, started: StartedWithoutPrompt, form
         state.refused.push(Dialog::Send(SendForm {
             to: vec![id],
             titles: format!("`{title}`"),
-            queue: false,
+            queue: None,
             prompt,
             trouble: Some(report.message.clone()),
         }));

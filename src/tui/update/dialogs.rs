@@ -275,7 +275,7 @@ fn write(
     requests: &mut Vec<UiRequest>,
 ) -> Option<Dialog> {
     if is_cancel(key) {
-        return None;
+        return picking::opened_again(form.queue, requests);
     }
     if key.code == KeyCode::Enter && !key.alt {
         if form.prompt.text().trim().is_empty() {
@@ -284,21 +284,23 @@ fn write(
         for id in &form.to {
             let (id_of, prompt) = (id.clone(), form.prompt.text().to_owned());
             let (verb, task) = match form.queue {
-                true => (Verb::Enqueue, Task::Enqueue { id: id_of, prompt }),
-                false => (Verb::Send, Task::Send { id: id_of, prompt }),
+                Some(_) => (Verb::Enqueue, Task::Enqueue { id: id_of, prompt }),
+                None => (Verb::Send, Task::Send { id: id_of, prompt }),
             };
             let title = state.by_id(id).map(|view| view.title.to_string());
             let alone = Dialog::Send(SendForm {
                 to: vec![id.clone()],
                 titles: title.unwrap_or_else(|| form.titles.clone()),
-                queue: form.queue,
+                queue: form.queue.clone(),
                 prompt: form.prompt.clone(),
                 trouble: None,
             });
             start_from(state, requests, verb, Some(id), task, Some(alone));
         }
-        state.marks.clear();
-        return None;
+        if form.queue.is_none() {
+            state.marks.clear();
+        }
+        return picking::opened_again(form.queue, requests);
     }
     form.prompt.press(key);
     Some(Dialog::Send(form))

@@ -33,7 +33,8 @@ pub(super) fn press(
         }
         KeyCode::Char('a') if !typed => {
             if let Content::Queue { id, title, .. } = &picker.content {
-                return Some(queue_form(id.clone(), title.to_string()));
+                let (id, title) = (id.clone(), title.to_string());
+                return Some(queue_form(id, title, picker));
             }
         }
         KeyCode::Up => picker.at = picker.at.saturating_sub(1),
@@ -129,24 +130,50 @@ pub(super) fn take(state: &mut State, result: LookupResult) {
         {
             *found = Some(result);
         }
-        (Content::Queue { id, queue, .. }, LookupResult::Queue(view)) if *id == view.instance => {
-            // The chosen prompt stays chosen wherever it has moved to.
-            let number = queue
-                .as_ref()
-                .and_then(|queue| queue.entries.get(picker.at))
-                .map(|entry| entry.number);
-            let moved = view
-                .entries
-                .iter()
-                .position(|entry| Some(entry.number) == number);
-            picker.at = moved
-                .unwrap_or(picker.at)
-                .min(view.entries.len().saturating_sub(1));
-            *queue = Some(view);
+        (Content::Queue { id, .. }, LookupResult::Queue(view)) if *id == view.instance => {
+            picker.take_queue(view);
         }
         (Content::Audit { id, lines, .. }, LookupResult::Audit(of, result)) if *id == of => {
             *lines = Some(result);
         }
         _ => {}
+    }
+}
+
+/// Whether the popup of a queue is open.
+pub(super) fn shows_queue(state: &State) -> bool {
+    matches!(&state.dialog, Some(Dialog::Pick(picker)) if matches!(picker.content, Content::Queue { .. }))
+}
+
+/// A prompt was added to a queue: the popup shows it.
+pub(super) fn added(state: &mut State, requests: &mut Vec<UiRequest>) {
+    if let Some(Dialog::Pick(picker)) = &mut state.dialog
+        && let Content::Queue { to_newest, .. } = &mut picker.content
+    {
+        *to_newest = true;
+    }
+    look_again(state, requests);
+}
+
+/// Something has changed: the queue in the popup may have too.
+pub(super) fn look_again(state: &State, requests: &mut Vec<UiRequest>) {
+    if let Some(Dialog::Pick(picker)) = &state.dialog {
+        requests.extend(look_at(picker));
+    }
+}
+
+/// The popup that a form came from, after it.
+pub(super) fn opened_again(
+    popup: Option<Box<Picker>>,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    requests.extend(popup.as_deref().and_then(look_at));
+    popup.map(Dialog::Pick)
+}
+
+fn look_at(picker: &Picker) -> Option<UiRequest> {
+    match &picker.content {
+        Content::Queue { id, .. } => Some(UiRequest::Look(Lookup::Queue(id.clone()))),
+        _ => None,
     }
 }

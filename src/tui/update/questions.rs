@@ -153,19 +153,19 @@ pub(super) fn open_send(state: &mut State) {
     }
     state.dialog = Some(Dialog::Send(SendForm {
         titles: titles(state, &to),
-        queue: false,
+        queue: None,
         to,
         prompt: Editor::many_lines(),
         trouble: None,
     }));
 }
 
-/// The form for a prompt at the end of a queue.
-pub(super) fn queue_form(id: InstanceId, title: String) -> Dialog {
+/// The form for a prompt at the end of the queue that this popup shows.
+pub(super) fn queue_form(id: InstanceId, title: String, popup: Box<Picker>) -> Dialog {
     Dialog::Send(SendForm {
         to: vec![id],
         titles: format!("`{title}`"),
-        queue: true,
+        queue: Some(popup),
         prompt: Editor::many_lines(),
         trouble: None,
     })

@@ -78,7 +78,11 @@ pub(super) fn send(
     let (rows, _) = form.prompt.rows(usize::from(width).saturating_sub(4));
     let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).max(3);
     let height = wanted.saturating_add(4).min(area.height);
-    let verb = if form.queue { "Queue for" } else { "Send to" };
+    let verb = if form.queue.is_some() {
+        "Queue for"
+    } else {
+        "Send to"
+    };
     let title = format!("{verb} {}", cut(&printable_line(&form.titles), 50));
     let inside = frame(theme, &title, (width, height), area, buffer);
     let text = Rect {
@@ -87,7 +91,11 @@ pub(super) fn send(
     };
     let cursor = edit(&form.prompt, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
-    let enter = if form.queue { "queue it" } else { "send" };
+    let enter = if form.queue.is_some() {
+        "queue it"
+    } else {
+        "send"
+    };
     foot(state, enter, &[NEW_LINE], inside, buffer);
     cursor
 }

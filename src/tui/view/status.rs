@@ -117,7 +117,7 @@ fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
             ("←→", "choose"),
             ("esc", "back"),
         ],
-        Dialog::Send(form) if form.queue => &[("enter", "queue it"), ("esc", "back")],
+        Dialog::Send(form) if form.queue.is_some() => &[("enter", "queue it"), ("esc", "back")],
         Dialog::Send(_) => &[
             ("enter", "send"),
             ("alt-enter", "new line"),
