@@ -9,8 +9,8 @@ use super::file::{
     Transcript, Turnless, UnknownIds, Verify,
 };
 use crate::detect::{
-    AgentVersion, Draft, Key, Offer, Quiet, Rules, Screen, ShownPrompt, Size, Typed, Verdict,
-    VersionRange, last_line,
+    AgentVersion, Dialog, Draft, Key, Offer, Quiet, Rules, Screen, ShownPrompt, Size, Typed,
+    Verdict, VersionRange, last_line,
 };
 
 #[derive(Debug, Clone)]
@@ -163,6 +163,15 @@ impl Provider {
 
     pub(crate) fn cancel_keys(&self) -> &[Key] {
         &self.file.keys.cancel
+    }
+
+    /// The keys that leave a question without an answer; none where a choice means no, or where they would do more.
+    pub(crate) fn decline_keys(&self, dialog: &Dialog) -> &[Key] {
+        let is_question = dialog.tool.as_deref() == Some("question") && !dialog.plain;
+        match is_question && dialog.no().is_none() {
+            true => self.cancel_keys(),
+            false => &[],
+        }
     }
 
     pub(crate) fn exit_keys(&self) -> &[Key] {

@@ -17,13 +17,13 @@ pub(super) struct AnswerArgs {
     pub instance: InstanceArg,
     /// The number of a choice, `yes` (this time only), `no`, the beginning of a label, or your own words
     pub choice: Option<String>,
-    /// With `no`: what the agent shall do instead, as `--reason`
+    /// With `no`: what the agent shall do instead; with the choice for your own words: the words
     #[arg(value_name = "REASON", conflicts_with = "reason")]
     pub said: Option<String>,
     /// Answer only if the dialog is still the one with this id
     #[arg(long, value_name = "ID", requires = "choice")]
     pub dialog: Option<String>,
-    /// With `no`: what the agent shall do instead
+    /// The same as REASON
     #[arg(long, value_name = "TEXT", requires = "choice")]
     pub reason: Option<String>,
 }
@@ -100,12 +100,14 @@ fn describe(view: &DialogView) -> String {
 }
 
 fn told(answered: &Answered) -> String {
-    let mut text = format!(
-        "Pressed {} ({}) in `{}`.",
-        answered.choice,
-        printable_line(&answered.label),
-        answered.title
-    );
+    let mut text = match answered.choice {
+        Some(choice) => format!(
+            "Pressed {choice} ({}) in `{}`.",
+            printable_line(&answered.label),
+            answered.title
+        ),
+        None => format!("Declined what `{}` asked.", answered.title),
+    };
     if !answered.gone {
         text.push_str(" The dialog is still there.");
     }

@@ -15,6 +15,7 @@ pub(super) enum Dialog {
     Send(SendForm),
     Comment(Box<CommentForm>),
     Rename(RenameForm),
+    Words(WordsForm),
     Pick(Box<Picker>),
 }
 
@@ -35,6 +36,10 @@ impl Dialog {
                 ..*form
             })),
             Self::Rename(form) => Self::Rename(RenameForm {
+                trouble: Some(why),
+                ..form
+            }),
+            Self::Words(form) => Self::Words(WordsForm {
                 trouble: Some(why),
                 ..form
             }),
@@ -97,6 +102,21 @@ pub(super) struct CommentForm {
 pub(super) struct RenameForm {
     pub id: InstanceId,
     pub title: Editor,
+    /// Why it was refused before.
+    pub trouble: Option<String>,
+}
+
+/// An answer in the user's own words.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct WordsForm {
+    pub id: InstanceId,
+    pub title: String,
+    /// What is asked, and the dialog that asks it.
+    pub asked: String,
+    pub dialog: String,
+    /// The number of the choice that takes them.
+    pub choice: usize,
+    pub words: Editor,
     /// Why it was refused before.
     pub trouble: Option<String>,
 }

@@ -263,6 +263,8 @@ pub(super) enum Task {
         id: InstanceId,
         answer: DialogAnswer,
         dialog: String,
+        /// The user's own words, for the choice that takes them.
+        words: Option<String>,
     },
     /// Keeps a comment on a line of the changes.
     Comment {

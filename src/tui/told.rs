@@ -1,7 +1,8 @@
-//! What is told of a request to several instances.
+//! What is told of the result of a task.
 
 use super::message::{TaskFailure, TaskOutcome};
-use crate::engine::{Bulk, Camp, StateChange};
+use crate::engine::{Answered, Bulk, Camp, StateChange};
+use crate::model::printable_line;
 use crate::report::{Report, were_already};
 
 pub(super) fn camp(camp: Camp, (state, done): (&str, &str)) -> Result<TaskOutcome, TaskFailure> {
@@ -40,4 +41,20 @@ pub(super) fn changed(bulk: &Bulk<StateChange>, done: &str, state: &str) -> Resu
             )
         }
     })
+}
+
+/// What was pressed in a dialog.
+pub(super) fn answered(answered: &Answered) -> String {
+    let title = &answered.title;
+    let still = match answered.gone {
+        true => "",
+        false => "; the dialog is still there",
+    };
+    match answered.choice {
+        Some(choice) => {
+            let label = printable_line(&answered.label);
+            format!("Pressed {choice} ({label}) in `{title}`{still}.")
+        }
+        None => format!("Declined what `{title}` asked{still}."),
+    }
 }

@@ -13,14 +13,14 @@ use super::message::{
     TaskOutcome, Wait,
 };
 use super::survey::{count_killed, survey};
-use super::told::{camp, changed, counted};
+use super::told::{self, camp, changed, counted};
 use crate::daemon;
 use crate::engine::{
     ConversationEntry, Engine, Error, KillOptions, Killed, LandOptions, Landed, LogFrom,
     OnConflict, PauseOptions, Progress, PromptOnResume, Restored, ResumeOptions, Sent, StateChange,
 };
 use crate::lifecycle::{Operation, Step};
-use crate::model::{InstanceId, PauseReason, printable_line};
+use crate::model::{InstanceId, PauseReason};
 use crate::report::Report;
 
 /// How many entries of a conversation are read.
@@ -261,20 +261,15 @@ fn carry_out(
                 queue.title, queue.counts.waiting
             ))
         }
-        Task::Answer { id, answer, dialog } => {
-            let answered = engine.answer(id.as_str(), &answer, Some(&dialog), None, progress)?;
-            let label = printable_line(&answered.label);
-            said(if answered.gone {
-                format!(
-                    "Pressed {} ({label}) in `{}`.",
-                    answered.choice, answered.title
-                )
-            } else {
-                format!(
-                    "Pressed {} ({label}) in `{}`; the dialog is still there.",
-                    answered.choice, answered.title
-                )
-            })
+        Task::Answer {
+            id,
+            answer,
+            dialog,
+            words,
+        } => {
+            let (bound, words) = (Some(dialog.as_str()), words.as_deref());
+            let answered = engine.answer(id.as_str(), &answer, bound, words, progress)?;
+            said(told::answered(&answered))
         }
         Task::Comment { id, comment } => {
             let review = engine.comment(id.as_str(), vec![comment])?;

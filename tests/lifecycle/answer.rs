@@ -77,6 +77,29 @@ fn yes_allows_this_once_and_no_carries_a_reason() {
 }
 
 #[test]
+fn a_question_without_a_no_is_declined() {
+    let camp = Camp::new();
+    let instance = asking(&camp, "/ask Tea? | Green | Black", "question");
+    let asks = camp.show(&instance)["asks"].clone();
+    assert_eq!(asks["takes_yes"], false, "{asks}");
+    assert_eq!(asks["takes_no"], true, "{asks}");
+    let declined = camp.biv(["answer", "asks", "no", "--json"]).run().ok();
+    let declined = declined.json();
+    assert!(declined["choice"].is_null(), "{declined}");
+    assert_eq!(declined["gone"], true, "{declined}");
+    instance.wait_for(&camp, "activity", "idle");
+    drop(
+        camp.biv(["send", "asks", "/ask Milk? | Yes | No"])
+            .run()
+            .ok(),
+    );
+    instance.wait_for(&camp, "activity", "question");
+    let said = camp.biv(["answer", "asks", "no", "cold"]).run().ok().stdout;
+    assert!(said.contains("Declined what `asks` asked."), "{said}");
+    instance.wait_screen(&camp, "cold");
+}
+
+#[test]
 fn an_answer_is_bound_to_the_dialog_that_was_read() {
     let camp = Camp::new();
     let instance = asking(&camp, "/ask Tea? | Green | Black", "question");

@@ -90,6 +90,19 @@ impl Dialog {
         (at < self.choices.len()).then_some(at)
     }
 
+    /// The choice that means yes, for this time only.
+    pub(crate) fn yes(&self) -> Option<usize> {
+        let is_yes = |at: &usize| self.choices[*at].kind == ChoiceKind::YesOnce;
+        let mut found = (0..self.choices.len()).filter(is_yes);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// The choice that means no. Agents that offer several ways to say no put the plain one first.
+    pub(crate) fn no(&self) -> Option<usize> {
+        let mut choices = self.choices.iter();
+        choices.position(|choice| choice.kind == ChoiceKind::No)
+    }
+
     /// Whether each choice has a box to mark, so that the answer may be several of them.
     pub(crate) fn takes_marks(&self) -> bool {
         let is_box = |choice: &Choice| {

@@ -265,6 +265,25 @@ pub(crate) struct AskedView {
     /// The tool, then the command, the path or the question: `shell · cargo test`.
     pub text: String,
     pub choices: Vec<String>,
+    /// The number of the first choice: those before it are out of sight.
+    #[serde(default = "one")]
+    pub numbered_from: usize,
+    /// The number of the choice that takes the user's own words.
+    #[serde(default)]
+    pub own_words: Option<usize>,
+    /// Whether `yes` and `no` answer it. A host with an older version does not tell.
+    #[serde(default = "yes")]
+    pub takes_yes: bool,
+    #[serde(default = "yes")]
+    pub takes_no: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::detect::{Choice, ChoiceKind, Dialog};
+use crate::detect::{Choice, ChoiceKind, Dialog, Key};
 use crate::engine::autoyes::pending::Answerer;
 use crate::engine::base::{Core, Error, Progress, Scope, Unanswerable};
 use crate::engine::talk::asking::{TYPING, unanswerable};
 use crate::engine::talk::send::Sent;
 use crate::engine::typing::delivery::Wording;
-use crate::engine::typing::dialog::was_typed_at;
+use crate::engine::typing::dialog::{OpenDialog, was_typed_at};
 use crate::engine::typing::lock::{AgentAt, TypingAccess, TypingLock};
 use crate::model::{AgentPlace, InstanceId, InstanceRecord, RestingState, State, Title};
 
@@ -41,8 +41,8 @@ pub(crate) enum DialogAnswer {
 pub(crate) struct Answered {
     pub dialog: String,
     pub title: Title,
-    /// The number of the choice, from 1.
-    pub choice: usize,
+    /// The number of the choice, from 1; None where the question was declined.
+    pub choice: Option<usize>,
     pub label: String,
     pub keys: Vec<String>,
     /// Whether the dialog has gone since.
@@ -67,7 +67,8 @@ impl Core {
     }
 
     /// Presses the keys of one choice. With `bound`, only if the dialog has this id. A reason goes to
-    /// the agent as the next prompt, after a choice that means no.
+    /// the agent as the next prompt, after a choice that means no; with the choice for the user's own words, it is the
+    /// words.
     pub(crate) fn answer(
         &self,
         given: &str,
@@ -109,64 +110,110 @@ impl Core {
         if open.dialog.takes_marks() {
             return Err(unanswerable(record, Unanswerable::TakesMarks));
         }
-        let number = match (chosen(&open.dialog, answer), answer, open.dialog.own_words) {
-            (Some(number), _, own) if own != Some(number) => number,
-            (_, DialogAnswer::Label(words), Some(own)) if reason.is_none() => {
+        let no_such = |dialog: &Dialog| Error::NoSuchChoice {
+            title: record.title.clone(),
+            choices: labels(dialog),
+        };
+        let mut answered = match meant(&open.dialog, answer, reason) {
+            Meant::Words(own, words) => {
                 let (choice, id) = (own + open.dialog.numbered_from, open.id.clone());
                 let written = self.answer_in_words(record, place, open, own, words)?;
                 return Ok(Answered {
                     dialog: id,
                     title: record.title.clone(),
-                    choice,
+                    choice: Some(choice),
                     label: words.trim().to_owned(),
                     keys: written.keys,
                     gone: written.gone,
                     reason_sent: None,
                 });
             }
-            _ => {
-                return Err(Error::NoSuchChoice {
-                    title: record.title.clone(),
-                    choices: labels(&open.dialog),
-                });
+            Meant::Choice(number) => {
+                let choice = open.dialog.choices[number].clone();
+                if reason.is_some() && choice.kind != ChoiceKind::No {
+                    return Err(Error::ReasonWithoutNo);
+                }
+                if choice.keys.is_empty() {
+                    return Err(no_such(&open.dialog));
+                }
+                // If the agent reacts to the first key alone, the next key would answer its next question.
+                if open.dialog.plain && choice.keys.len() > 1 && !open.look.reads_lines {
+                    return Err(unanswerable(record, Unanswerable::ReadsKeys));
+                }
+                let keys_of = |dialog: &Dialog| dialog.choices[number].keys.clone();
+                let number = number + open.dialog.numbered_from;
+                self.pressed(record, place, open, &keys_of, Some((number, &choice)))?
             }
+            Meant::Decline => {
+                let keys = self.provider_of(record)?.decline_keys(&open.dialog);
+                if keys.is_empty() {
+                    return Err(no_such(&open.dialog));
+                }
+                self.pressed(record, place, open, &|_| keys.to_vec(), None)?
+            }
+            Meant::Nothing => return Err(no_such(&open.dialog)),
         };
-        let choice = open.dialog.choices[number].clone();
-        if reason.is_some() && choice.kind != ChoiceKind::No {
-            return Err(Error::ReasonWithoutNo);
-        }
-        if choice.keys.is_empty() {
-            return Err(Error::NoSuchChoice {
-                title: record.title.clone(),
-                choices: labels(&open.dialog),
-            });
-        }
-        // If the agent reacts to the first key alone, the next key would answer its next question.
-        if open.dialog.plain && choice.keys.len() > 1 && !open.look.reads_lines {
-            return Err(unanswerable(record, Unanswerable::ReadsKeys));
-        }
-        let Some(keys) = self.press_choice(record, place, &mut open, number)? else {
-            return Err(unanswerable(record, Unanswerable::Changed));
-        };
-        let shown = number + open.dialog.numbered_from;
-        tracing::info!(title = %record.title, dialog = open.id, choice = shown, "answered by the user");
-        let gone = open.is_gone_in_time(choice.kind)?;
         drop(typing);
-        let mut answered = Answered {
-            dialog: open.id,
-            title: record.title.clone(),
-            choice: shown,
-            label: choice.label,
-            keys,
-            gone,
-            reason_sent: None,
-        };
         drop(presence);
         if let Some(reason) = reason {
             let sent = self.send(record.id.as_str(), reason, Wording::Text, progress)?;
             answered.reason_sent = Some(sent == Sent::Typed);
         }
         Ok(answered)
+    }
+}
+
+impl Core {
+    /// Presses the keys of a choice, or those that decline the question, and waits a moment for the dialog to go.
+    fn pressed<'r>(
+        &'r self,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+        mut open: OpenDialog<'r>,
+        keys_of: &dyn Fn(&Dialog) -> Vec<Key>,
+        choice: Option<(usize, &Choice)>,
+    ) -> Result<Answered, Error> {
+        let Some(keys) = self.press_in(record, place, &mut open, keys_of)? else {
+            return Err(unanswerable(record, Unanswerable::Changed));
+        };
+        let number = choice.map(|(number, _)| number);
+        tracing::info!(title = %record.title, dialog = open.id, choice = ?number, "answered by the user");
+        let gone = open.is_gone_in_time(choice.map_or(ChoiceKind::Other, |(_, it)| it.kind))?;
+        Ok(Answered {
+            dialog: open.id,
+            title: record.title.clone(),
+            choice: number,
+            label: choice.map_or_else(|| "declined".to_owned(), |(_, it)| it.label.clone()),
+            keys,
+            gone,
+            reason_sent: None,
+        })
+    }
+}
+
+/// What an answer means in a dialog.
+#[derive(Debug, PartialEq, Eq)]
+enum Meant<'a> {
+    /// The choice at this position.
+    Choice(usize),
+    /// The user's own words, for the choice at this position.
+    Words(usize, &'a str),
+    /// To leave the question without an answer.
+    Decline,
+    Nothing,
+}
+
+fn meant<'a>(dialog: &Dialog, answer: &'a DialogAnswer, reason: Option<&'a str>) -> Meant<'a> {
+    let own = dialog.own_words;
+    match (chosen(dialog, answer), answer, reason) {
+        (Some(number), ..) if own != Some(number) => Meant::Choice(number),
+        // The choice is named, and what is said with it are the words.
+        (Some(number), DialogAnswer::Number(_), Some(words)) => Meant::Words(number, words),
+        (_, DialogAnswer::Label(words), None) => {
+            own.map_or(Meant::Nothing, |own| Meant::Words(own, words))
+        }
+        (None, DialogAnswer::No, _) => Meant::Decline,
+        _ => Meant::Nothing,
     }
 }
 
@@ -198,12 +245,8 @@ fn chosen(dialog: &Dialog, answer: &DialogAnswer) -> Option<usize> {
     };
     match answer {
         DialogAnswer::Number(number) => dialog.choice_with_number(*number),
-        DialogAnswer::Yes => only(&|choice| choice.kind == ChoiceKind::YesOnce),
-        // Agents that offer several ways to say no put the plain one first.
-        DialogAnswer::No => dialog
-            .choices
-            .iter()
-            .position(|choice| choice.kind == ChoiceKind::No),
+        DialogAnswer::Yes => dialog.yes(),
+        DialogAnswer::No => dialog.no(),
         DialogAnswer::Label(text) => {
             let text = text.trim().to_lowercase();
             let label = |choice: &Choice| choice.label.to_lowercase();
@@ -216,7 +259,6 @@ fn chosen(dialog: &Dialog, answer: &DialogAnswer) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::detect::Key;
 
     fn dialog(choices: &[(&str, ChoiceKind)]) -> Dialog {
         Dialog {
@@ -262,6 +304,22 @@ mod tests {
         assert_eq!(label("yes, and"), Some(1));
         assert_eq!(label("no"), None);
         assert_eq!(label("perhaps"), None);
+        // Own words stand beside the choice that takes them, or alone.
+        let mut open = dialog(&[
+            ("Gas", ChoiceKind::Other),
+            ("Type something.", ChoiceKind::Other),
+        ]);
+        open.own_words = Some(1);
+        let (second, words) = (
+            DialogAnswer::Number(2),
+            DialogAnswer::Label("coal".to_owned()),
+        );
+        assert_eq!(meant(&open, &second, Some("gas")), Meant::Words(1, "gas"));
+        assert_eq!(meant(&open, &second, None), Meant::Nothing);
+        assert_eq!(meant(&open, &words, None), Meant::Words(1, "coal"));
+        assert_eq!(meant(&open, &words, Some("why")), Meant::Nothing);
+        assert_eq!(meant(&open, &DialogAnswer::No, None), Meant::Decline);
+        assert_eq!(meant(&asked, &DialogAnswer::No, None), Meant::Choice(2));
         // The first choices are out of sight.
         let mut lower = dialog(&[("c", ChoiceKind::Other), ("d", ChoiceKind::Other)]);
         lower.numbered_from = 3;

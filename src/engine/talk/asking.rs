@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::detect::{Dialog, Key};
 use crate::engine::base::{Core, Error, Unanswerable};
 use crate::engine::typing::dialog::{DialogLook, OpenDialog, was_typed_at};
 use crate::engine::watch::self_report::self_report;
@@ -62,20 +63,20 @@ impl Core {
         Ok(open)
     }
 
-    /// Presses the keys of a choice, once, also where the dialog has moved meanwhile with what is above it. Returns the
+    /// Presses these keys of a dialog, once, also where the dialog has moved meanwhile with what is above it. Returns the
     /// keys; None if the dialog has gone or changed, or somebody types.
-    pub(super) fn press_choice<'r>(
+    pub(super) fn press_in<'r>(
         &'r self,
         record: &'r InstanceRecord,
         place: &'r AgentPlace,
         open: &mut OpenDialog<'r>,
-        number: usize,
+        keys_of: impl Fn(&Dialog) -> Vec<Key>,
     ) -> Result<Option<Vec<String>>, Error> {
         let since = Instant::now();
         loop {
             // Another choice may be selected by now: the keys lead from that one.
-            let keys = open.dialog.choices[number].keys.iter();
-            let keys: Vec<String> = keys.map(|key| key.name()).collect();
+            let keys = keys_of(&open.dialog);
+            let keys: Vec<String> = keys.into_iter().map(Key::name).collect();
             if open.press(&keys)? {
                 return Ok(Some(keys));
             }

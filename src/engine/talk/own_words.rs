@@ -50,7 +50,9 @@ impl Core {
             (true, _) => Vec::new(),
             (false, true) => return Err(changed()),
             (false, false) => {
-                let pressed = self.press_choice(record, place, &mut open, own)?;
+                let pressed = self.press_in(record, place, &mut open, |dialog| {
+                    dialog.choices[own].keys.clone()
+                })?;
                 pressed.ok_or_else(changed)?
             }
         };

@@ -191,6 +191,7 @@ impl Core {
             .and_then(|pane| Timestamp::from_epoch(pane.active_at))
             .map_or(record.last_active_at, |at| at.max(record.last_active_at));
         let OnDisk { run, kept, .. } = on_disk;
+        let provider = self.provider_of(record).ok();
         InstanceView {
             host: via().map(str::to_owned),
             id: record.id.clone(),
@@ -253,9 +254,9 @@ impl Core {
             last_line: screen.and_then(|screen| self.last_line_on(record, &screen)),
             asks: verdict
                 .as_ref()
-                .and_then(|verdict| asked(verdict, &record.worktree.path)),
+                .and_then(|verdict| asked(verdict, &record.worktree.path, provider)),
             exit_code: run.and_then(|run| run.exit_code),
-            unmeasured: self.provider_of(record).ok().and_then(Provider::unmeasured),
+            unmeasured: provider.and_then(Provider::unmeasured),
             activity_source: verdict.as_ref().and_then(source_text),
             stuck: None,
             usage: on_disk.usage,
@@ -321,7 +322,7 @@ fn shown_pause(record: &InstanceRecord) -> Option<&Pause> {
 }
 
 /// What an open dialog asks, in short. A command is told as it is; paths begin at the worktree.
-fn asked(verdict: &Verdict, worktree: &Path) -> Option<AskedView> {
+fn asked(verdict: &Verdict, worktree: &Path, provider: Option<&Provider>) -> Option<AskedView> {
     let dialog = verdict.dialog.as_ref()?;
     let about = dialog.paths.first().or(dialog.question.as_ref());
     let subject = dialog
@@ -335,6 +336,11 @@ fn asked(verdict: &Verdict, worktree: &Path) -> Option<AskedView> {
         dialog: fingerprint(dialog),
         text: printable_line(&parts.join(" · ")),
         choices: dialog.choices.iter().map(label).collect(),
+        numbered_from: dialog.numbered_from,
+        own_words: dialog.own_words.map(|own| own + dialog.numbered_from),
+        takes_yes: dialog.yes().is_some(),
+        takes_no: dialog.no().is_some()
+            || provider.is_some_and(|provider| !provider.decline_keys(dialog).is_empty()),
     })
 }
 
@@ -359,10 +365,26 @@ mod tests {
     }
 
     fn asked_on(agent: &str, screen: &str, worktree: &str) -> String {
+        view_of(agent, screen, worktree).text
+    }
+
+    fn view_of(agent: &str, screen: &str, worktree: &str) -> AskedView {
         let catalog = Catalog::built_in();
         let provider = catalog.require(agent).unwrap();
         let verdict = provider.judge(&Screen::new(screen), None);
-        asked(&verdict, Path::new(worktree)).unwrap().text
+        let asked = asked(&verdict, Path::new(worktree), Some(provider));
+        asked.unwrap()
+    }
+
+    #[test]
+    fn it_is_told_which_answers_a_dialog_takes() {
+        let told = |screen: &str| {
+            let asked = view_of("claude", &captured(screen), "/w");
+            (asked.own_words, asked.takes_yes, asked.takes_no)
+        };
+        // Escape leaves the question without an answer.
+        let question = told("claude/question/ask-question.txt");
+        assert_eq!(question, (Some(3), false, true));
     }
 
     #[test]
@@ -414,7 +436,7 @@ mod tests {
         let provider = catalog.require("claude").unwrap();
         let id = |screen: &str| {
             let verdict = provider.judge(&Screen::new(screen), None);
-            asked(&verdict, Path::new("/w")).unwrap().dialog
+            asked(&verdict, Path::new("/w"), None).unwrap().dialog
         };
         for (file, shown, other) in [
             ("v2.1.200-edit-80", "the tent is green", "the tent is red"),

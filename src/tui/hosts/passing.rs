@@ -111,7 +111,12 @@ impl CommandLine {
                 say(&["queue", &name(id), "-"]);
                 input = Some(prompt.clone());
             }
-            Task::Answer { id, answer, dialog } => {
+            Task::Answer {
+                id,
+                answer,
+                dialog,
+                words,
+            } => {
                 let choice = match answer {
                     DialogAnswer::Number(number) => number.to_string(),
                     DialogAnswer::Yes => "yes".to_owned(),
@@ -119,6 +124,9 @@ impl CommandLine {
                     DialogAnswer::Label(label) => label.clone(),
                 };
                 say(&["answer", "--dialog", dialog, &name(id), &choice]);
+                // In one word, so that words are never read as an option.
+                let words = words.as_ref().map(|words| format!("--reason={words}"));
+                words.iter().for_each(|words| say(&[words]));
             }
             Task::Push(id) => say(&["push", &name(id)]),
             Task::Land { ids, commit } => {
@@ -172,6 +180,7 @@ fn said(host: &HostName, task: &Task, told: &Value) -> String {
         }
         Task::Send { .. } => "Sent",
         Task::Enqueue { .. } => "Queued",
+        Task::Answer { .. } if told["choice"].is_null() => "Declined what it asked",
         Task::Answer { .. } => {
             let label = printable_line(told["label"].as_str().unwrap_or_default());
             let still = match told["gone"] == Value::Bool(false) {
@@ -247,11 +256,20 @@ mod tests {
             id: id.clone(),
             answer: DialogAnswer::Number(2),
             dialog: "d1".to_owned(),
+            words: None,
         };
         assert_eq!(
             line(&answer),
             Some((format!("answer --dialog d1 {name} 2"), None))
         );
+        let written = Task::Answer {
+            id: id.clone(),
+            answer: DialogAnswer::Number(3),
+            dialog: "d1".to_owned(),
+            words: Some("-o wood".to_owned()),
+        };
+        let expected = format!("answer --dialog d1 {name} 3 --reason=-o wood");
+        assert_eq!(line(&written), Some((expected, None)));
         assert_eq!(line(&Task::Unsend(id)), None);
         assert_eq!(line(&Task::PauseAll), None);
     }

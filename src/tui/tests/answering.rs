@@ -6,7 +6,8 @@ use super::driver::*;
 use super::journeys::{camp_driver, of, only_tasks};
 use crate::engine::{AskedView, DialogAnswer, InstanceView};
 use crate::model::{Activity, State as InstanceState};
-use crate::tui::message::{Message, Task, UiRequest};
+use crate::report::Report;
+use crate::tui::message::{Message, Task, TaskFailure, UiRequest};
 
 fn asking(letter: char, title: &str, asks: &str) -> InstanceView {
     let mut view = doing(
@@ -17,6 +18,10 @@ fn asking(letter: char, title: &str, asks: &str) -> InstanceView {
         dialog: format!("dialog-{letter}"),
         text: asks.to_owned(),
         choices: vec!["Yes".to_owned(), "No".to_owned()],
+        numbered_from: 1,
+        own_words: None,
+        takes_yes: true,
+        takes_no: true,
     });
     view
 }
@@ -27,6 +32,7 @@ fn what_is_asked_is_answered_from_the_list() {
         id: of('d'),
         answer,
         dialog: "dialog-d".to_owned(),
+        words: None,
     };
     for (key, expected) in [
         ("a", DialogAnswer::Yes),
@@ -48,6 +54,75 @@ fn what_is_asked_is_answered_from_the_list() {
     driver.press("a d 1");
     assert_eq!(only_tasks(&mut driver), []);
     assert!(driver.screen().contains("asks nothing"));
+}
+
+/// A question with a choice for own words, and none that means yes or no.
+fn question() -> InstanceView {
+    let mut view = doing(
+        asking('d', "api", "question · Which stove?"),
+        Activity::Question,
+    );
+    if let Some(asks) = &mut view.asks {
+        asks.choices = ["Gas", "Wood", "Type something.", "Chat about this"]
+            .map(str::to_owned)
+            .to_vec();
+        asks.own_words = Some(3);
+        asks.takes_yes = false;
+    }
+    view
+}
+
+#[test]
+fn a_question_is_answered_in_own_words() {
+    let mut driver = Driver::with(110, 30, vec![question()]);
+    let screen = driver.screen();
+    for part in ["1–4 choose", "3 own words", "d decline"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    assert!(!screen.contains("a allow"), "{screen}");
+    driver.press("3");
+    assert_eq!(only_tasks(&mut driver), []);
+    insta::assert_snapshot!("own_words", driver.screen());
+    // What answers in the list is text here, and nothing is no answer.
+    driver.press("enter").write("a1 coal").press("enter");
+    let (job, task) = driver.tasks().remove(0);
+    let expected = Task::Answer {
+        id: of('d'),
+        answer: DialogAnswer::Number(3),
+        dialog: "dialog-d".to_owned(),
+        words: Some("a1 coal".to_owned()),
+    };
+    assert_eq!(task, expected);
+    let report = Report::failed("x", "the screen has changed", "look");
+    driver.done(job, Err(TaskFailure::Reported(report)));
+    let screen = driver.screen();
+    for part in ["a1 coal", "the screen has changed"] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+}
+
+#[test]
+fn a_question_is_declined_where_it_can_be() {
+    let mut driver = Driver::with(110, 30, vec![question()]);
+    driver.press("d");
+    let expected = Task::Answer {
+        id: of('d'),
+        answer: DialogAnswer::No,
+        dialog: "dialog-d".to_owned(),
+        words: None,
+    };
+    assert_eq!(only_tasks(&mut driver), [expected]);
+    let mut view = question();
+    if let Some(asks) = &mut view.asks {
+        asks.takes_no = false;
+    }
+    let mut driver = Driver::with(110, 30, vec![view]);
+    assert!(!driver.screen().contains("decline"));
+    driver.press("d a");
+    assert_eq!(only_tasks(&mut driver), []);
+    let screen = driver.screen();
+    assert!(screen.contains("No choice means no;"), "{screen}");
+    assert!(screen.contains("No choice means yes"), "{screen}");
 }
 
 #[test]

@@ -9,14 +9,14 @@ use super::questions::{
     ask, ask_pause_all, autoyes_question, kill_question, land_question, open_audit, open_form,
     open_queue, open_rename, open_send, push_question, restart_question,
 };
-use super::{reviewing, upkeep};
+use super::{answering, reviewing, upkeep};
 use crate::engine::DialogAnswer;
-use crate::model::{InstanceId, PauseReason, State as InstanceState, printable_line};
+use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
 use crate::tui::keys::Action;
 use crate::tui::message::{Task, UiRequest, Wait};
 use crate::tui::picker::Picker;
-use crate::tui::state::{Job, State, StatusKind, Tab, ToastKind, Verb, kind};
+use crate::tui::state::{Job, State, Tab, ToastKind, Verb};
 
 pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiRequest>) {
     if state.showing_killed && !action.only_looks() {
@@ -41,8 +41,8 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::Land => ask(state, land_question),
         Action::Rename => open_rename(state),
         Action::Autoyes => switch_autoyes(state, requests),
-        Action::Allow => answer(state, requests, DialogAnswer::Yes),
-        Action::Deny => answer(state, requests, DialogAnswer::No),
+        Action::Allow => answering::answer(state, requests, DialogAnswer::Yes),
+        Action::Deny => answering::answer(state, requests, DialogAnswer::No),
         Action::NextThatNeedsYou => upkeep::next_that_needs_you(state),
         Action::Mark => mark(state),
         Action::PauseAll => ask_pause_all(state),
@@ -300,35 +300,6 @@ fn switch_autoyes(state: &mut State, requests: &mut Vec<UiRequest>) {
     } else {
         ask(state, |state, _| autoyes_question(state, off.clone()));
     }
-}
-
-/// Answers the dialog of the selected instance: the one that the list shows, and no other.
-pub(super) fn answer(state: &mut State, requests: &mut Vec<UiRequest>, answer: DialogAnswer) {
-    let Some(view) = state.current() else {
-        state.toast(ToastKind::Note, "Nothing is selected.".to_owned());
-        return;
-    };
-    let (id, title) = (view.id.clone(), view.title.clone());
-    let Some(asks) = &view.asks else {
-        let words = if let Some(matter) = view.open_matter() {
-            // No choice of ours could answer that.
-            format!("{}: attach to answer.", printable_line(matter))
-        } else if kind(state.shown(view)) == StatusKind::NeedsYou {
-            // The list is read again, with the dialog in it.
-            requests.push(UiRequest::List);
-            format!("What `{title}` asks is being read; try again.")
-        } else {
-            format!("`{title}` asks nothing.")
-        };
-        state.toast(ToastKind::Note, words);
-        return;
-    };
-    let task = Task::Answer {
-        id: id.clone(),
-        answer,
-        dialog: asks.dialog.clone(),
-    };
-    start(state, requests, Verb::Answer, Some(&id), task);
 }
 
 fn undo_kill(state: &mut State, requests: &mut Vec<UiRequest>) {

@@ -3,9 +3,11 @@
 use super::jobs::{start, start_from};
 use super::picking;
 use crate::config::{Key, KeyCode};
-use crate::engine::{Consent, NewInstance};
+use crate::engine::{Consent, DialogAnswer, NewInstance};
 use crate::model::NewComment;
-use crate::tui::dialog::{CommentForm, Confirm, Dialog, NewForm, OnYes, RenameForm, SendForm};
+use crate::tui::dialog::{
+    CommentForm, Confirm, Dialog, NewForm, OnYes, RenameForm, SendForm, WordsForm,
+};
 use crate::tui::message::{Task, UiRequest};
 use crate::tui::state::{State, ToastKind, Verb};
 
@@ -20,6 +22,7 @@ pub(super) fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) 
         Dialog::Send(form) => write(state, form, key, requests),
         Dialog::Comment(form) => remark(state, form, key, requests),
         Dialog::Rename(form) => rename(state, form, key, requests),
+        Dialog::Words(form) => say(state, form, key, requests),
         Dialog::Pick(picker) => picking::press(state, picker, key, requests),
     };
 }
@@ -34,6 +37,7 @@ pub(super) fn paste(state: &mut State, text: &str) {
         Some(Dialog::Send(form)) => form.prompt.insert(text),
         Some(Dialog::Comment(form)) => form.text.insert(text),
         Some(Dialog::Rename(form)) => form.title.insert(text),
+        Some(Dialog::Words(form)) => form.words.insert(text),
         Some(Dialog::Pick(picker)) => {
             if let Some(input) = &mut picker.input {
                 input.insert(text);
@@ -265,6 +269,32 @@ fn rename(
     };
     let form = Some(Dialog::Rename(form));
     start_from(state, requests, Verb::Rename, Some(&id), task, form);
+    None
+}
+
+fn say(
+    state: &mut State,
+    mut form: WordsForm,
+    key: Key,
+    requests: &mut Vec<UiRequest>,
+) -> Option<Dialog> {
+    if is_cancel(key) {
+        return None;
+    }
+    let words = form.words.text().trim().to_owned();
+    if key.code != KeyCode::Enter || words.is_empty() {
+        form.words.press(key);
+        return Some(Dialog::Words(form));
+    }
+    let id = form.id.clone();
+    let task = Task::Answer {
+        id: id.clone(),
+        answer: DialogAnswer::Number(form.choice),
+        dialog: form.dialog.clone(),
+        words: Some(words),
+    };
+    let form = Some(Dialog::Words(form));
+    start_from(state, requests, Verb::Answer, Some(&id), task, form);
     None
 }
 

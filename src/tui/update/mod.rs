@@ -1,6 +1,7 @@
 //! Updates the state from a message and returns requests. No clock, no files, no processes.
 
 mod actions;
+mod answering;
 mod arrivals;
 mod dialogs;
 mod jobs;
@@ -72,7 +73,13 @@ fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
     if key == Key::ctrl('c')
         && !matches!(
             state.dialog,
-            Some(Dialog::New(_) | Dialog::Send(_) | Dialog::Comment(_) | Dialog::Rename(_))
+            Some(
+                Dialog::New(_)
+                    | Dialog::Send(_)
+                    | Dialog::Comment(_)
+                    | Dialog::Rename(_)
+                    | Dialog::Words(_)
+            )
         )
     {
         state.dialog = None;
@@ -109,7 +116,7 @@ fn press(state: &mut State, key: Key, requests: &mut Vec<UiRequest>) {
                 }
                 KeyCode::Char(digit @ '1'..='9') if alone && key == Key::plain(key.code) => {
                     let number = digit.to_digit(10).unwrap_or(0) as usize;
-                    actions::answer(state, requests, DialogAnswer::Number(number));
+                    answering::answer(state, requests, DialogAnswer::Number(number));
                 }
                 _ => {}
             }

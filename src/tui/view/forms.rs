@@ -8,7 +8,9 @@ use ratatui::text::{Line, Span};
 use super::paint::{frame, hints, lines, styled};
 use super::words::repository_name;
 use crate::model::{printable, printable_line};
-use crate::tui::dialog::{CommentForm, Confirm, Field, NewForm, OnYes, RenameForm, SendForm};
+use crate::tui::dialog::{
+    CommentForm, Confirm, Field, NewForm, OnYes, RenameForm, SendForm, WordsForm,
+};
 use crate::tui::editor::Editor;
 use crate::tui::state::State;
 use crate::tui::text::{cut, wrap};
@@ -116,6 +118,43 @@ pub(super) fn rename(
     let cursor = edit(&form.title, text, buffer);
     complaint(state, form.trouble.as_deref(), inside, buffer);
     foot(state, "rename", &[], inside, buffer);
+    cursor
+}
+
+/// What is asked, and a line for the answer below.
+pub(super) fn words(
+    state: &State,
+    form: &WordsForm,
+    area: Rect,
+    buffer: &mut Buffer,
+) -> Option<Position> {
+    let width = area.width.saturating_sub(4).clamp(1, 90);
+    let inner = usize::from(width).saturating_sub(4);
+    let mut asked = wrap(&printable_line(&form.asked), inner);
+    asked.truncate(3);
+    let above = u16::try_from(asked.len()).unwrap_or(0);
+    // On a small screen the line has priority.
+    let above = above.min(area.height.saturating_sub(6));
+    let title = format!("Answer {} in your own words", printable_line(&form.title));
+    let title = cut(&title, inner);
+    let height = (above + 6).min(area.height);
+    let inside = frame(&state.theme, &title, (width, height), area, buffer);
+    let style = state.theme.dim;
+    let asked = asked.into_iter().take(usize::from(above));
+    lines(
+        asked.map(|row| Line::from(styled(row, style))),
+        inside,
+        buffer,
+    );
+    let top = (above + u16::from(above > 0)).min(inside.height.saturating_sub(1));
+    let text = Rect {
+        y: inside.y + top,
+        height: 1.min(inside.height),
+        ..inside
+    };
+    let cursor = edit(&form.words, text, buffer);
+    complaint(state, form.trouble.as_deref(), inside, buffer);
+    foot(state, "answer", &[], inside, buffer);
     cursor
 }
 

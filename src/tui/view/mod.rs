@@ -68,6 +68,7 @@ pub(super) fn draw(state: &State, buffer: &mut Buffer) -> Option<Position> {
         Some(Dialog::Send(form)) => cursor = forms::send(state, form, above_status, buffer),
         Some(Dialog::Comment(form)) => cursor = forms::comment(state, form, above_status, buffer),
         Some(Dialog::Rename(form)) => cursor = forms::rename(state, form, above_status, buffer),
+        Some(Dialog::Words(form)) => cursor = forms::words(state, form, above_status, buffer),
         Some(Dialog::Pick(it)) => cursor = picker::picker(state, it, above_status, buffer),
         None => {}
     }

@@ -129,6 +129,7 @@ fn popup_keys(state: &State) -> Option<Vec<(String, &'static str)>> {
             ("esc", "back"),
         ],
         Dialog::Rename(_) => &[("enter", "rename"), ("esc", "back")],
+        Dialog::Words(_) => &[("enter", "answer"), ("esc", "back")],
         Dialog::Pick(picker) => picker.keys(),
     };
     Some(owned(keys))
@@ -232,9 +233,7 @@ fn instance_keys(state: &State) -> Vec<(String, &'static str)> {
     match state.current().map(|view| state.shown(view).0) {
         None => wanted.push((Action::New, "new")),
         Some(InstanceState::Running) if state.current().is_some_and(|view| view.asks.is_some()) => {
-            if !is_question(state) {
-                wanted.extend([(Action::Allow, "allow"), (Action::Deny, "deny")]);
-            }
+            wanted.extend(yes_and_no(state));
             wanted.extend([
                 (Action::Attach, "attach"),
                 (Action::NextThatNeedsYou, "next"),
@@ -272,15 +271,40 @@ fn instance_keys(state: &State) -> Vec<(String, &'static str)> {
         .into_iter()
         .filter_map(|(action, what)| Some((state.keymap.hint(action)?, what)))
         .collect();
-    let asks = state.current().and_then(|view| view.asks.as_ref());
-    if let Some(choices) = asks
-        .map(|asks| asks.choices.len().min(9))
-        .filter(|it| *it > 1)
-    {
-        let at = pairs.len().min(if is_question(state) { 0 } else { 2 });
-        pairs.insert(at, (format!("1–{choices}"), "choose"));
-    }
+    let at = match is_question(state) {
+        true => 0,
+        false => yes_and_no(state).len().min(pairs.len()),
+    };
+    pairs.splice(at..at, choices(state));
     pairs
+}
+
+/// The keys that allow, deny or decline what is asked.
+fn yes_and_no(state: &State) -> Vec<(Action, &'static str)> {
+    let Some(asks) = state.current().and_then(|view| view.asks.as_ref()) else {
+        return Vec::new();
+    };
+    let question = is_question(state);
+    let yes = (asks.takes_yes && !question).then_some((Action::Allow, "allow"));
+    let word = if question { "decline" } else { "deny" };
+    let no = asks.takes_no.then_some((Action::Deny, word));
+    yes.into_iter().chain(no).collect()
+}
+
+/// The numbers of the choices, and the one that takes the user's own words.
+fn choices(state: &State) -> Vec<(String, &'static str)> {
+    let mut keys = Vec::new();
+    let Some(asks) = state.current().and_then(|view| view.asks.as_ref()) else {
+        return keys;
+    };
+    let first = asks.numbered_from;
+    let last = (first + asks.choices.len()).saturating_sub(1).min(9);
+    if last > first {
+        keys.push((format!("{first}–{last}"), "choose"));
+    }
+    let own = asks.own_words.filter(|own| *own <= 9);
+    keys.extend(own.map(|own| (own.to_string(), "own words")));
+    keys
 }
 
 /// A question has choices of its own, and no yes or no.
