@@ -13,7 +13,7 @@ use super::output::Output;
 use super::report::Report;
 use crate::config::parse_duration;
 use crate::engine::{AutoyesOutcome, AutoyesState, Engine, Silent};
-use crate::model::InstanceId;
+use crate::model::{InstanceId, printable_line};
 
 /// Let biv answer permission dialogs by a policy
 #[derive(Debug, Args)]
@@ -161,6 +161,13 @@ fn describe(state: &AutoyesState) -> String {
             until.local_minute()
         ),
         (true, None) => format!("Autoyes is on for `{}`", state.title),
-        (false, _) => format!("Autoyes is off for `{}`", state.title),
+        (false, _) => match &state.stopped {
+            Some(reason) => format!(
+                "Autoyes has stopped for `{}`: {}",
+                state.title,
+                printable_line(reason)
+            ),
+            None => format!("Autoyes is off for `{}`", state.title),
+        },
     }
 }

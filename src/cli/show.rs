@@ -120,6 +120,8 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
     );
     if view.autoyes {
         line("autoyes", "on".to_owned());
+    } else if let Some(reason) = &view.autoyes_stopped {
+        line("autoyes", format!("stopped: {}", printable_line(reason)));
     }
     if let Some(seconds) = view.idle_timeout_s {
         let idle = humantime::format_duration(Duration::from_secs(seconds));

@@ -13,6 +13,9 @@ pub(crate) struct AutoyesSwitch {
     /// When it turns off by itself.
     pub until: Option<Timestamp>,
     pub changed_at: Timestamp,
+    /// Why it was switched off other than by the user.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
 }
 
 impl AutoyesSwitch {
@@ -24,6 +27,15 @@ impl AutoyesSwitch {
             on,
             until,
             changed_at: at,
+            stopped: None,
+        }
+    }
+
+    /// Switched off because something went wrong.
+    pub(crate) fn stopped(reason: &str, at: Timestamp) -> Self {
+        Self {
+            stopped: Some(reason.to_owned()),
+            ..Self::turned(false, None, at)
         }
     }
 

@@ -27,6 +27,8 @@ const INSTANCE: &[&str] = &[
     // When a usage limit resets.
     "blocked_until",
     "autoyes",
+    // Why autoyes was switched off other than by the user.
+    "autoyes_stopped",
     "idle_timeout_s",
     "session_ref",
     "resumable",
@@ -300,7 +302,7 @@ fn every_command_answers_with_one_json_document() {
         (vec!["restart", "-y", "speaks"], INSTANCE.to_vec()),
         (
             vec!["autoyes", "speaks"],
-            vec!["autoyes", "id", "title", "until", "warnings"],
+            vec!["autoyes", "id", "stopped", "title", "until", "warnings"],
         ),
         (
             vec!["policy", "check", "-a", "demo", "-"],

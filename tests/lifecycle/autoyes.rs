@@ -172,6 +172,15 @@ fn the_same_again_and_again_stops_it() {
     assert_eq!(camp.show(&instance)["autoyes"], false);
     let events = std::fs::read_to_string(camp.home().join("state/events.jsonl")).unwrap();
     assert!(events.contains("autoyes:stopped"), "{events}");
+    // Told also after the event, until the user switches it.
+    let why = "the same dialog comes again and again";
+    assert_eq!(camp.show(&instance)["autoyes_stopped"], why);
+    for look in ["show", "autoyes"] {
+        let said = camp.biv([look, &instance.id]).run().ok().stdout;
+        assert!(said.contains(why), "{said}");
+    }
+    drop(camp.biv(["autoyes", &instance.id, "off"]).run().ok());
+    assert!(camp.show(&instance)["autoyes_stopped"].is_null());
 }
 
 #[test]

@@ -18,6 +18,8 @@ pub(crate) struct AutoyesState {
     pub title: Title,
     pub autoyes: bool,
     pub until: Option<Timestamp>,
+    /// Why it was switched off other than by the user.
+    pub stopped: Option<String>,
     /// What the user should know before going away.
     pub warnings: Vec<String>,
 }
@@ -53,7 +55,7 @@ impl Core {
 
     /// Ends autoyes because something went wrong, and reports it, also if it could not be ended.
     pub(super) fn stop_autoyes(&self, record: &InstanceRecord, reason: &str) -> Result<(), Error> {
-        let turned = self.turn(record, &AutoyesSwitch::turned(false, None, now()));
+        let turned = self.turn(record, &AutoyesSwitch::stopped(reason, now()));
         let data = serde_json::json!({
             "reason": reason,
             "autoyes": turned.is_err(),
@@ -109,6 +111,7 @@ impl Core {
             title: record.title.clone(),
             autoyes: on,
             until: switch.until.filter(|_| on),
+            stopped: switch.stopped.clone(),
             warnings: if on {
                 self.autoyes_warnings(Some(record), record.seal.is_some())
             } else {

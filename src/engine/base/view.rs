@@ -45,6 +45,9 @@ pub(crate) struct InstanceView {
     #[serde(default)]
     pub blocked_until: Option<Timestamp>,
     pub autoyes: bool,
+    /// Why autoyes was switched off other than by the user.
+    #[serde(default)]
+    pub autoyes_stopped: Option<String>,
     pub idle_timeout_s: Option<u64>,
     pub session_ref: Option<String>,
     pub resumable: bool,

@@ -219,6 +219,7 @@ impl Core {
                 .and_then(|verdict| verdict.limit)
                 .map(|limit| limit.resets_at),
             autoyes: on_disk.autoyes,
+            autoyes_stopped: on_disk.autoyes_stopped,
             idle_timeout_s: self.idle_timeout(record.idle_timeout_s),
             session_ref: record.session_ref.clone(),
             resumable: run.as_ref().is_some_and(|run| run.resumable),

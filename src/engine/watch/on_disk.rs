@@ -19,6 +19,8 @@ pub(in crate::engine) struct OnDisk {
     /// How often the seal has refused something.
     pub denied: u64,
     pub autoyes: bool,
+    /// Why autoyes was switched off other than by the user.
+    pub autoyes_stopped: Option<String>,
     pub kept: WorkKept,
 }
 
@@ -49,6 +51,7 @@ impl OnDisk {
             usage: UsageView::of(usage, now()),
             denied: 0,
             autoyes: false,
+            autoyes_stopped: None,
             kept: WorkKept::default(),
         }
     }
@@ -57,6 +60,8 @@ impl OnDisk {
 impl Core {
     pub(in crate::engine) fn on_disk(&self, found: &Found, usage: &KeptUsage) -> OnDisk {
         let Found { dir, record, .. } = found;
+        // A switch that cannot be read counts as off.
+        let switch = dir.autoyes(record).ok();
         OnDisk {
             run: dir.run(&record.run).ok(),
             pull_request: dir.pull_request().ok().flatten(),
@@ -67,7 +72,8 @@ impl Core {
                 .filter(|counts| *counts != QueueCounts::default()),
             usage: UsageView::of(usage, now()),
             denied: dir.denied(),
-            autoyes: self.is_autoyes(record),
+            autoyes: switch.as_ref().is_some_and(|switch| switch.is_on(now())),
+            autoyes_stopped: switch.and_then(|switch| switch.stopped),
             kept: kept(record),
         }
     }

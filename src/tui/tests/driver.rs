@@ -217,6 +217,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         says: None,
         blocked_until: None,
         autoyes: false,
+        autoyes_stopped: None,
         idle_timeout_s: None,
         session_ref: None,
         resumable: true,

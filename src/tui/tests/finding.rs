@@ -381,6 +381,23 @@ fn at_eighty_columns_there_are_hints() {
 }
 
 #[test]
+fn it_is_shown_why_autoyes_has_stopped() {
+    let mut instances = camp();
+    instances[0].autoyes_stopped = Some("the same dialog comes again and again".to_owned());
+    let mut driver = Driver::with(110, 30, instances.clone());
+    driver.press("j");
+    let screen = driver.screen();
+    assert!(screen.contains("autoyes stopped"), "{screen}");
+    assert!(
+        screen.contains("Autoyes has stopped: the same dialog comes again and again."),
+        "{screen}"
+    );
+    instances[0].autoyes = true;
+    driver.listed(instances);
+    assert!(!driver.screen().contains("stopped"));
+}
+
+#[test]
 fn the_lamp_says_whether_a_daemon_runs() {
     let mut driver = camp_driver();
     driver.tell(Message::Daemon(true));

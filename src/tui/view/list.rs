@@ -202,6 +202,9 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         }
         (true, Some(false)) => right.push(styled("autoyes: no daemon ", theme.failed)),
         (true, _) => right.push(styled("autoyes ", theme.autoyes)),
+        (false, _) if view.autoyes_stopped.is_some() => {
+            right.push(styled("autoyes stopped ", theme.failed));
+        }
         (false, _) => {}
     }
     if view.pause.is_some() && kind == StatusKind::Paused {

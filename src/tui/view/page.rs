@@ -96,8 +96,22 @@ fn preface(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>>
             ),
             styled(" brings it back, paused", state.theme.dim),
         ])],
-        InstanceState::Running => Vec::new(),
+        InstanceState::Running => autoyes_stopped(state, view, area),
     }
+}
+
+/// Why nothing is answered any more.
+fn autoyes_stopped(state: &State, view: &InstanceView, area: Rect) -> Vec<Line<'static>> {
+    let Some(reason) = view.autoyes_stopped.as_deref().filter(|_| !view.autoyes) else {
+        return Vec::new();
+    };
+    let key = state.keymap.hint(Action::Autoyes).unwrap_or_default();
+    let reason = printable_line(reason);
+    let words = format!("Autoyes has stopped: {reason}. {key} switches it on again.");
+    let words = wrap(&words, usize::from(area.width)).into_iter();
+    words
+        .map(|line| Line::from(styled(line, state.theme.failed)))
+        .collect()
 }
 
 fn preview(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer) {
