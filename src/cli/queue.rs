@@ -179,7 +179,15 @@ fn describe(view: &QueueView) -> String {
     }
     let mut text = shown_queue(view.counts);
     text.push('\n');
+    let mut place = 0;
     for entry in &view.entries {
+        // The order in which those that wait are sent; the others have no place any more.
+        let place = if entry.state == QueueState::Waiting {
+            place += 1;
+            place.to_string()
+        } else {
+            String::new()
+        };
         let mark = match entry.state {
             QueueState::Done => "✓",
             QueueState::Sending | QueueState::Running => "●",
@@ -188,7 +196,7 @@ fn describe(view: &QueueView) -> String {
         };
         let prompt: String = printable_line(&entry.prompt).chars().take(SHOWN).collect();
         // Writing into a string cannot fail.
-        writeln!(text, "  {mark} {:>3}  {prompt}", entry.number).ok();
+        writeln!(text, "  {mark} {place:>3}  {prompt}").ok();
         if let Some(error) = &entry.error {
             writeln!(text, "         {DIM}{}{RESET}", printable_line(error)).ok();
         }

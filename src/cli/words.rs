@@ -176,20 +176,20 @@ pub(super) fn left_paused(left: &[&InstanceView]) -> Option<String> {
     }
 }
 
-/// Done, under way, waiting, failed.
+/// `1 done, 1 failed, 1 under way, 2 waiting`, without what there is none of.
 pub(super) fn shown_queue(counts: QueueCounts) -> String {
-    let QueueCounts {
-        done,
-        running,
-        waiting,
-        failed,
-    } = counts;
-    let failures = if failed > 0 {
-        format!(" {RED}✗{failed}{RESET}")
-    } else {
-        String::new()
-    };
-    format!("✓{done} ●{running} ○{waiting}{failures}")
+    let failed = format!("{RED}failed{RESET}");
+    let parts = [
+        (counts.done, "done"),
+        (counts.failed, failed.as_str()),
+        (counts.running, "under way"),
+        (counts.waiting, "waiting"),
+    ];
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts
+        .map(|(count, what)| format!("{count} {what}"))
+        .collect();
+    parts.join(", ")
 }
 
 pub(super) fn ago(at: Timestamp, now: Timestamp) -> String {

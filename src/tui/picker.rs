@@ -181,25 +181,7 @@ impl Picker {
                     tail: format!("turn {} · {}", found.turn, found.timestamp.local_minute()),
                 })
                 .collect(),
-            Content::Queue { queue, .. } => queue
-                .iter()
-                .flat_map(|queue| &queue.entries)
-                .map(|entry| PickRow {
-                    lead: match entry.state {
-                        QueueState::Waiting => "○",
-                        QueueState::Sending | QueueState::Running => "●",
-                        QueueState::Done => "✓",
-                        QueueState::Failed => "✗",
-                    }
-                    .to_owned(),
-                    text: printable_line(&entry.prompt.replace('\n', " ")),
-                    tail: entry
-                        .error
-                        .as_deref()
-                        .map(printable_line)
-                        .unwrap_or_default(),
-                })
-                .collect(),
+            Content::Queue { queue, .. } => queue.iter().flat_map(queue_rows).collect(),
             Content::Audit { lines, .. } => lines
                 .iter()
                 .flatten()
@@ -255,4 +237,27 @@ impl Picker {
         let entry = queue.entries.get(self.at)?;
         (entry.state == QueueState::Waiting).then_some(entry.number)
     }
+}
+
+/// Those that wait are numbered in the order in which they are sent, as `biv queue` does.
+fn queue_rows(queue: &QueueView) -> Vec<PickRow> {
+    let mut place = 0;
+    let row = |entry: &QueueEntry| PickRow {
+        lead: match entry.state {
+            QueueState::Waiting => {
+                place += 1;
+                format!("○ {place}")
+            }
+            QueueState::Sending | QueueState::Running => "●".to_owned(),
+            QueueState::Done => "✓".to_owned(),
+            QueueState::Failed => "✗".to_owned(),
+        },
+        text: printable_line(&entry.prompt.replace('\n', " ")),
+        tail: entry
+            .error
+            .as_deref()
+            .map(printable_line)
+            .unwrap_or_default(),
+    };
+    queue.entries.iter().map(row).collect()
 }

@@ -364,7 +364,8 @@ fn the_second_row_tells_something() {
         [(of('c'), "The milk is in the fridge.".to_owned())].into(),
     ));
     let screen = driver.screen();
-    assert!(screen.contains("turn 1 ✓0 ●1 ○2"), "{screen}");
+    // What there is none of is left out.
+    assert!(screen.contains("queue: turn 1 ●1 ○2"), "{screen}");
     assert!(screen.contains("The milk is in the fr"), "{screen}");
     assert!(screen.contains("biv/trusted"), "{screen}");
 }

@@ -106,18 +106,18 @@ pub(super) fn titled(view: &InstanceView) -> String {
     }
 }
 
-/// The progress of a queue: `turn 3 ✓2 ●1 ○3`
+/// The progress of a queue, without what there is none of: `queue: turn 2 ✓1 ○2`
 pub(super) fn queued(queue: QueueCounts) -> String {
-    let QueueCounts {
-        done,
-        running,
-        waiting,
-        failed,
-    } = queue;
-    let turn = done + failed + running.max(1);
-    let failed = match failed {
-        0 => String::new(),
-        count => format!(" ✗{count}"),
-    };
-    format!("turn {turn} ✓{done} ●{running} ○{waiting}{failed}")
+    let turn = queue.done + queue.failed + queue.running.max(1);
+    let counts = [
+        ("✓", queue.done),
+        ("●", queue.running),
+        ("○", queue.waiting),
+        ("✗", queue.failed),
+    ];
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    let counts: Vec<String> = counts
+        .map(|(mark, count)| format!("{mark}{count}"))
+        .collect();
+    format!("queue: turn {turn} {}", counts.join(" "))
 }
