@@ -122,6 +122,28 @@ fn killed_instances_have_a_place_and_come_back() {
 }
 
 #[test]
+fn where_none_is_killed_it_says_so() {
+    let mut driver = camp_driver();
+    driver.press("x");
+    driver.tell(Message::KilledListed(Box::new(Ok(Listing {
+        instances: Vec::new(),
+        unreadable: Vec::new(),
+        camp: None,
+    }))));
+    let screen = driver.screen();
+    for part in [
+        "Nothing that was killed can be brought back.",
+        "x            shows the others",
+        "x the others",
+    ] {
+        assert!(screen.contains(part), "{part}: {screen}");
+    }
+    for part in ["No instances yet", "n new"] {
+        assert!(!screen.contains(part), "{part}: {screen}");
+    }
+}
+
+#[test]
 fn a_search_opens_the_conversation_where_it_was_said() {
     let mut driver = camp_driver();
     driver.press("S").write("session time").press("enter");

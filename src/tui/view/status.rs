@@ -231,6 +231,7 @@ fn pairs(state: &State) -> Vec<(String, &'static str)> {
 fn instance_keys(state: &State) -> Vec<(String, &'static str)> {
     let mut wanted: Vec<(Action, &'static str)> = Vec::new();
     match state.current().map(|view| state.shown(view).0) {
+        None if state.showing_killed => wanted.push((Action::Killed, "the others")),
         None => wanted.push((Action::New, "new")),
         Some(InstanceState::Running) if state.current().is_some_and(|view| view.asks.is_some()) => {
             wanted.extend(yes_and_no(state));

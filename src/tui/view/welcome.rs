@@ -1,4 +1,5 @@
-//! The page that is shown without instances: the repository, the installed agents, and how to begin.
+//! The page that is shown without instances: the repository, the installed agents, and how to begin. Of those that
+//! were killed, that there are none.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -22,7 +23,13 @@ pub(super) fn welcome(state: &State, area: Rect, buffer: &mut Buffer) {
     let words = |text: &str, all: &mut Vec<Line<'static>>| {
         all.extend(wrap(text, width).into_iter().map(Line::from));
     };
-    if !state.instances.is_empty() {
+    if state.showing_killed && state.instances.is_empty() {
+        all.push(Line::from(styled("None is killed.", theme.strong)));
+        all.push(Line::default());
+        words("Nothing that was killed can be brought back.", &mut all);
+        let killed = state.keymap.hint(Action::Killed).unwrap_or_default();
+        all.push(key(state, &killed, "shows the others"));
+    } else if !state.instances.is_empty() {
         words("Nothing matches.", &mut all);
         all.push(key(state, "esc", "shows all again"));
     } else {
