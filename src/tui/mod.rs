@@ -5,6 +5,7 @@
 //! ([`work`]), and changes elsewhere are sent by [`feed`]. The loop in [`mod@run`] only waits, updates and
 //! draws. So git, tmux or an agent cannot delay a key, and every screen can be tested without a terminal.
 
+mod audit;
 mod crash;
 mod dialog;
 mod diff;

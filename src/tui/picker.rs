@@ -1,5 +1,6 @@
 //! A list in a popup: commands, search results, a queue, the audit.
 
+use super::audit;
 use super::editor::Editor;
 use super::filter;
 use super::keys::{Action, Keymap, TABLE};
@@ -182,23 +183,15 @@ impl Picker {
                 })
                 .collect(),
             Content::Queue { queue, .. } => queue.iter().flat_map(queue_rows).collect(),
-            Content::Audit { lines, .. } => lines
-                .iter()
-                .flatten()
-                .rev()
-                .map(|line| {
-                    let entry = &line.entry;
-                    let asked = entry
-                        .command
-                        .as_deref()
-                        .or(entry.paths.first().map(String::as_str));
-                    PickRow {
-                        lead: entry.decision.clone(),
-                        text: printable_line(asked.or(entry.tool.as_deref()).unwrap_or("dialog")),
-                        tail: printable_line(&entry.reason),
-                    }
-                })
-                .collect(),
+            Content::Audit { lines, .. } => {
+                let rows = lines.as_deref().map(audit::rows).unwrap_or_default();
+                let row = |row: audit::AuditRow| PickRow {
+                    lead: row.became,
+                    text: row.asked,
+                    tail: row.reason,
+                };
+                rows.into_iter().map(row).collect()
+            }
         }
     }
 

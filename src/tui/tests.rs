@@ -1,6 +1,7 @@
 //! Tests of the UI without a terminal: keys in, screen out.
 
 mod answering;
+mod auditing;
 mod driver;
 mod finding;
 mod forms;

@@ -102,7 +102,8 @@ impl Core {
             Ok(()) | Err(NoAnswer::AnsweredAlready) => {}
             Err(NoAnswer::TooMany(_)) => return Ok(None),
             Err(NoAnswer::Stop(reason)) => {
-                log.append(entry(about, &request, &ruling, &[], outcome::STOPPED))?;
+                let stopped = Ruling::manual(reason);
+                log.append(entry(about, &request, &stopped, &[], outcome::STOPPED))?;
                 self.stop_autoyes(&record, reason)?;
                 return Ok(None);
             }
