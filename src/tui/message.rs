@@ -205,6 +205,8 @@ pub(super) enum Lookup {
         forward: bool,
     },
     Audit(InstanceId),
+    /// The checks of the repositories of those that are to land.
+    Checks(Vec<InstanceId>),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -213,6 +215,7 @@ pub(super) enum LookupResult {
     Search(String, SearchResult),
     Queue(QueueView),
     Audit(InstanceId, Vec<AuditLine>),
+    Checks(Vec<InstanceId>, Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod forms;
 mod hostile;
 mod hosts;
 mod journeys;
+mod landing;
 mod reviewing;
 mod screens;
 mod told;

@@ -468,5 +468,13 @@ fn look_up(engine: &Engine, lookup: Lookup) -> Result<LookupResult, Error> {
             let audit = engine.audit(Some(id.as_str()))?;
             LookupResult::Audit(id, audit.lines)
         }
+        Lookup::Checks(ids) => {
+            let mut checks: Vec<String> = Vec::new();
+            for id in &ids {
+                let check = engine.repository_check(id.as_str())?;
+                checks.extend(check.filter(|check| !checks.contains(check)));
+            }
+            LookupResult::Checks(ids, checks)
+        }
     })
 }

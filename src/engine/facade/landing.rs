@@ -4,6 +4,11 @@ use crate::engine::*;
 use crate::model::InstanceId;
 
 impl Engine {
+    /// The check that the repository of an instance asks for.
+    pub(crate) fn repository_check(&self, given: &str) -> Result<Option<String>, Error> {
+        self.core.repository_check(given)
+    }
+
     /// Lands these, one after another, each on top of the one before. A failure does not stop the others.
     /// An agent whose work conflicts or fails the check is told, up to `fixes` times. Each landing is told in
     /// these `words` at once: the others may take long.

@@ -6,10 +6,10 @@ use super::looking::{
     turn_wrap,
 };
 use super::questions::{
-    ask, ask_pause_all, autoyes_question, kill_question, land_question, open_audit, open_form,
-    open_queue, open_rename, open_send, push_question, restart_question,
+    ask, ask_pause_all, autoyes_question, kill_question, open_audit, open_form, open_queue,
+    open_rename, open_send, push_question, restart_question,
 };
-use super::{answering, reviewing, upkeep};
+use super::{answering, landing, reviewing, upkeep};
 use crate::engine::DialogAnswer;
 use crate::model::{InstanceId, PauseReason, State as InstanceState};
 use crate::tui::dialog::Dialog;
@@ -38,7 +38,7 @@ pub(super) fn act(state: &mut State, action: Action, requests: &mut Vec<UiReques
         Action::Kill => ask(state, kill_question),
         Action::UndoKill => undo_kill(state, requests),
         Action::Push => ask(state, push_question),
-        Action::Land => ask(state, land_question),
+        Action::Land => landing::ask(state, requests),
         Action::Rename => open_rename(state),
         Action::Autoyes => switch_autoyes(state, requests),
         Action::Allow => answering::answer(state, requests, DialogAnswer::Yes),

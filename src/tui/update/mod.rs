@@ -5,6 +5,7 @@ mod answering;
 mod arrivals;
 mod dialogs;
 mod jobs;
+mod landing;
 mod looking;
 mod mouse;
 mod picking;

@@ -1,7 +1,7 @@
 //! Keys in a popup with a list, and what it gets to show.
 
 use super::questions::queue_form;
-use super::{actions, looking, upkeep};
+use super::{actions, landing, looking, upkeep};
 use crate::config::{Key, KeyCode};
 use crate::model::State as InstanceState;
 use crate::tui::dialog::Dialog;
@@ -121,6 +121,9 @@ fn go_to(state: &mut State, seek: Seek, killed: bool, requests: &mut Vec<UiReque
 
 /// Takes what was looked up for the popup that has asked for it.
 pub(super) fn take(state: &mut State, result: LookupResult) {
+    if let LookupResult::Checks(ids, checks) = &result {
+        return landing::take_checks(state, ids, checks);
+    }
     let Some(Dialog::Pick(picker)) = &mut state.dialog else {
         return;
     };

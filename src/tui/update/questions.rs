@@ -10,7 +10,7 @@ use crate::tui::message::{Lookup, UiRequest};
 use crate::tui::picker::Picker;
 use crate::tui::state::{State, ToastKind};
 
-fn titles(state: &State, ids: &[InstanceId]) -> String {
+pub(super) fn titles(state: &State, ids: &[InstanceId]) -> String {
     let titles: Vec<String> = ids
         .iter()
         .filter_map(|id| state.by_id(id))
@@ -74,32 +74,6 @@ pub(super) fn push_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
         ],
         option: None,
         on_yes: OnYes::Push(ids),
-    }
-}
-
-pub(super) fn land_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
-    let views: Vec<&InstanceView> = ids.iter().filter_map(|id| state.by_id(id)).collect();
-    let what = match (
-        views.as_slice(),
-        views.first().and_then(|view| view.standing.as_ref()),
-    ) {
-        ([_], Some(standing)) => match standing.ahead {
-            0 => format!("It has no commits that `{}` does not have.", standing.base),
-            1 => format!("`{}` gets its commit.", standing.base),
-            ahead => format!("`{}` gets its {ahead} commits.", standing.base),
-        },
-        _ => "One after another, each on top of the one before.".to_owned(),
-    };
-    Confirm {
-        question: format!("Land {}?", titles(state, &ids)),
-        details: vec![
-            what,
-            "The repository's check runs on the result first; if it fails, or with a conflict, nothing \
-             changes. What has landed is ended; `biv undo-land` takes it back."
-                .to_owned(),
-        ],
-        option: Some(("uncommitted work too, as a commit", false)),
-        on_yes: OnYes::Land(ids),
     }
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::config::RepositoryConfig;
-use crate::engine::base::{Core, Error, LandError, Progress};
+use crate::engine::base::{Core, Error, LandError, Progress, Scope};
 use crate::engine::operate::environment::not_for_agents;
 use crate::engine::operate::land::options::LandOptions;
 use crate::engine::operate::land::place::{CheckPlace, Checked};
@@ -23,6 +23,16 @@ const SHOWN_LINES: usize = 20;
 const LOG: &str = "land-check.log";
 
 impl Core {
+    /// The check that the repository of an instance asks for.
+    pub(crate) fn repository_check(&self, given: &str) -> Result<Option<String>, Error> {
+        let record = self.find(given, Scope::Here)?.record;
+        let repository = Repo::discover(&record.repository.root)?;
+        if repository.is_bare() {
+            return Ok(None);
+        }
+        Ok(RepositoryConfig::load(repository.root())?.land.check)
+    }
+
     /// The command that a result must pass. One that comes with the repository needs consent.
     pub(super) fn land_check(
         &self,
