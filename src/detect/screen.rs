@@ -57,13 +57,13 @@ impl Screen {
         &self.rows
     }
 
-    /// The part below the last row that starts with this text; all of it if no row does. A resumed agent
+    /// The part below the last row that starts with one of these texts; all of it if no row does. A resumed agent
     /// starts below its old screen, which must be ignored.
-    pub(crate) fn below(mut self, mark: &str) -> Self {
+    pub(crate) fn below(mut self, marks: &[&str]) -> Self {
         let start = self
             .rows
             .iter()
-            .rposition(|row| row.text().starts_with(mark))
+            .rposition(|row| marks.iter().any(|mark| row.text().starts_with(mark)))
             .map_or(0, |at| at + 1);
         self.rows.drain(..start);
         Self {
@@ -150,7 +150,7 @@ mod tests {
         assert!(!screen((0, 2)).awaits_answer(), "it goes on below");
         assert!(!screen((3, 1)).awaits_answer());
         assert!(!screen((15, 0)).awaits_answer());
-        assert!(screen((16, 1)).below("log").awaits_answer());
+        assert!(screen((16, 1)).below(&["log"]).awaits_answer());
         assert!(Screen::new("Continue?").awaits_answer(), "unknown cursor");
     }
 
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn what_stands_above_the_mark_is_left_out() {
         let screen = Screen::new("❯\u{a0}\n── resumed 2026-11-14 ──\nstarting\n");
-        let below = screen.clone().below("── resumed ");
+        let below = screen.clone().below(&["── restarted ", "── resumed "]);
         assert_eq!(below.rows().len(), 1);
         assert_eq!(below.rows()[0].text(), "starting");
-        assert_eq!(screen.below("nothing").rows().len(), 3);
+        assert_eq!(screen.below(&["nothing"]).rows().len(), 3);
     }
 
     proptest! {

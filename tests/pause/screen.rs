@@ -105,6 +105,32 @@ fn ten_thousand_coloured_lines_come_back_with_size_and_title() {
 }
 
 #[test]
+fn a_restart_is_called_one() {
+    let camp = camp();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "t", &["-p", "/print first-life"]);
+    instance.wait_screen(&camp, "first-life");
+    instance.wait_idle(&camp);
+    drop(camp.biv(["pause", &instance.id]).run().ok());
+    drop(camp.biv(["resume", &instance.id]).run().ok());
+    drop(camp.biv(["restart", "-y", &instance.id]).run().ok());
+    // What it does is read below that line.
+    instance.wait_idle(&camp);
+    let lines = history(&camp, &instance);
+    let ours: Vec<String> = lines
+        .iter()
+        .map(|line| plain(line))
+        .filter(|line| line.starts_with("── re"))
+        .collect();
+    let [resumed, restarted] = ours.as_slice() else {
+        panic!("{ours:?}")
+    };
+    assert!(resumed.contains(" · paused "), "{resumed}");
+    assert!(restarted.starts_with("── restarted "), "{restarted}");
+    assert!(!restarted.contains("paused"), "{restarted}");
+}
+
+#[test]
 fn what_the_agent_clears_away_is_kept_in_the_archive() {
     let camp = camp();
     let repository = camp.repository("app");

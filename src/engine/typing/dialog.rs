@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::agents::Provider;
 use crate::detect::{ChoiceKind, Dialog, Screen, Verdict};
 use crate::engine::base::{Error, now};
-use crate::engine::watch::archive::BANNER;
+use crate::engine::watch::archive::BANNERS;
 use crate::model::Activity;
 use crate::policy::fingerprint;
 use crate::tmux::{DetailedScreenshot, Expected, Server, TmuxError};
@@ -212,6 +212,6 @@ fn judged(provider: &Provider, look: &DetailedScreenshot) -> Option<Verdict> {
     }
     let screen = Screen::new(&look.text)
         .with_cursor(look.cursor)
-        .below(BANNER);
+        .below(BANNERS);
     Some(provider.judge(&screen, Some(&look.title)))
 }

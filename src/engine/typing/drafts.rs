@@ -3,7 +3,7 @@
 use crate::agents::Provider;
 use crate::detect::{Screen, Size};
 use crate::engine::base::{Core, Error};
-use crate::engine::watch::archive::{BANNER, SavedTerminal};
+use crate::engine::watch::archive::{BANNERS, SavedTerminal};
 use crate::engine::watch::look::Watched;
 use crate::model::{InstanceRecord, last_lines, without_whitespace};
 use crate::store::InstanceDir;
@@ -55,7 +55,7 @@ pub(in crate::engine) fn draft_of(
 /// The screen as it is drawn: only colours tell what was typed from a placeholder.
 pub(super) fn coloured(agent: &Watched<'_>) -> Result<Screen, Error> {
     let coloured = agent.server.tail(agent.pane, 0, true)?;
-    Ok(Screen::new(&coloured).below(BANNER))
+    Ok(Screen::new(&coloured).below(BANNERS))
 }
 
 fn draft_on(screen: &Screen, size: Size, provider: &Provider) -> Option<String> {
@@ -75,7 +75,7 @@ impl Core {
         record: &InstanceRecord,
         (terminal, text): &(SavedTerminal, String),
     ) -> Option<String> {
-        let screen = Screen::new(last_lines(text, terminal.rows.into())).below(BANNER);
+        let screen = Screen::new(last_lines(text, terminal.rows.into())).below(BANNERS);
         let size = Size {
             columns: terminal.columns,
             rows: terminal.rows,

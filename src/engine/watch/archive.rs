@@ -38,8 +38,10 @@ impl SavedTerminal {
     }
 }
 
-/// Begins the line below a replayed scrollback; [`crate::detect`] looks only below it.
-pub(in crate::engine) const BANNER: &str = "── resumed ";
+/// Begin the line below a replayed scrollback; [`crate::detect`] looks only below it.
+pub(in crate::engine) const RESUMED: &str = "── resumed ";
+pub(in crate::engine) const RESTARTED: &str = "── restarted ";
+pub(in crate::engine) const BANNERS: &[&str] = &[RESUMED, RESTARTED];
 
 impl Core {
     /// How many lines of a terminal are kept: its history, and the screen below it.
@@ -107,7 +109,7 @@ pub(in crate::engine) fn history(
 /// What was captured, below what was saved before where it is not a part of it any more.
 pub(in crate::engine) fn combined(dir: &InstanceDir, captured: String, most: usize) -> String {
     let earlier = std::fs::read_to_string(scrollback(dir)).unwrap_or_default();
-    let line = std::fs::read_to_string(line_below(dir)).unwrap_or_else(|_| BANNER.to_owned());
+    let line = std::fs::read_to_string(line_below(dir)).unwrap_or_else(|_| RESUMED.to_owned());
     if earlier.is_empty() || captured.contains(&line) {
         captured
     } else if captured.is_empty() {

@@ -7,7 +7,7 @@ use crate::detect::{Quiet, RestKind, Screen, Settle, Verdict, combine};
 use crate::engine::base::error::what_is_open;
 use crate::engine::base::pace::Waiting;
 use crate::engine::base::{Core, Error, now, pace};
-use crate::engine::watch::archive::BANNER;
+use crate::engine::watch::archive::BANNERS;
 use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::self_report::self_report;
 use crate::model::{Activity, AgentPlace, InstanceRecord, Timestamp, Title, UsageLimit, printable};
@@ -204,7 +204,7 @@ pub(in crate::engine) fn look(server: &Server, pane: &str) -> Result<Option<Scre
 pub(in crate::engine) fn screen_of(shot: &Screenshot) -> Screen {
     Screen::new(&shot.text)
         .with_cursor(shot.cursor)
-        .below(BANNER)
+        .below(BANNERS)
 }
 
 /// Lines that are shown of an agent that has ended.
@@ -217,7 +217,8 @@ pub(in crate::engine) fn last_words(server: &Server, pane: &str) -> String {
         .lines()
         .filter(|line| !line.trim().is_empty() && !line.starts_with("Pane is dead"))
         .collect();
-    let own = words.iter().rposition(|line| line.starts_with(BANNER));
+    let is_ours = |line: &&str| BANNERS.iter().any(|banner| line.starts_with(banner));
+    let own = words.iter().rposition(is_ours);
     let words = &words[own.map_or(0, |at| at + 1)..];
     let start = words.len().saturating_sub(LAST_WORDS);
     printable(&words[start..].join("\n"))

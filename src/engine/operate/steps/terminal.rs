@@ -7,7 +7,7 @@ use crate::engine::base::{Error, now};
 use crate::engine::operate::steps::fact;
 use crate::engine::operate::steps::work::Work;
 use crate::engine::watch::archive::{
-    BANNER, SavedTerminal, archive, forget_live, line_below, remember, scrollback,
+    RESTARTED, RESUMED, SavedTerminal, archive, forget_live, line_below, remember, scrollback,
 };
 use crate::lifecycle::{Facts, Operation};
 use crate::model::{InstanceRecord, RestingState};
@@ -92,6 +92,10 @@ impl Work<'_> {
 
 fn banner(record: &InstanceRecord, operation: Operation) -> String {
     let at = now();
+    // It may never have been paused, or long ago.
+    if operation == Operation::Restart {
+        return format!("{RESTARTED}{} ──", at.local_minute());
+    }
     let (what, since) = match record.state {
         RestingState::Interrupted => ("interrupted", record.interrupted_at),
         RestingState::Completed | RestingState::Failed => ("ended", None),
@@ -101,13 +105,8 @@ fn banner(record: &InstanceRecord, operation: Operation) -> String {
         | RestingState::Killed => ("paused", record.paused_at),
     };
     let since = since.unwrap_or(record.updated_at);
-    let kind = if operation == Operation::Restart {
-        " · restarted"
-    } else {
-        ""
-    };
     format!(
-        "{BANNER}{} · {what} {}{kind} ──",
+        "{RESUMED}{} · {what} {} ──",
         at.local_minute(),
         spoken(since.until(at))
     )
