@@ -56,6 +56,29 @@ fn what_is_asked_is_answered_from_the_list() {
     assert!(driver.screen().contains("asks nothing"));
 }
 
+/// Each asks something else.
+#[test]
+fn several_are_not_answered_at_once() {
+    let both = vec![
+        asking('d', "api", "shell · cargo test"),
+        asking('g', "site", "shell · rm -r x"),
+    ];
+    let mut driver = Driver::with(110, 30, both);
+    driver.press("space space a d 1");
+    assert_eq!(only_tasks(&mut driver), []);
+    let screen = driver.screen();
+    assert!(
+        screen.contains("Each question is answered by itself"),
+        "{screen}"
+    );
+    // Escape closes the message first, then drops the marks.
+    driver.press("esc esc a");
+    assert_eq!(only_tasks(&mut driver).len(), 1);
+    // The selected one alone is no other one.
+    driver.press("home space k a");
+    assert_eq!(only_tasks(&mut driver).len(), 1);
+}
+
 /// A question with a choice for own words, and none that means yes or no.
 fn question() -> InstanceView {
     let mut view = doing(

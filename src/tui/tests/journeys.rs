@@ -98,6 +98,38 @@ fn each_key_asks_for_its_operation() {
 }
 
 #[test]
+fn autoyes_of_the_marked_is_switched_alike() {
+    let autoyes = |letter, on| Task::Autoyes { id: of(letter), on };
+    let mut driver = camp_driver();
+    driver.press("space space Y");
+    let screen = driver.screen();
+    let question = "Switch autoyes on for `fix the login`, `milk`?";
+    assert!(screen.contains(question), "{screen}");
+    driver.press("y");
+    assert_eq!(
+        only_tasks(&mut driver),
+        [autoyes('b', true), autoyes('c', true)]
+    );
+    assert!(driver.state.marks.is_empty());
+    // One has it already: it keeps it.
+    driver.press("end space home j space Y");
+    let screen = driver.screen();
+    assert!(screen.contains("On already: `trusted`."), "{screen}");
+    assert_eq!(only_tasks(&mut driver), []);
+    driver.press("y");
+    assert_eq!(only_tasks(&mut driver), [autoyes('b', true)]);
+    // All have it: it ends for all.
+    let mut instances = camp();
+    instances.iter_mut().for_each(|view| view.autoyes = true);
+    driver.listed(instances);
+    driver.press("home j space space Y");
+    assert_eq!(
+        only_tasks(&mut driver),
+        [autoyes('b', false), autoyes('c', false)]
+    );
+}
+
+#[test]
 fn what_asks_does_nothing_without_a_yes() {
     for keys in [
         "D n", "D esc", "D enter", "R n", "p esc", "P n", "D ctrl+c", "L n", "L enter", "Y n",

@@ -284,10 +284,13 @@ pub(super) fn interrupt(state: &mut State, requests: &mut Vec<UiRequest>) -> Opt
     Some(title)
 }
 
-/// Off at once, on after a question.
+/// Off at once, on after a question. Several are switched on where any is off, so that all are alike afterwards.
 fn switch_autoyes(state: &mut State, requests: &mut Vec<UiRequest>) {
     let is_on = |id: &InstanceId| state.by_id(id).is_some_and(|view| view.autoyes);
     let (on, off): (Vec<_>, Vec<_>) = state.targets().into_iter().partition(is_on);
+    if !off.is_empty() || on.is_empty() {
+        return ask(state, |state, _| autoyes_question(state, off.clone(), &on));
+    }
     for id in &on {
         let task = Task::Autoyes {
             id: id.clone(),
@@ -295,11 +298,7 @@ fn switch_autoyes(state: &mut State, requests: &mut Vec<UiRequest>) {
         };
         start(state, requests, Verb::Autoyes, Some(id), task);
     }
-    if off.is_empty() && !on.is_empty() {
-        state.marks.clear();
-    } else {
-        ask(state, |state, _| autoyes_question(state, off.clone()));
-    }
+    state.marks.clear();
 }
 
 fn undo_kill(state: &mut State, requests: &mut Vec<UiRequest>) {

@@ -15,6 +15,11 @@ pub(super) fn answer(state: &mut State, requests: &mut Vec<UiRequest>, answer: D
         return;
     };
     let (id, title) = (view.id.clone(), view.title.clone());
+    if state.marks.iter().any(|marked| *marked != id) {
+        // Each asks something else, and only that of the selected one is to be read whole.
+        let words = "Each question is answered by itself: esc drops the marks, then answer the selected one.";
+        return state.toast(ToastKind::Note, words.to_owned());
+    }
     let Some(asks) = &view.asks else {
         let words = if let Some(matter) = view.open_matter() {
             // No choice of ours could answer that.

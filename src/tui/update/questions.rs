@@ -77,13 +77,18 @@ pub(super) fn push_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
     }
 }
 
-pub(super) fn autoyes_question(state: &State, ids: Vec<InstanceId>) -> Confirm {
+/// `on` have it already.
+pub(super) fn autoyes_question(state: &State, ids: Vec<InstanceId>, on: &[InstanceId]) -> Confirm {
+    let mut details = vec![
+        "The daemon then says yes to what the policy allows, until its time is up or you switch it off."
+            .to_owned(),
+    ];
+    if !on.is_empty() {
+        details.push(format!("On already: {}.", titles(state, on)));
+    }
     Confirm {
         question: format!("Switch autoyes on for {}?", titles(state, &ids)),
-        details: vec![
-            "The daemon then says yes to what the policy allows, until its time is up or you switch it off."
-                .to_owned(),
-        ],
+        details,
         option: None,
         on_yes: OnYes::Autoyes(ids),
     }
