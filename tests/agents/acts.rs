@@ -344,3 +344,15 @@ fn the_tool_has_answered(stage: &Stage, words: &str) {
         requests.iter().any(said)
     });
 }
+
+/// A question is declined: the agent does not get an answer, and takes the next prompt.
+#[track_caller]
+pub(crate) fn decline_a_question(stage: &Stage, instance: &Instance) {
+    stage.send(instance, "model:ask Which lamp shall it be?|brass|paper");
+    stage.wait(instance, "question");
+    let declined = stage.camp.biv(["answer", "--json", &instance.id, "no"]);
+    let declined = declined.run().ok().json();
+    assert_eq!(declined["gone"], true, "{declined:#}");
+    stage.wait(instance, "idle");
+    stage.turn(instance, "after the declined question");
+}

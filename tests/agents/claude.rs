@@ -307,6 +307,7 @@ fn a_question_is_answered_in_own_words() {
     let stage = Stage::of("claude");
     let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
     acts::answer_in_own_words(&stage, &instance);
+    acts::decline_a_question(&stage, &instance);
 }
 
 #[test]

@@ -26,6 +26,7 @@ fn an_hour_of_work() {
     refusing::take_a_no(&stage, &instance);
     acts::answer_by_number(&stage, &instance);
     acts::answer_in_own_words(&stage, &instance);
+    acts::decline_a_question(&stage, &instance);
     name_tool_and_path_of_its_questions(&stage, &instance);
     drafts::type_a_draft_again(&stage, &instance, "M-Enter");
     type_a_draft_when_its_question_is_answered(&stage, &instance);

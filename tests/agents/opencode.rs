@@ -27,6 +27,7 @@ fn an_hour_of_work() {
     talking::take_every_prompt(&stage, &instance, &["exit"]);
     acts::take_a_large_prompt(&stage, &instance, "\t");
     acts::answer_in_own_words(&stage, &instance);
+    acts::decline_a_question(&stage, &instance);
     drafts::leave_a_draft_alone(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/models");
     refusing::take_a_no(&stage, &instance);

@@ -24,5 +24,6 @@ fn an_hour_of_work() {
     refusing::take_a_no(&stage, &instance);
     acts::answer_by_number(&stage, &instance);
     acts::answer_in_own_words(&stage, &instance);
+    acts::decline_a_question(&stage, &instance);
     acts::follow_a_new_conversation(&stage, &instance, "/clear");
 }

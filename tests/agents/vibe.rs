@@ -24,6 +24,7 @@ fn an_hour_of_work() {
     refusing::take_a_no(&stage, &instance);
     acts::answer_by_number(&stage, &instance);
     acts::answer_in_own_words(&stage, &instance);
+    acts::decline_a_question(&stage, &instance);
     drafts::type_a_draft_again(&stage, &instance, "C-j");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
     acts::follow_a_new_conversation(&stage, &instance, "/clear");
