@@ -95,14 +95,11 @@ impl Core {
         if self.answerer(record)? == Answerer::Hook {
             return Err(unanswerable(record, Unanswerable::AnsweredByHook));
         }
-        match bound {
-            Some(bound) if open.id != bound => {
-                return Err(unanswerable(record, Unanswerable::Another));
-            }
-            // The user has read it, so it has been there for a while.
-            Some(_) => {}
-            None => open = self.dialog_at_rest(record, place, open)?,
+        if bound.is_some_and(|bound| open.id != bound) {
+            return Err(unanswerable(record, Unanswerable::Another));
         }
+        // A program that reads dialogs may be quicker than the agent that draws them.
+        open = self.dialog_at_rest(record, place, open)?;
         if was_typed_at(&open.look, TYPING) {
             return Err(unanswerable(record, Unanswerable::Typing));
         }

@@ -75,6 +75,10 @@ impl Core {
             let rows = dialog.rows();
             rows.iter().filter(|row| row.contains(&beginning)).count()
         };
+        self.act_when(record, place, is_field, |_| Ok(true))?
+            .ok_or_else(changed)?;
+        // An agent that draws a dialog before it reads keys draws the field before, too.
+        std::thread::sleep(self.provider_of(record)?.dialog_hold());
         let field = self
             .act_when(record, place, is_field, |now| now.paste(words))?
             .ok_or_else(changed)?;
