@@ -195,6 +195,8 @@ pub(super) enum UiRequest {
 pub(super) enum Lookup {
     Search(String),
     Queue(InstanceId),
+    /// Lets a stopped queue go on.
+    ContinueQueue(InstanceId),
     DropQueued {
         id: InstanceId,
         number: u64,

@@ -119,6 +119,15 @@ impl Picker {
             Content::Search { .. } => {
                 &[("enter", "search, open"), ("↑↓", "choose"), ("esc", "back")]
             }
+            Content::Queue {
+                queue: Some(queue), ..
+            } if queue.stopped.is_some() => &[
+                ("c", "let it go on"),
+                ("a", "add"),
+                ("K J", "move"),
+                ("x", "drop"),
+                ("esc", "back"),
+            ],
             Content::Queue { .. } => &[
                 ("a", "add"),
                 ("K J", "move"),

@@ -456,6 +456,14 @@ fn look_up(engine: &Engine, lookup: Lookup) -> Result<LookupResult, Error> {
             LookupResult::Search(words, result)
         }
         Lookup::Queue(id) => LookupResult::Queue(engine.queue(id.as_str())?),
+        Lookup::ContinueQueue(id) => {
+            let queue = engine.continue_queue(id.as_str())?;
+            // Without a daemon nothing is sent; its lamp tells.
+            if let Some(trouble) = daemon::ensure(engine) {
+                tracing::warn!(trouble, "start the daemon");
+            }
+            LookupResult::Queue(queue)
+        }
         Lookup::DropQueued { id, number } => {
             LookupResult::Queue(engine.drop_queued(id.as_str(), number)?)
         }

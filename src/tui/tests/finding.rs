@@ -273,6 +273,19 @@ fn a_queue_is_seen_reordered_and_dropped() {
             .screen()
             .contains("waits: there is a text in its input box")
     );
+    driver.requests.clear();
+    driver.press("c");
+    let goes_on = UiRequest::Look(Lookup::ContinueQueue(of('b')));
+    assert!(!driver.requests.contains(&goes_on), "it has not stopped");
+    let stopped = QueueView {
+        stopped: Some("a pause has cut the turn before off".to_owned()),
+        ..view(&alone)
+    };
+    looked(&mut driver, LookupResult::Queue(stopped));
+    assert!(driver.screen().contains("stopped: a pause has cut"));
+    assert!(driver.screen().contains("c let it go on"));
+    driver.press("c");
+    assert!(driver.requests.contains(&goes_on));
     looked(&mut driver, LookupResult::Queue(view(&queue)));
     driver.requests.clear();
     driver.press("j j K");

@@ -31,6 +31,13 @@ pub(super) fn press(
                 requests.push(UiRequest::Look(Lookup::DropQueued { id, number }));
             }
         }
+        KeyCode::Char('c') if !typed => {
+            if let Content::Queue { id, queue, .. } = &picker.content
+                && queue.as_ref().is_some_and(|queue| queue.stopped.is_some())
+            {
+                requests.push(UiRequest::Look(Lookup::ContinueQueue(id.clone())));
+            }
+        }
         KeyCode::Char('a') if !typed => {
             if let Content::Queue { id, title, .. } = &picker.content {
                 let (id, title) = (id.clone(), title.to_string());
