@@ -130,6 +130,15 @@ fn name_tool_and_path_of_its_questions(stage: &Stage, instance: &Instance) {
         stage.wait(instance, "idle");
     }
     assert_eq!(std::fs::read_to_string(&notes).unwrap(), "world\n");
+    // Its own record names the file from the worktree on, its dialog in full.
+    let autoyes = |to: &str| drop(stage.camp.biv(["autoyes", &instance.id, to]).run().ok());
+    autoyes("on");
+    stage.send(instance, "model:write plan.txt hello");
+    let plan = instance.worktree.join("plan.txt");
+    until("autoyes has allowed it", || plan.exists());
+    stage.wait(instance, "idle");
+    autoyes("off");
+    drop(stage.camp.biv(["daemon", "stop"]).run().ok());
 }
 
 /// At the resume it asks whether the folder is trusted, before it has a box to type into.

@@ -3,6 +3,7 @@
 //! A model can put characters into a command that move the cursor, hide what follows them or are
 //! dropped on the way to the screen. A decision by the screen alone would accept something else.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::agents::{DiscoveryCost, PendingRequest, Provider, TranscriptQuery};
@@ -65,7 +66,7 @@ impl Core {
                 None if needed => Err(NO_RECORD),
                 None => Ok(Recorded::Nothing),
                 Some(_) if !needed && silent => Ok(Recorded::Nothing),
-                Some(asked) => compare(dialog, &asked),
+                Some(asked) => compare(dialog, &asked, &record.agent_directory()),
             };
             let certain = matches!(told, Ok(_) | Err(HIDDEN | ELSEWHERE));
             let patience = if silent { WRITTEN } else { REPLACED };
@@ -109,8 +110,12 @@ pub(super) fn is_in_rows(dialog: &Dialog) -> bool {
 }
 
 /// Finds the recorded commands that the screen shows. Only white space may differ, because line breaks
-/// hide it.
-fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Recorded, &'static str> {
+/// hide it. `start` is where relative paths begin.
+fn compare(
+    dialog: &Dialog,
+    asked: &PendingRequest,
+    start: &Path,
+) -> Result<Recorded, &'static str> {
     let moves = |text: &str| {
         text.chars()
             .any(|c| c.is_control() && c != '\n' && c != '\t')
@@ -132,7 +137,11 @@ fn compare(dialog: &Dialog, asked: &PendingRequest) -> Result<Recorded, &'static
     }
     let is_asked = |path: &String| {
         let mut subjects = asked.subjects.iter();
-        subjects.any(|subject| subject == path || subject.ends_with(&format!("/{path}")))
+        subjects.any(|subject| {
+            subject == path
+                || subject.ends_with(&format!("/{path}"))
+                || start.join(subject).as_os_str() == path.as_str()
+        })
     };
     if dialog.paths.iter().all(is_asked) {
         Ok(Recorded::Nothing)
@@ -175,7 +184,9 @@ mod tests {
     #[test]
     fn a_command_is_believed_only_as_it_is_written_down() {
         let ls = shown(Some("ls -l  a"), &[]);
-        let believed = |subjects: &[&str], printed: &str| compare(&ls, &asked(subjects, printed));
+        let believed = |subjects: &[&str], printed: &str| {
+            compare(&ls, &asked(subjects, printed), Path::new("/w"))
+        };
         let written = Ok(Recorded::Commands(vec!["ls -l\na".to_owned()]));
         assert_eq!(believed(&["ls -l\na"], "text\n"), written);
         assert_eq!(believed(&["x", "ls -l\na"], "\ttext\n"), written);
@@ -187,7 +198,7 @@ mod tests {
             elsewhere: vec!["ls -l a".to_owned()],
             ..PendingRequest::default()
         };
-        assert_eq!(compare(&ls, &elsewhere), Err(ELSEWHERE));
+        assert_eq!(compare(&ls, &elsewhere, Path::new("/w")), Err(ELSEWHERE));
         assert_eq!(believed(&["ls -l a; rm -rf b"], ""), Err(OTHERWISE));
         for hidden in [
             "ls -l \u{1b}]0; rm -rf b; \u{7}a",
@@ -212,15 +223,25 @@ mod tests {
 
     #[test]
     fn a_path_is_believed_only_as_it_is_written_down() {
-        let write = shown(None, &["src/a.rs"]);
-        let believed = |subject: &str| compare(&write, &asked(&[subject], ""));
-        assert_eq!(believed("src/a.rs"), Ok(Recorded::Nothing));
-        assert_eq!(believed("/w/src/a.rs"), Ok(Recorded::Nothing));
-        assert_eq!(believed("/w/other/src/b.rs"), Err(OTHERWISE));
-        assert_eq!(believed("/w/xsrc/a.rs"), Err(OTHERWISE));
-        assert_eq!(compare(&write, &asked(&[], "")), Err(OTHERWISE));
+        let start = Path::new("/w");
+        let believed = |path: &str, subject: &str| {
+            compare(&shown(None, &[path]), &asked(&[subject], ""), start)
+        };
+        assert_eq!(believed("src/a.rs", "src/a.rs"), Ok(Recorded::Nothing));
+        assert_eq!(believed("src/a.rs", "/w/src/a.rs"), Ok(Recorded::Nothing));
+        assert_eq!(believed("src/a.rs", "/w/other/src/b.rs"), Err(OTHERWISE));
+        assert_eq!(believed("src/a.rs", "/w/xsrc/a.rs"), Err(OTHERWISE));
+        // Copilot shows the whole path of what its model has named from the worktree on.
+        assert_eq!(believed("/w/src/a.rs", "src/a.rs"), Ok(Recorded::Nothing));
+        assert_eq!(believed("/x/src/a.rs", "src/a.rs"), Err(OTHERWISE));
+        assert_eq!(believed("/x/a.rs", "../x/a.rs"), Err(OTHERWISE));
+        let nothing = asked(&[], "");
         assert_eq!(
-            compare(&shown(None, &[]), &asked(&[], "")),
+            compare(&shown(None, &["src/a.rs"]), &nothing, start),
+            Err(OTHERWISE)
+        );
+        assert_eq!(
+            compare(&shown(None, &[]), &nothing, start),
             Ok(Recorded::Nothing)
         );
     }
