@@ -42,8 +42,10 @@ fn a_shell_stands_beside_the_agent_and_is_never_taken_for_it() {
     );
 
     // It is left and found again; a terminal at the agent does not show it.
-    terminal.write("cd src; sleep 600");
+    terminal.write("cd src; pwd; sleep 600");
     terminal.press(&["Enter"]);
+    // tmux takes keys that come at once for a paste, in which none is a command.
+    terminal.wait_for("/src");
     terminal.press(&["C-q"]);
     terminal.wait_for("Detached from `one`; the shell keeps running.");
     terminal.wait_for("ended with 0");
