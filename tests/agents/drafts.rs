@@ -121,7 +121,7 @@ pub(crate) fn type_a_draft_again(stage: &Stage, instance: &Instance, newline: &s
 /// seen, and does not type it again as if it were all.
 #[track_caller]
 pub(crate) fn keep_a_draft_that_it_cuts(stage: &Stage, instance: &Instance, newline: &str) {
-    type_lines(stage, instance, newline);
+    type_lines(stage, instance, newline, "row");
     let refused = stage.camp.biv(["pause", &instance.id]).run().fails(4);
     let said = &refused.stderr;
     assert!(said.contains("longer than it shows"), "{said}");
@@ -133,28 +133,29 @@ pub(crate) fn keep_a_draft_that_it_cuts(stage: &Stage, instance: &Instance, newl
     assert_eq!(lines.len(), 60, "{lines:?}");
     stage.wait(instance, "idle");
 
-    type_lines(stage, instance, newline);
+    // Other words than those that were sent and stand above the box.
+    type_lines(stage, instance, newline, "line");
     let paused = stage.pause(instance, &["--now"]);
     let draft = paused["pause"]["draft"].as_str().unwrap_or_default();
     assert!(
         draft.starts_with("[more that was not shown]\n"),
         "{paused:#}"
     );
-    assert!(draft.ends_with("row 58\nrow 59"), "{paused:#}");
+    assert!(draft.ends_with("line 58\nline 59"), "{paused:#}");
     stage.resume(instance);
     let shown = stage.camp.show(instance);
     assert_eq!(shown["draft"], draft, "{shown:#}");
     stage.turn(instance, "go on without it");
 }
 
-fn type_lines(stage: &Stage, instance: &Instance, newline: &str) {
+fn type_lines(stage: &Stage, instance: &Instance, newline: &str, word: &str) {
     for number in 0..60 {
         if number > 0 {
             stage.press(instance, &[newline]);
         }
-        stage.press(instance, &["-l", &format!("row {number}")]);
+        stage.press(instance, &["-l", &format!("{word} {number}")]);
     }
-    stage.see(instance, "row 59");
+    stage.see(instance, &format!("{word} 59"));
 }
 
 /// The daemon saves the screen of an agent that it watches: a text that stands there is typed again, though the
