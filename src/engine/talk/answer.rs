@@ -56,7 +56,7 @@ impl Core {
     pub(crate) fn open_dialog(&self, given: &str) -> Result<DialogView, Error> {
         let found = self.settled(given, Scope::Here)?;
         let record = &found.record;
-        let open = self.dialog_soon_in(&found.dir, record, running_at(record)?)?;
+        let open = self.whole_dialog_in(&found.dir, record, running_at(record)?)?;
         Ok(DialogView {
             dialog: open.id,
             id: record.id.clone(),
@@ -91,7 +91,7 @@ impl Core {
                 return Err(unanswerable(record, Unanswerable::Changed));
             }
         };
-        let mut open = self.dialog_soon_in(&found.dir, record, place)?;
+        let mut open = self.whole_dialog_in(&found.dir, record, place)?;
         if self.answerer(record)? == Answerer::Hook {
             return Err(unanswerable(record, Unanswerable::AnsweredByHook));
         }
@@ -99,7 +99,7 @@ impl Core {
             return Err(unanswerable(record, Unanswerable::Another));
         }
         // A program that reads dialogs may be quicker than the agent that draws them.
-        open = self.dialog_at_rest(record, place, open)?;
+        open = self.dialog_at_rest(record, place, open, bound)?;
         if was_typed_at(&open.look, TYPING) {
             return Err(unanswerable(record, Unanswerable::Typing));
         }

@@ -17,6 +17,8 @@ pub(super) const TYPING: Duration = Duration::from_secs(3);
 const DRAWING: Duration = Duration::from_secs(5);
 /// How long a dialog may move, with what is above it.
 const MOVING: Duration = Duration::from_secs(3);
+/// A dialog that does not change for so long has been drawn.
+const DRAWN: Duration = Duration::from_millis(60);
 /// How long an agent may show a part of its dialog, or none, while it draws its screen anew.
 const REDRAWING: Duration = Duration::from_secs(1);
 const PROBE: Duration = Duration::from_millis(20);
@@ -46,16 +48,32 @@ impl Core {
         }
     }
 
-    /// The same dialog, when it stays where it is.
+    /// The same, when all of it is drawn: a part of a dialog has another id.
+    pub(super) fn whole_dialog_in<'r>(
+        &'r self,
+        dir: &InstanceDir,
+        record: &'r InstanceRecord,
+        place: &'r AgentPlace,
+    ) -> Result<OpenDialog<'r>, Error> {
+        let mut open = self.dialog_soon_in(dir, record, place)?;
+        let since = Instant::now();
+        while !open.is_same_after(DRAWN)? && since.elapsed() < MOVING {
+            open = self.dialog_soon_in(dir, record, place)?;
+        }
+        Ok(open)
+    }
+
+    /// The dialog when it stays where it is: the one that is bound to this id, else any that is there.
     pub(super) fn dialog_at_rest<'r>(
         &'r self,
         record: &'r InstanceRecord,
         place: &'r AgentPlace,
         mut open: OpenDialog<'r>,
+        bound: Option<&str>,
     ) -> Result<OpenDialog<'r>, Error> {
         let since = Instant::now();
         while !open.has_settled(Duration::ZERO)? {
-            open = match self.same_dialog_again(record, place, &open.id)? {
+            open = match self.dialog_again(record, place, bound)? {
                 Some(now) if since.elapsed() <= MOVING => now,
                 _ => return Err(unanswerable(record, Unanswerable::Changed)),
             };
@@ -84,24 +102,24 @@ impl Core {
             if open.dialog.plain || since.elapsed() > MOVING {
                 return Ok(None);
             }
-            match self.same_dialog_again(record, place, &open.id)? {
+            match self.dialog_again(record, place, Some(&open.id))? {
                 Some(now) if !was_typed_at(&now.look, TYPING) => *open = now,
                 _ => return Ok(None),
             }
         }
     }
 
-    /// The dialog with this id as it is drawn by now; None if it has gone or changed.
-    fn same_dialog_again<'r>(
+    /// The dialog with this id, or any, as it is drawn by now; None if it has gone or changed.
+    fn dialog_again<'r>(
         &'r self,
         record: &'r InstanceRecord,
         place: &'r AgentPlace,
-        id: &str,
+        id: Option<&str>,
     ) -> Result<Option<OpenDialog<'r>>, Error> {
         let since = Instant::now();
         loop {
             match self.dialog_in(record, place) {
-                Ok(now) if now.id == id => return Ok(Some(now)),
+                Ok(now) if id.is_none_or(|id| now.id == id) => return Ok(Some(now)),
                 Ok(_) | Err(Error::Unanswerable { .. }) if since.elapsed() < REDRAWING => {
                     std::thread::sleep(PROBE);
                 }

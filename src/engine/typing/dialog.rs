@@ -82,10 +82,12 @@ impl<'p> OpenDialog<'p> {
     /// another screen is there by then.
     pub(in crate::engine) fn has_settled(&mut self, stood: Duration) -> Result<bool, Error> {
         let hold = self.provider.dialog_hold().saturating_sub(stood);
-        if hold.is_zero() {
-            return Ok(true);
-        }
-        std::thread::sleep(hold);
+        Ok(hold.is_zero() || self.is_same_after(hold)?)
+    }
+
+    /// Whether the same dialog is there after this time.
+    pub(in crate::engine) fn is_same_after(&mut self, pause: Duration) -> Result<bool, Error> {
+        std::thread::sleep(pause);
         match self.server.take_detailed_screenshot(self.pane)? {
             Some(later) if dialog_of(self.provider, &later).as_ref() == Some(&self.dialog) => {
                 self.look = later;
