@@ -176,3 +176,31 @@ fn an_interrupted_record_says_that_it_is_of_a_newer_format() {
         assert!(run["format"].as_u64().unwrap() > 1, "{run}");
     }
 }
+
+/// What cannot be held back must not keep an end or a pause from being recorded.
+#[test]
+fn a_queue_that_cannot_be_read_is_in_the_way_of_nothing() {
+    let camp = Camp::new();
+    drop(camp.repository("app"));
+    let working = |title: &str| {
+        let instance = talking(&camp, title);
+        drop(camp.biv(["send", title, "/busy 60"]).run().ok());
+        instance.wait_for(&camp, "activity", "busy");
+        let queue = camp.instances_dir().join(&instance.id).join("queue.json");
+        std::fs::write(queue, "{\"format\":1,\"entr").unwrap();
+        instance
+    };
+    let paused = working("paused");
+    let told_so = camp.biv(["pause", "--now", "paused"]).run().ok().stderr;
+    assert!(told_so.contains("its queue could not be held"), "{told_so}");
+    assert_eq!(state(&camp, &paused), "paused");
+    drop(camp.biv(["resume", "paused"]).run().ok());
+    let killed = working("killed");
+    kill_server(&camp);
+    assert_eq!(state(&camp, &killed), "interrupted");
+    let ends = told(&camp, "instance:interrupted");
+    let of_it = ends
+        .iter()
+        .filter(|end| end["instance"] == killed.id.as_str());
+    assert_eq!(of_it.count(), 1, "{ends:#?}");
+}

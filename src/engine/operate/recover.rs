@@ -325,8 +325,11 @@ impl Core {
         if let Some(reference) = farewell.or_else(|| self.trace(dir, record).found()) {
             record.session_ref = Some(reference);
         }
-        if record.state != RestingState::Completed {
-            self.hold_queue_after_end(dir, record)?;
+        // The end of the agent is recorded also where its queue cannot be read.
+        if record.state != RestingState::Completed
+            && let Err(error) = self.hold_queue_after_end(dir, record)
+        {
+            tracing::warn!(%error, instance = %record.id, "hold its queue");
         }
         record.updated_at = now();
         if record.state == RestingState::Interrupted {

@@ -253,8 +253,9 @@ impl Work<'_> {
             data["kept_on"] = kept.branch.into();
         }
         self.core.emit(EventKind::Resumed, &self.record, data);
-        let queue = self.dir.queue()?;
-        if let (Some(why), 1..) = (&queue.stopped, queue.counts().waiting) {
+        if let Ok(queue) = self.dir.queue()
+            && let (Some(why), 1..) = (&queue.stopped, queue.counts().waiting)
+        {
             self.progress.note(&format!(
                 "its queue has stopped: {why}; then `biv queue --continue`"
             ));

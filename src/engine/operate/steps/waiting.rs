@@ -60,8 +60,12 @@ impl Work<'_> {
             self.dir
                 .change_queue(|queue| queue.put_batch_ahead(&waited, at))?;
         }
-        if quiesced.cut {
-            self.core.hold_queue_after_pause(&self.dir, &self.record)?;
+        // The agent is gone: a queue that cannot be read must not stop the pause half-way.
+        if quiesced.cut
+            && let Err(error) = self.core.hold_queue_after_pause(&self.dir, &self.record)
+        {
+            self.progress
+                .note(&format!("its queue could not be held: {error}"));
         }
         if waited.is_empty() {
             return Ok(());
