@@ -156,10 +156,7 @@ fn several(args: NewArgs, engine: &Engine, output: &Output) -> CommandResult {
             false => view.clone(),
         });
     }
-    let lines = || {
-        let line = |view| started(view);
-        bulk.done.iter().map(line).collect::<Vec<_>>().join("\n")
-    };
+    let lines = || bulk.done.iter().map(started).collect::<Vec<_>>().join("\n");
     if !bulk.failures.is_empty() && !output.wants_json() {
         // The error is the end, and these were created all the same.
         output.done(&(), lines);

@@ -19,8 +19,7 @@ pub(crate) fn request<'d>(agent: &'d str, dialog: &'d Dialog) -> Request<'d> {
 
 /// Whether exactly one choice means yes, for this time only.
 pub(crate) fn can_be_accepted(dialog: &Dialog) -> bool {
-    let once = |choice: &&crate::detect::Choice| choice.kind == ChoiceKind::YesOnce;
-    dialog.choices.iter().filter(once).count() == 1
+    dialog.yes().is_some()
 }
 
 /// The keys for the decision. Never those of a choice that grants more than this once.

@@ -146,6 +146,15 @@ fn program(file: &Path, script: &str) {
     std::fs::set_permissions(file, mode).unwrap();
 }
 
+/// Waits until the first key that it has read is that of `No`, the fourth choice of the recorded dialog.
+#[track_caller]
+fn wait_for_the_no(instance: &Instance) {
+    let keys = instance.worktree.join("keys");
+    crate::support::until("the key is read", || {
+        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
+    });
+}
+
 fn real_tmux() -> std::path::PathBuf {
     let path = std::env::var("PATH").unwrap();
     std::env::split_paths(&path)
@@ -225,10 +234,7 @@ fn a_dialog_that_moves_is_answered_where_it_is() {
     let answered = camp.biv(["answer", "asks", "no", "--json"]).run().ok();
     let answered = answered.json();
     assert_eq!(answered["keys"], serde_json::json!(["4"]), "{answered:#}");
-    let keys = instance.worktree.join("keys");
-    crate::support::until("the key is read", || {
-        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
-    });
+    wait_for_the_no(&instance);
 }
 
 /// A `claude` that draws a part of its dialog anew, further down, when the worktree has a file `press`, and the rest
@@ -284,10 +290,7 @@ fn a_dialog_that_is_drawn_anew_is_answered_when_it_is_whole() {
         .ok();
     assert_eq!(answered.json()["keys"], serde_json::json!(["4"]));
     assert!(instance.worktree.join("whole").exists());
-    let keys = instance.worktree.join("keys");
-    crate::support::until("the key is read", || {
-        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
-    });
+    wait_for_the_no(&instance);
 }
 
 /// A `claude` that draws its dialog while its hook is asked about COMMAND, and that takes the answer of whichever comes
@@ -355,8 +358,5 @@ fn a_dialog_that_a_hook_answers_gets_no_key() {
 fn a_dialog_that_a_hook_leaves_is_answered() {
     let (camp, instance) = asking_by_hook("./unknown");
     drop(camp.biv(["answer", "asks", "no"]).run().ok());
-    let keys = instance.worktree.join("keys");
-    crate::support::until("the key is read", || {
-        std::fs::read_to_string(&keys).is_ok_and(|keys| keys == "4")
-    });
+    wait_for_the_no(&instance);
 }

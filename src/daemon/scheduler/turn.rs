@@ -2,7 +2,8 @@
 
 use crate::model::{State, TurnEnd};
 
-/// Why it ends before the agent is through with it; None where it may still end well. `blocked`: something is open that only the user can settle; `limited`: a usage limit.
+/// Why it ends before the agent is through with it; None where it may still end well. `blocked`: something is open that
+/// only the user can settle; `limited`: a usage limit.
 pub(super) fn broken_off(state: State, blocked: bool, limited: bool) -> Option<&'static str> {
     match state {
         State::Interrupted => {

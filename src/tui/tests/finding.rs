@@ -247,15 +247,7 @@ fn a_queue_is_seen_reordered_and_dropped() {
     for prompt in ["first", "second", "third"] {
         queue.add(prompt.to_owned(), at(0));
     }
-    let view = |queue: &Queue| QueueView {
-        instance: of('b'),
-        title: Title::new("fix the login").unwrap(),
-        counts: queue.counts(),
-        stopped: None,
-        held_by: None,
-        camp: None,
-        entries: queue.entries.clone(),
-    };
+    let view = queue_view;
     looked(&mut driver, LookupResult::Queue(view(&queue)));
     insta::assert_snapshot!("queue", driver.screen());
     // One row has a frame as well.
