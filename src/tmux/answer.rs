@@ -251,30 +251,30 @@ impl Pattern {
     /// Whether this pattern, as the server reads it, matches a row.
     fn fits(&self, row: &str) -> bool {
         let row: Vec<char> = row.trim_end().chars().collect();
-        // Which prefixes of the row match the pieces so far.
-        let mut reached = vec![false; row.len() + 1];
-        if let Some(start) = reached.first_mut() {
-            *start = true;
-        }
-        for piece in &self.0 {
-            let mut next = vec![false; row.len() + 1];
-            for at in 0..row.len() {
-                let here = reached.get(at) == Some(&true);
-                let stays = *piece == Piece::Some && next.get(at) == Some(&true);
-                let fits = match piece {
-                    Piece::Exactly(wanted) => row.get(at) == Some(wanted),
-                    Piece::One | Piece::Some => true,
-                };
-                if (here || stays)
-                    && fits
-                    && let Some(after) = next.get_mut(at + 1)
-                {
-                    *after = true;
+        let (mut piece, mut at) = (0, 0);
+        // The last piece that may take more characters, and up to which one it has taken them.
+        let mut taker: Option<(usize, usize)> = None;
+        while let Some(character) = row.get(at) {
+            let fits = match self.0.get(piece) {
+                Some(Piece::Exactly(wanted)) => wanted == character,
+                Some(Piece::One) => true,
+                Some(Piece::Some) => {
+                    taker = Some((piece, at));
+                    true
                 }
+                None => false,
+            };
+            if !fits {
+                let Some((some, taken)) = taker else {
+                    return false;
+                };
+                taker = Some((some, taken + 1));
+                (piece, at) = (some, taken + 1);
             }
-            reached = next;
+            piece += 1;
+            at += 1;
         }
-        reached.last() == Some(&true)
+        piece == self.0.len()
     }
 }
 
@@ -306,6 +306,17 @@ mod tests {
             assert!(!main.fits(other), "{other}");
         }
         assert!(!Pattern::of("────").says_something());
+        // What stands for several characters takes as many as the rest of the row leaves.
+        let dashes = Pattern::of("a──b──b");
+        for (row, fits) in [
+            ("a─b─b", true),
+            ("a──b──b──b", true),
+            ("a──b──", false),
+            ("ab──b", false),
+            ("a──b──bc", false),
+        ] {
+            assert_eq!(dashes.fits(row), fits, "{row}");
+        }
     }
 
     #[test]
