@@ -49,7 +49,7 @@ pub(crate) use autoyes::{
     AutoyesOutcome, AutoyesState, PolicyAnswer, PolicyCheck, PolicyQuestion, PolicySite, PolicyTest,
 };
 pub(crate) use base::daemon_lock::Peer;
-pub(crate) use base::error::{Error, Unanswerable};
+pub(crate) use base::error::Error;
 pub(crate) use base::events::Events;
 pub(crate) use base::land_error::LandError;
 pub(crate) use base::progress::{Progress, Silent};
@@ -57,6 +57,7 @@ pub(crate) use base::remote_error::RemoteError;
 pub(crate) use base::rights::{Reach, Verb};
 pub(crate) use base::sources::Sources;
 pub(crate) use base::time_scale::scaled;
+pub(crate) use base::unanswerable::Unanswerable;
 pub(crate) use base::usage::UsageReport;
 #[cfg(test)]
 pub(crate) use base::usage::UsageView;

@@ -174,7 +174,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
         Error::NothingToRun => "`biv exec INSTANCE -- COMMAND`".to_owned(),
         Error::Unanswerable { title, why } => match why {
             Unanswerable::NoDialog => format!("`biv peek {}` shows its screen", word(title)),
-            Unanswerable::Another | Unanswerable::Changed => {
+            Unanswerable::Another | Unanswerable::Changed | Unanswerable::NoField => {
                 format!("`biv answer {}` shows what it asks now", word(title))
             }
             Unanswerable::AnsweredByHook => format!("`biv audit {}` shows it", word(title)),

@@ -8,6 +8,7 @@ use crate::config::{ConfigError, HomeError, RepositoryConfigError};
 use crate::engine::base::land_error::LandError;
 use crate::engine::base::remote_error::RemoteError;
 use crate::engine::base::rights::Verb;
+use crate::engine::base::unanswerable::Unanswerable;
 use crate::git::GitError;
 use crate::hosts::HostError;
 use crate::lifecycle::{Operation, Step, UnreadableFact};
@@ -347,49 +348,6 @@ fn whereabouts(title: &Title, holder: &Holder) -> String {
         }
         Holder::Elsewhere { .. } => format!("`{title}` was fetched by another machine"),
         Holder::Here => format!("`{title}` is here"),
-    }
-}
-
-/// Why nothing was pressed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unanswerable {
-    NoDialog,
-    /// Another dialog than the one that was read.
-    Another,
-    /// It changed in the moment of the answer.
-    Changed,
-    /// Autoyes has answered it through the agent's hook.
-    AnsweredByHook,
-    /// A user is typing at its terminal.
-    Typing,
-    /// The program reads keys, and the choice needs more than one.
-    ReadsKeys,
-    /// Several choices can be marked, which one answer cannot say.
-    TakesMarks,
-    /// The user's own words have more than one line, or characters that are keys.
-    NotALine,
-    /// The user's own words are in its field and were not submitted.
-    LeftInField,
-}
-
-impl Unanswerable {
-    fn sentence(self, title: &Title) -> String {
-        let reason = match self {
-            Self::NoDialog => return format!("`{title}` shows no dialog"),
-            Self::Another => "it shows another dialog than the one that was read",
-            Self::Changed => "its screen changed in that moment",
-            Self::AnsweredByHook => "autoyes has answered it meanwhile",
-            Self::Typing => "a user is typing at its terminal",
-            Self::ReadsKeys => "the program reads keys, not lines",
-            Self::TakesMarks => "it asks for marks, of which there may be several",
-            Self::NotALine => "an answer in your own words is one line of text",
-            Self::LeftInField => {
-                return format!(
-                    "the answer stands in the dialog of `{title}` and was not submitted"
-                );
-            }
-        };
-        format!("nothing was pressed in `{title}`: {reason}")
     }
 }
 

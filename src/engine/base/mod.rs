@@ -16,6 +16,7 @@ pub(in crate::engine) mod saved;
 pub(in crate::engine) mod socket;
 pub(in crate::engine) mod sources;
 pub(in crate::engine) mod time_scale;
+pub(in crate::engine) mod unanswerable;
 pub(in crate::engine) mod usage;
 pub(in crate::engine) mod versions;
 pub(in crate::engine) mod via;
@@ -23,8 +24,9 @@ pub(in crate::engine) mod view;
 pub(in crate::engine) mod wakeup;
 
 pub(in crate::engine) use core::{Core, now};
-pub(in crate::engine) use error::{Error, Unanswerable};
+pub(in crate::engine) use error::Error;
 pub(in crate::engine) use land_error::LandError;
 pub(in crate::engine) use progress::{Progress, Silent};
 pub(in crate::engine) use remote_error::RemoteError;
 pub(in crate::engine) use resolve::{Found, Scope};
+pub(in crate::engine) use unanswerable::Unanswerable;

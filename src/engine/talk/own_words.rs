@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::detect::ChoiceKind;
+use crate::detect::{ChoiceKind, Dialog};
 use crate::engine::base::{Core, Error, Unanswerable};
 use crate::engine::talk::asking::unanswerable;
 use crate::engine::typing::dialog::OpenDialog;
@@ -69,19 +69,27 @@ impl Core {
             // Only the choice with the field may read differently.
             same && pairs.all(|(at, (now, before))| at == own || now.label == before.label)
         };
-        let is_field = |now: &OpenDialog<'_>| is_same(now) && (is_open || now.rows() != closed);
+        let is_field = |now: &OpenDialog<'_>| {
+            let takes_words = is_selected(&now.dialog, own);
+            // A scroll bar beside the dialog, which goes by itself, changes its rows as well.
+            is_same(now) && takes_words.unwrap_or_else(|| is_open || now.rows() != closed)
+        };
         let beginning: String = words.chars().take(BEGINNING).collect();
         let count = |dialog: &OpenDialog<'_>| {
             let rows = dialog.rows();
             rows.iter().filter(|row| row.contains(&beginning)).count()
         };
+        let no_field = || match is_open {
+            true => changed(),
+            false => unanswerable(record, Unanswerable::NoField),
+        };
         self.act_when(record, place, is_field, |_| Ok(true))?
-            .ok_or_else(changed)?;
+            .ok_or_else(no_field)?;
         // An agent that draws a dialog before it reads keys draws the field before, too.
         std::thread::sleep(self.provider_of(record)?.dialog_hold());
         let field = self
             .act_when(record, place, is_field, |now| now.paste(words))?
-            .ok_or_else(changed)?;
+            .ok_or_else(no_field)?;
         let before = count(&field);
         let left = || unanswerable(record, Unanswerable::LeftInField);
         let is_written = |now: &OpenDialog<'_>| is_same(now) && count(now) > before;
@@ -122,5 +130,43 @@ impl Core {
             std::thread::sleep(PROBE);
         }
         Ok(None)
+    }
+}
+
+/// Whether the choice at this position is selected, which opens its field; None where the dialog shows that by colours
+/// alone.
+fn is_selected(dialog: &Dialog, own: usize) -> Option<bool> {
+    dialog.selected.map(|selected| selected == own)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+    use crate::agents::Catalog;
+    use crate::detect::Screen;
+
+    #[test]
+    fn the_field_for_own_words_is_told_from_the_list_of_choices() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");
+        let catalog = Catalog::built_in();
+        for (agent, shows) in [
+            ("copilot", true),
+            ("kimi", true),
+            ("qwen", true),
+            ("vibe", false),
+        ] {
+            let provider = catalog.require(agent).unwrap();
+            let dialog = |name: &str| {
+                let path = root.join(agent).join("question").join(name);
+                let screen = Screen::new(&std::fs::read_to_string(path).unwrap());
+                provider.judge(&screen, None).dialog.unwrap()
+            };
+            let (closed, open) = (dialog("real-ask-80.txt"), dialog("real-ask-own-80.txt"));
+            let own = closed.own_words.unwrap();
+            assert_eq!(is_selected(&closed, own), shows.then_some(false), "{agent}");
+            assert_eq!(is_selected(&open, own), shows.then_some(true), "{agent}");
+        }
     }
 }
