@@ -46,7 +46,9 @@ fn tell(camp: &Camp, (state, done): (&str, &str), output: &Output) -> CommandRes
         output.say(&format!("The camp is {state} already."));
     }
     for view in &camp.instances {
-        output.say(&format!("`{}` is {}", view.title, view.state.name()));
+        let cut = view.cut_turn().filter(|_| view.state == State::Running);
+        let cut = cut.map(|cut| format!("; {cut}")).unwrap_or_default();
+        output.say(&format!("`{}` is {}{cut}", view.title, view.state.name()));
     }
     if let Some(report) = Report::not_all(camp, done) {
         return Err(report);

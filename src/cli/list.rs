@@ -191,7 +191,10 @@ fn lines(everywhere: &Everywhere) -> String {
                 match (&view.asks, view.open_matter()) {
                     (Some(asks), _) => format!("asks: {}", asks.text),
                     (None, Some(matter)) => printable_line(matter),
-                    (None, None) => view.last_line.clone().unwrap_or_default(),
+                    (None, None) => {
+                        let parts = [view.cut_turn(), view.last_line.as_deref()];
+                        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+                    }
                 },
             ]
         })

@@ -72,10 +72,14 @@ pub(super) fn run(args: &ResumeArgs, engine: &Engine, output: &Output) -> Comman
         let title = &asked.view().title;
         ensure_for(asked.view(), engine, output);
         match asked {
-            StateChange::Done(view) => output.say(&format!(
-                "Resumed `{title}`. Attach with: biv attach {}",
-                words::called(view)
-            )),
+            StateChange::Done(view) => {
+                let cut = view.cut_turn().map(|cut| format!("; {cut}"));
+                output.say(&format!(
+                    "Resumed `{title}`{}. Attach with: biv attach {}",
+                    cut.unwrap_or_default(),
+                    words::called(view)
+                ));
+            }
             StateChange::Already(_) => output.say(&format!("`{title}` is running already.")),
         }
         resumed.push(match asked {

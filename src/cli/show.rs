@@ -149,6 +149,9 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             .map(printable_line)
             .unwrap_or_default(),
     );
+    if let (Some(cut), Some(at)) = (view.cut_turn(), view.turn_cut_at) {
+        line("turn", format!("{cut}, {}", words::ago(at, now)));
+    }
     line("created", view.created_at.local_minute());
     line("active", words::ago(view.last_active_at, now));
     if let Some(pause) = &view.pause {

@@ -14,6 +14,9 @@ pub(crate) struct Queue {
     pub last: u64,
     /// Why the queue has stopped, if it has.
     pub stopped: Option<String>,
+    /// When a turn was cut off, until the user has looked at the agent or it has got another prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_at: Option<Timestamp>,
     pub entries: Vec<QueueEntry>,
 }
 
@@ -90,6 +93,7 @@ impl Default for Queue {
             format: Self::FORMAT,
             last: 0,
             stopped: None,
+            cut_at: None,
             entries: Vec::new(),
         }
     }
@@ -113,7 +117,7 @@ impl Queue {
 
     /// Adds a prompt at the end. A stopped queue continues: the user has just looked at it.
     pub(crate) fn add(&mut self, prompt: String, now: Timestamp) -> u64 {
-        self.stopped = None;
+        self.restart();
         let entry = self.numbered(prompt, now);
         self.entries.push(entry);
         self.last
@@ -149,6 +153,17 @@ impl Queue {
     /// A stopped queue continues.
     pub(crate) fn restart(&mut self) {
         self.stopped = None;
+        self.looked_at();
+    }
+
+    /// A turn was cut off, which the user is told until they look.
+    pub(crate) fn tell_of_cut(&mut self, now: Timestamp) {
+        self.cut_at = Some(now);
+    }
+
+    /// The user has seen how far the turn came.
+    pub(crate) fn looked_at(&mut self) {
+        self.cut_at = None;
     }
 
     fn numbered(&mut self, prompt: String, now: Timestamp) -> QueueEntry {
@@ -202,6 +217,7 @@ impl Queue {
     /// Begins to type the next one.
     pub(crate) fn begin(&mut self, now: Timestamp) -> Option<(u64, String)> {
         let number = self.next()?.number;
+        self.looked_at();
         let entry = self.entry(number)?;
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
@@ -227,6 +243,7 @@ impl Queue {
         }
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
+        self.looked_at();
         QueueStart::Now
     }
 
@@ -319,7 +336,7 @@ impl Queue {
     /// Removes everything but the prompt that is under way; returns how many had waited.
     pub(crate) fn clear(&mut self) -> u64 {
         let waiting = self.counts().waiting;
-        self.stopped = None;
+        self.restart();
         self.entries
             .retain(|entry| matches!(entry.state, QueueState::Sending | QueueState::Running));
         waiting

@@ -202,7 +202,14 @@ fn carry_out(
             Ok(TaskOutcome::Quiet)
         }
         Task::Resume(id) => match engine.resume(id.as_str(), &resuming, progress)? {
-            StateChange::Done(view) => said(format!("Resumed `{}`.", view.title)),
+            StateChange::Done(view) => {
+                let cut = view.cut_turn().map(|cut| format!("; {cut}"));
+                said(format!(
+                    "Resumed `{}`{}.",
+                    view.title,
+                    cut.unwrap_or_default()
+                ))
+            }
             StateChange::Already(view) => said(format!("`{}` is running already.", view.title)),
         },
         Task::Restart(id) => {

@@ -44,6 +44,8 @@ const INSTANCE: &[&str] = &[
     "standing",
     "pull_request",
     "queue",
+    // When a turn was cut off, until the user has looked.
+    "turn_cut_at",
     "run_id",
     "last_line",
     // How an agent that has ended did so, and which rule spoke about one that runs.

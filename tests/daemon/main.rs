@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod chaos;
+mod cut_turns;
 mod events;
 mod life;
 mod limit;

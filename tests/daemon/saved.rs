@@ -13,7 +13,7 @@ fn saved(camp: &Camp, instance: &Instance) -> String {
 }
 
 /// As by a power cut: no process has the time to react.
-fn cut_the_power(camp: &Camp) {
+pub(crate) fn cut_the_power(camp: &Camp) {
     let answer = camp.tmux(&["display-message", "-p", "#{pid}"]);
     let pid = String::from_utf8_lossy(&answer.stdout).trim().parse();
     let server = Process {

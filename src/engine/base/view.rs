@@ -69,6 +69,8 @@ pub(crate) struct InstanceView {
     /// None where none was opened by `biv pr`.
     pub pull_request: Option<PullRequestInfo>,
     pub queue: Option<QueueCounts>,
+    /// When a turn was cut off whose end nobody has seen.
+    pub turn_cut_at: Option<Timestamp>,
     pub run_id: RunId,
     pub last_line: Option<String>,
     /// The open dialog.
@@ -204,6 +206,16 @@ impl InstanceView {
     pub(crate) fn open_matter(&self) -> Option<&str> {
         let says = self.says.as_deref()?;
         Some(says.split_once("; ").map_or(says, |(matter, _)| matter))
+    }
+
+    /// That a turn was cut off, unless the agent is seen in another one.
+    pub(crate) fn cut_turn(&self) -> Option<&'static str> {
+        let is_in_turn = self
+            .activity
+            .is_some_and(|activity| activity == Activity::Busy || activity.needs_you());
+        self.turn_cut_at
+            .filter(|_| !is_in_turn)
+            .map(|_| "its turn was cut off")
     }
 
     /// Whether its agent was started with the hook by which autoyes answers without the daemon. What the agent

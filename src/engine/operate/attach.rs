@@ -109,6 +109,7 @@ impl Core {
                 state: record.state.into(),
             });
         }
+        self.cut_turn_was_seen(&found.dir);
         let inside = std::env::var("TMUX").ok();
         let mut command = server.attach_command(&record.id, inside.as_deref());
         if let Some(note) = note {

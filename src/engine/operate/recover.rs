@@ -295,6 +295,7 @@ impl Core {
         }
         let mut farewell = None;
         let mut last_words = None;
+        let was_busy = crate::engine::watch::live::was_busy(dir);
         if pane.is_none() {
             let history = usize::try_from(self.settings().terminal.history).unwrap_or(usize::MAX);
             if let Some(saved) = crate::engine::watch::live::last_saved(dir) {
@@ -327,7 +328,7 @@ impl Core {
         }
         // The end of the agent is recorded also where its queue cannot be read.
         if record.state != RestingState::Completed
-            && let Err(error) = self.hold_queue_after_end(dir, record)
+            && let Err(error) = self.hold_queue_after_end(dir, record, was_busy)
         {
             tracing::warn!(%error, instance = %record.id, "hold its queue");
         }

@@ -51,6 +51,7 @@ impl Core {
             .with(fact::NEW_RUN, &RunId::random())
             .with_option(fact::PROMPT, &record.prompt);
         let record = self.operate(&lock, &dir, record, Plan::restart(), facts, progress)?;
+        self.cut_turn_was_seen(&dir);
         drop(lock);
         self.end_camp_pause(&record.id, progress);
         self.show(record.id.as_str())

@@ -65,11 +65,23 @@ pub(in crate::engine) fn keep_live(
 
 /// The last saved screen, with its colours.
 pub(in crate::engine) fn last_saved(dir: &InstanceDir) -> Option<(SavedTerminal, String)> {
-    let (head, text) = [Saving::AtRest, Saving::WhileBusy]
-        .into_iter()
-        .filter_map(|saving| read(&std::fs::read_to_string(saving.path(dir)).ok()?))
-        .max_by_key(|(head, _)| head.at)?;
+    let (_, head, text) = latest(dir)?;
     Some((head.terminal, text))
+}
+
+/// Whether the agent was busy when its screen was saved last.
+pub(in crate::engine) fn was_busy(dir: &InstanceDir) -> Option<bool> {
+    latest(dir).map(|(saving, ..)| saving == Saving::WhileBusy)
+}
+
+fn latest(dir: &InstanceDir) -> Option<(Saving, Head, String)> {
+    [Saving::AtRest, Saving::WhileBusy]
+        .into_iter()
+        .filter_map(|saving| {
+            let (head, text) = read(&std::fs::read_to_string(saving.path(dir)).ok()?)?;
+            Some((saving, head, text))
+        })
+        .max_by_key(|(_, head, _)| head.at)
 }
 
 /// Reads a saved screen; None if a power cut has left it empty or cut off.

@@ -251,6 +251,7 @@ impl Core {
             standing: None,
             pull_request: on_disk.pull_request.map(Into::into),
             queue: on_disk.queue,
+            turn_cut_at: on_disk.turn_cut_at,
             run_id: record.run.clone(),
             last_line: screen.and_then(|screen| self.last_line_on(record, &screen)),
             asks: verdict

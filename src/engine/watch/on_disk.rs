@@ -6,7 +6,9 @@ use crate::engine::base::view::WorkKept;
 use crate::engine::base::{Core, Found, now};
 use crate::engine::watch::changes::LiveSigns;
 use crate::engine::watch::standing::standing;
-use crate::model::{InstanceRecord, PullRequestRecord, QueueCounts, RunRecord, Standing};
+use crate::model::{
+    InstanceRecord, PullRequestRecord, QueueCounts, RunRecord, Standing, Timestamp,
+};
 
 /// The part of a view that is on disk.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub(in crate::engine) struct OnDisk {
     pub pull_request: Option<PullRequestRecord>,
     /// None where it is empty.
     pub queue: Option<QueueCounts>,
+    pub turn_cut_at: Option<Timestamp>,
     pub usage: Option<UsageView>,
     /// How often the seal has refused something.
     pub denied: u64,
@@ -48,6 +51,7 @@ impl OnDisk {
             run: None,
             pull_request: None,
             queue: None,
+            turn_cut_at: None,
             usage: UsageView::of(usage, now()),
             denied: 0,
             autoyes: false,
@@ -62,12 +66,12 @@ impl Core {
         let Found { dir, record, .. } = found;
         // A switch that cannot be read counts as off.
         let switch = dir.autoyes(record).ok();
+        let queue = dir.queue().ok();
         OnDisk {
             run: dir.run(&record.run).ok(),
             pull_request: dir.pull_request().ok().flatten(),
-            queue: dir
-                .queue()
-                .ok()
+            turn_cut_at: queue.as_ref().and_then(|queue| queue.cut_at),
+            queue: queue
                 .map(|queue| queue.counts())
                 .filter(|counts| *counts != QueueCounts::default()),
             usage: UsageView::of(usage, now()),

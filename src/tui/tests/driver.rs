@@ -218,6 +218,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         blocked_until: None,
         autoyes: false,
         autoyes_stopped: None,
+        turn_cut_at: None,
         idle_timeout_s: None,
         session_ref: None,
         resumable: true,

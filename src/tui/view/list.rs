@@ -253,10 +253,13 @@ fn host_heading(state: &State, host: &HostListing, area: Rect, buffer: &mut Buff
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// What an instance is about: what is open in it, its queue, what it said last, or at least its branch.
+/// What an instance is about: what is open in it, a turn that was cut off, its queue, what it said last, or at least its branch.
 fn telling(state: &State, view: &InstanceView) -> String {
     if let Some(matter) = view.open_matter() {
         return printable_line(matter);
+    }
+    if let Some(cut) = view.cut_turn() {
+        return cut.to_owned();
     }
     if let Some(queue) = view.queue.filter(|queue| queue.is_open()) {
         return queued(queue);
