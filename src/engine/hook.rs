@@ -68,6 +68,7 @@ pub(crate) fn handle_hook(
         earlier: Vec::new(),
         background: !said.background_tasks.is_empty(),
         at,
+        before: None,
     };
     // An instance that is gone, or a full disk, must not disturb the agent.
     drop(dir.save_hook_report(report));

@@ -217,7 +217,6 @@ impl Queue {
     /// Begins to type the next one.
     pub(crate) fn begin(&mut self, now: Timestamp) -> Option<(u64, String)> {
         let number = self.next()?.number;
-        self.looked_at();
         let entry = self.entry(number)?;
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
@@ -243,7 +242,6 @@ impl Queue {
         }
         entry.state = QueueState::Sending;
         entry.started_at = Some(now);
-        self.looked_at();
         QueueStart::Now
     }
 

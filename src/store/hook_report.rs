@@ -24,6 +24,15 @@ pub(crate) struct HookReport {
     /// Work continues in the background while the prompt is shown.
     pub background: bool,
     pub at: Timestamp,
+    /// The event before it: an agent's farewell does not tell whether it was in its turn.
+    #[serde(default)]
+    pub before: Option<EventBefore>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct EventBefore {
+    pub event: String,
+    pub detail: Option<String>,
 }
 
 /// How many session ids of one process are kept.
@@ -32,8 +41,17 @@ const EARLIER: usize = 100;
 impl HookReport {
     pub(crate) const FORMAT: u32 = 1;
 
-    /// This report with the session ids of the one before it.
+    /// This report with the event and the session ids of the one before it.
     fn after(mut self, known: Self) -> Self {
+        // An event that is repeated says no more than the first one.
+        self.before = if known.event == self.event {
+            known.before
+        } else {
+            Some(EventBefore {
+                event: known.event,
+                detail: known.detail,
+            })
+        };
         self.earlier = known.earlier;
         if self.session.is_none() {
             self.session = known.session;
@@ -98,6 +116,7 @@ mod tests {
             earlier: Vec::new(),
             background: false,
             at: Timestamp::parse(at).unwrap(),
+            before: None,
         }
     }
 
@@ -118,6 +137,12 @@ mod tests {
         let next = heard("UserPromptSubmit", "2026-11-15T10:00:03Z");
         dir.save_hook_report(next.clone()).unwrap();
         assert_eq!(dir.hook_report(), Some(next));
+        for second in 4..6 {
+            let end = heard("SessionEnd", &format!("2026-11-15T10:00:0{second}Z"));
+            dir.save_hook_report(end).unwrap();
+        }
+        let before = dir.hook_report().unwrap().before.unwrap();
+        assert_eq!(before.event, "UserPromptSubmit");
         dir.forget_hook_report();
         assert_eq!(dir.hook_report(), None);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);

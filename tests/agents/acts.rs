@@ -123,6 +123,25 @@ pub(crate) fn survive_a_kill(stage: &Stage) {
     asked.remembers("assistant", "I have read: the map is old");
 }
 
+/// The server ends at rest, and in a turn. No daemon has saved a screen: the agent itself tells, which says goodbye.
+#[track_caller]
+pub(crate) fn tell_of_a_cut_turn(stage: &Stage) {
+    let instance = stage.start_talking("cut", "the first word");
+    let is_told_after_the_end = || {
+        drop(stage.camp.tmux(&["kill-server"]));
+        stage.wait_state(&instance, "interrupted");
+        !stage.camp.show(&instance)["turn_cut_at"].is_null()
+    };
+    assert!(!is_told_after_the_end());
+    stage.resume(&instance);
+    stage.send(&instance, "model:slow 60");
+    stage.see(&instance, "slowly3");
+    assert!(is_told_after_the_end());
+    stage.resume(&instance);
+    stage.turn(&instance, "go on");
+    assert!(stage.camp.show(&instance)["turn_cut_at"].is_null());
+}
+
 /// Paused before anything was said: there is nothing to resume, and it comes back all the same.
 #[track_caller]
 pub(crate) fn pause_before_the_first_turn(stage: &Stage) -> Instance {

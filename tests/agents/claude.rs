@@ -392,6 +392,11 @@ fn an_added_directory_is_there_after_a_pause_and_after_a_crash() {
 }
 
 #[test]
+fn a_turn_that_ends_with_the_server_is_told() {
+    acts::tell_of_a_cut_turn(&Stage::of("claude"));
+}
+
+#[test]
 fn a_prompt_right_after_a_resume() {
     talking::take_a_prompt_right_after_a_resume(&Stage::of("claude"), 2);
 }

@@ -144,6 +144,7 @@ mod tests {
             earlier: Vec::new(),
             background: false,
             at: at(seconds),
+            before: None,
         };
         let costly =
             |known, report| is_worthwhile(Some(DiscoveryCost::High), known, at(100), || report);

@@ -5,6 +5,7 @@
 
 use serde_json::json;
 
+use crate::agents::Provider;
 use crate::engine::base::{Core, Error, now};
 use crate::engine::watch::self_report::self_report;
 use crate::model::{Activity, EventKind, InstanceRecord, Queue, TurnEnd};
@@ -44,7 +45,10 @@ impl Core {
         let leader = record.place.as_ref().map(|place| &place.agent);
         let provider = self.provider_of(record)?;
         let report = self_report(provider, dir, &self.host, leader);
-        let told = report.map(|report| report.activity != Activity::Idle);
+        let activity = report.map(|report| report.activity);
+        let told = activity
+            .or_else(|| before_its_farewell(provider, dir))
+            .map(|activity| activity != Activity::Idle);
         // The screen may be ten seconds old: good enough to tell the user, and not to send the next prompt.
         if told.unwrap_or(true) {
             dir.change_queue(|queue| {
@@ -63,4 +67,10 @@ impl Core {
             tracing::warn!(%error, "note that the turn that was cut off was seen");
         }
     }
+}
+
+/// What an agent was doing when it said by a hook that it ends.
+fn before_its_farewell(provider: &Provider, dir: &InstanceDir) -> Option<Activity> {
+    let before = dir.hook_report()?.before?;
+    provider.activity_of_event(&before.event, before.detail.as_deref())
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::engine::base::{Core, Error};
 use crate::engine::typing::delivery::{Receipt, Wording, type_in};
 use crate::engine::watch::look::Watched;
-use crate::model::{AgentPlace, InstanceRecord, RestingState, State};
+use crate::model::{AgentPlace, InstanceRecord, Queue, RestingState, State};
 use crate::store::{InstanceDir, LoadedInstance, Lock};
 
 /// How long an operation waits for the lock: longer than any agent needs to take a prompt. A sender
@@ -97,6 +97,10 @@ impl TypingLock {
             return Err(Error::NotKnown {
                 title: record.title.clone(),
             });
+        }
+        // It has another turn now than the one that was cut off.
+        if let Err(error) = agent.dir.change_queue(Queue::looked_at) {
+            tracing::warn!(%error, "note that it has another turn");
         }
         // Recorded before an operation can save the conversation. The prompt has arrived, so a failure to
         // record it must not be an error that makes the caller send it again.

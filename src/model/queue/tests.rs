@@ -160,16 +160,9 @@ fn a_turn_that_was_cut_off_is_told_until_the_user_acts() {
         assert_eq!(queue.cut_at, Some(now()));
         queue
     };
-    let acts: [fn(&mut Queue); 4] = [
-        Queue::looked_at,
-        Queue::restart,
-        |queue| assert_eq!(queue.clear(), 0),
-        |queue| {
-            let number = queue.put_ahead("go on".to_owned(), now());
-            assert_eq!(queue.cut_at, Some(now()), "it has not got it yet");
-            assert_eq!(queue.begin_prompt(number, now()), QueueStart::Now);
-        },
-    ];
+    let acts: [fn(&mut Queue); 3] = [Queue::looked_at, Queue::restart, |queue| {
+        assert_eq!(queue.clear(), 0);
+    }];
     for act in acts {
         let mut queue = cut();
         act(&mut queue);
