@@ -93,12 +93,12 @@ impl Work<'_> {
             Returned::Waits => {
                 self.record.draft_waits = true;
                 self.dir.save(&mut self.record)?;
-                "is typed again when its dialog is answered, by the daemon,"
+                "is typed again when its dialog is answered, if the daemon runs"
             }
             Returned::No => "was not typed again",
         };
         self.progress.note(&format!(
-            "what stood in the input box {became}, and `biv show` keeps it: {}",
+            "what stood in the input box {became}; `biv show` keeps it: {}",
             printable_line(&draft)
         ));
         Ok(())
