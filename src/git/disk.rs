@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::GitError;
+use super::{GitError, full_disk};
 
 /// Identifies a file for as long as it exists, whatever its name is. It is recorded before an
 /// effect, so that a later run recognises its own work.
@@ -178,8 +178,7 @@ pub(crate) fn device_of(path: &Path) -> Result<u64, GitError> {
 
 /// Bytes that this user can still write on the filesystem of `path`.
 pub(crate) fn free_bytes(path: &Path) -> Result<u64, GitError> {
-    let found = rustix::fs::statvfs(path).map_err(|errno| GitError::reading(path)(errno.into()))?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize))
+    full_disk::free_bytes(path).map_err(GitError::reading(path))
 }
 
 /// Renames, then makes the rename durable. Never replaces anything but an empty directory.

@@ -2,11 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::disk::free_bytes;
+use super::full_disk::full_disk;
 use crate::process::Failure;
-
-/// What git has written may be gone by now: a disk with less than this was full.
-const LEAST_FREE: u64 = 1 << 20;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GitError {
@@ -147,39 +144,10 @@ impl From<Failure> for GitError {
     }
 }
 
-/// The directory without free space in which git could not write a file: of a ref, git does not say why.
-fn full_disk(message: &str) -> Option<PathBuf> {
-    // Git removes directories that are empty again.
-    let directory = unwritten(message)?.ancestors().find(|path| path.is_dir())?;
-    let free = free_bytes(directory).ok()?;
-    (free < LEAST_FREE).then(|| directory.to_owned())
-}
-
-fn unwritten(message: &str) -> Option<&Path> {
-    let (_, rest) = message.split_once("couldn't write '")?;
-    let (path, _) = rest.split_once('\'')?;
-    Some(Path::new(path))
-}
-
 fn first(paths: &[PathBuf]) -> String {
     match paths {
         [] => "none".to_owned(),
         [one] => one.display().to_string(),
         [one, rest @ ..] => format!("{} and {} more", one.display(), rest.len()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_file_that_git_could_not_write_is_read_from_its_words() {
-        let said = "fatal: update_ref failed for ref 'refs/a': cannot update ref 'refs/a': couldn't write '/r/refs/a.lock'";
-        assert_eq!(unwritten(said), Some(Path::new("/r/refs/a.lock")));
-        assert_eq!(unwritten("fatal: cannot lock ref 'refs/a'"), None);
-        // There is space here: something else was in the way.
-        let here = format!("couldn't write '{}/x'", env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(full_disk(&here), None);
     }
 }

@@ -14,6 +14,7 @@ pub(crate) mod diff;
 pub(crate) mod disk;
 mod error;
 mod forge;
+mod full_disk;
 mod identity;
 mod ignored;
 pub(crate) mod index;
