@@ -268,6 +268,32 @@ fn a_turn_that_a_pause_cuts_off_holds_the_queue() {
     }
 }
 
+/// The daemon may be about to feed its queue in the moment in which the user pauses it.
+#[test]
+fn one_that_the_user_pauses_stays_paused_whatever_waits_in_its_queue() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instances = [
+        "one", "two", "three", "four", "five", "six", "seven", "eight",
+    ]
+    .map(|title| {
+        let instance = camp.start(&repository, title, &[]);
+        instance.wait_idle(&camp);
+        instance
+    });
+    for (instance, later) in instances.iter().zip(0..) {
+        std::thread::scope(|scope| {
+            scope.spawn(|| drop(camp.biv(["queue", &instance.id, "/busy 60", "later"]).run()));
+            std::thread::sleep(std::time::Duration::from_millis(2) * later);
+            drop(camp.biv(["pause", "--now", &instance.id]).run().ok());
+        });
+    }
+    feed_another(&camp, &repository);
+    for instance in &instances {
+        assert_eq!(camp.show(instance)["state"], "paused", "{}", instance.id);
+    }
+}
+
 #[test]
 fn a_turn_that_ends_with_its_server_holds_the_queue() {
     let camp = camp_with_daemon();

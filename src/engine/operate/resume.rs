@@ -38,11 +38,22 @@ impl Core {
         progress: &mut dyn Progress,
     ) -> Result<StateChange, Error> {
         self.prepare()?;
+        let locked = self.lock_instance(given, Scope::Living, "resume")?;
+        self.bring_back_locked(locked, options, progress)
+    }
+
+    /// The same for a caller that has looked at it under its lock.
+    pub(in crate::engine) fn bring_back_locked(
+        &self,
+        locked: LockedInstance,
+        options: &ResumeOptions,
+        progress: &mut dyn Progress,
+    ) -> Result<StateChange, Error> {
         let LockedInstance {
             dir,
             mut record,
             lock,
-        } = self.lock_instance(given, Scope::Living, "resume")?;
+        } = locked;
         match record.state {
             RestingState::Paused
             | RestingState::Completed

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::engine::base::resolve::require_here;
 use crate::engine::base::view::CampView;
-use crate::engine::base::{Core, Error, Scope, Silent, now};
+use crate::engine::base::{Core, Error, Found, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
 use crate::engine::typing::delivery::{Wording, holds_a_draft, require_empty_box};
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
@@ -158,9 +158,9 @@ impl Core {
         let Ok(_presence) = dir.lock_presence("queue") else {
             return Ok(FeedResult::NotNow);
         };
-        let found = match self.awake(id.as_str(), &ResumeOptions::quiet(), &mut Silent) {
-            Ok(found) => found,
-            Err(Error::Busy { .. }) => return Ok(FeedResult::NotNow),
+        let found = match self.awake_for_its_queue(id) {
+            Ok(Some(found)) => found,
+            Ok(None) | Err(Error::Busy { .. }) => return Ok(FeedResult::NotNow),
             Err(error) => return self.stop_queue(&dir, &record, &error),
         };
         let record = found.record;
@@ -212,6 +212,24 @@ impl Core {
             }
             Err(error) => self.stop_queue(&dir, &record, &error),
         }
+    }
+
+    /// The instance, running; one that the idle timer has paused is resumed. None where another operation is under
+    /// way, or where the user has paused it since it was looked at: that is never waited for, and never undone.
+    fn awake_for_its_queue(&self, id: &InstanceId) -> Result<Option<Found>, Error> {
+        let found = self.settled(id.as_str(), Scope::Here)?;
+        if found.journal.is_some() || !may_be_fed(&found.record) {
+            return Ok(None);
+        }
+        if found.record.state == RestingState::Running {
+            return Ok(Some(found));
+        }
+        let locked = self.lock_instance(id.as_str(), Scope::Here, "queue")?;
+        if !may_be_fed(&locked.record) || self.camp_is_paused()? {
+            return Ok(None);
+        }
+        self.bring_back_locked(locked, &ResumeOptions::quiet(), &mut Silent)?;
+        self.settled(id.as_str(), Scope::Here).map(Some)
     }
 
     /// Records how the turn ended that was started from the queue.
