@@ -6,11 +6,15 @@ use super::context::CommandResult;
 use super::log::speaker_name;
 use super::output::Output;
 use super::report::Report;
+use super::table::terminal_width;
 use super::ui;
 use super::words::{BOLD, DIM, RESET};
-use crate::engine::{Engine, SearchResult};
-use crate::model::State;
+use crate::engine::{Engine, SearchMatch, SearchResult};
+use crate::model::{State, columns, cut_around};
 use crate::tui::Opening;
+
+/// What is shown of a line at least, however narrow the terminal is.
+const NARROWEST: usize = 30;
 
 /// Find words in all conversations, also of killed instances
 #[derive(Debug, Args)]
@@ -47,24 +51,9 @@ fn described(result: &SearchResult) -> String {
     if result.matches.is_empty() {
         return "Nothing was found.".to_owned();
     }
-    let mut lines: Vec<String> = result
-        .matches
-        .iter()
-        .map(|found| {
-            let killed = match found.state {
-                State::Killed => " (killed)",
-                _ => "",
-            };
-            format!(
-                "{DIM}{}{RESET} {BOLD}{}{RESET}{killed} turn {}, {}: {}",
-                found.timestamp.local_minute(),
-                found.title,
-                found.turn,
-                speaker_name(found.speaker),
-                found.line
-            )
-        })
-        .collect();
+    let width = terminal_width();
+    let shown = |found| match_line(found, width);
+    let mut lines: Vec<String> = result.matches.iter().map(shown).collect();
     if result.left_out > 0 {
         lines.push(format!(
             "{} older matches are not shown; `-n` shows more",
@@ -72,4 +61,56 @@ fn described(result: &SearchResult) -> String {
         ));
     }
     lines.join("\n")
+}
+
+/// One match on one row of a terminal: agents write a paragraph as one line. Whole where there is no terminal.
+fn match_line(found: &SearchMatch, width: Option<usize>) -> String {
+    let when = found.timestamp.local_minute();
+    let title = &found.title;
+    let killed = match found.state {
+        State::Killed => " (killed)",
+        _ => "",
+    };
+    let said = format!("turn {}, {}: ", found.turn, speaker_name(found.speaker));
+    let line = match width {
+        Some(width) => {
+            let taken = columns(&format!("{when} {title}{killed} {said}"));
+            let room = width.saturating_sub(taken).max(NARROWEST);
+            &cut_around(&found.line, found.column, room)
+        }
+        None => &found.line,
+    };
+    format!("{DIM}{when}{RESET} {BOLD}{title}{RESET}{killed} {said}{line}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Speaker;
+    use crate::model::{InstanceId, Timestamp, Title};
+
+    #[test]
+    fn a_terminal_shows_the_words_though_they_stand_far_in_a_paragraph() {
+        let line = format!("{}the tent is up. And so on.", "word ".repeat(100));
+        let found = SearchMatch {
+            id: InstanceId::random(),
+            title: Title::new("one").unwrap(),
+            state: State::Killed,
+            turn: 3,
+            timestamp: Timestamp::from_epoch(1_000).unwrap(),
+            speaker: Speaker::Assistant,
+            column: line.find("tent").unwrap(),
+            line: line.clone(),
+        };
+        for width in [80, 120] {
+            let coloured = match_line(&found, Some(width));
+            let shown = [DIM, BOLD, RESET]
+                .iter()
+                .fold(coloured, |text, code| text.replace(code, ""));
+            assert!(columns(&shown) <= width, "{shown}");
+            assert!(shown.contains("tent"), "{shown}");
+        }
+        assert!(match_line(&found, Some(10)).contains("tent"));
+        assert!(match_line(&found, None).ends_with(&line));
+    }
 }

@@ -70,9 +70,7 @@ pub(crate) use base::view::{
 pub(crate) use base::view::{AskedView, PauseView};
 pub(crate) use conversation::compact::Compaction;
 pub(crate) use conversation::log::{Log, LogFrom};
-#[cfg(test)]
-pub(crate) use conversation::search::SearchMatch;
-pub(crate) use conversation::search::SearchResult;
+pub(crate) use conversation::search::{SearchMatch, SearchResult};
 pub(crate) use facade::Engine;
 pub(crate) use health::finding::{Finding, Health};
 pub(crate) use hook::handle_hook;

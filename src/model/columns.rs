@@ -40,6 +40,34 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// The text cut to at most `width` columns, so that what stands behind its first `before` characters is seen.
+pub(crate) fn cut_around(text: &str, before: usize, width: usize) -> String {
+    let place = text
+        .char_indices()
+        .nth(before)
+        .map_or(text.len(), |(at, _)| at);
+    let (ahead, behind) = text.split_at(place);
+    let room_behind = columns(behind).min(width - width / 3);
+    if columns(text) <= width || columns(ahead) + room_behind < width {
+        return cut(text, width);
+    }
+    let mut room = (width / 3).saturating_sub(1);
+    let mut start = place;
+    for (at, _, wide) in clusters(ahead).rev() {
+        match room.checked_sub(wide) {
+            Some(left) => (room, start) = (left, at),
+            None => break,
+        }
+    }
+    // A whole word, if there is one.
+    let word = ahead[start..].find(' ').map(|space| start + space + 1);
+    let start = word.filter(|word| *word < place).unwrap_or(start);
+    match width {
+        0 => String::new(),
+        _ => format!("…{}", cut(&text[start..], width - 1)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -64,7 +92,39 @@ mod tests {
         assert_eq!(cut("日", 0), "");
     }
 
+    #[test]
+    fn a_place_far_in_a_line_is_seen_with_what_is_around_it() {
+        let text = "one two three four five six seven eight nine ten";
+        let around = |word: &str, width| {
+            let before = text.find(word).unwrap();
+            cut_around(text, before, width)
+        };
+        assert_eq!(around("three", 60), text);
+        assert_eq!(around("two", 20), "one two three four …");
+        assert_eq!(around("seven", 20), "…six seven eight ni…");
+        assert_eq!(around("ten", 20), "…nine ten");
+        assert_eq!(around("ten", 0), "");
+    }
+
     proptest! {
+        #[test]
+        fn what_is_cut_around_a_place_fits_and_shows_it(
+            text in "[a-z日 ]{0,60}",
+            before in 0_usize..70,
+            width in 0_usize..30,
+        ) {
+            let marked: String = text
+                .chars()
+                .enumerate()
+                .map(|(at, char)| if at == before { 'X' } else { char })
+                .collect();
+            let shown = cut_around(&marked, before, width);
+            prop_assert!(columns(&shown) <= width, "{shown:?}");
+            if width >= 6 && marked.contains('X') {
+                prop_assert!(shown.contains('X'), "{shown:?}");
+            }
+        }
+
         #[test]
         fn what_is_cut_fits(text in "(\\PC|日|👨‍👩‍👧|🇩|🇪|\u{fe0f}|\u{200d}|\u{301}| )*", width in 0_usize..12) {
             let shown = cut(&text, width);

@@ -26,7 +26,7 @@ mod usage;
 
 pub(crate) use activity::Activity;
 pub(crate) use autoyes::AutoyesSwitch;
-pub(crate) use columns::{clusters, columns, cut};
+pub(crate) use columns::{clusters, columns, cut, cut_around};
 pub(crate) use event::{Event, EventKind};
 pub(crate) use export_name::{ExportName, Unfound};
 pub(crate) use ids::{InstanceId, OperationId, RunId, SessionName};

@@ -43,6 +43,8 @@ pub(super) enum Content {
 pub(super) struct PickRow {
     pub lead: String,
     pub text: String,
+    /// How many characters of the text stand before what must be seen of it.
+    pub before: usize,
     pub tail: String,
 }
 
@@ -179,6 +181,7 @@ impl Picker {
                 .map(|(action, name, words)| PickRow {
                     lead: keymap.all(action),
                     text: name.replace('_', " "),
+                    before: 0,
                     tail: words.to_owned(),
                 })
                 .collect(),
@@ -188,6 +191,7 @@ impl Picker {
                 .map(|found| PickRow {
                     lead: found.title.to_string(),
                     text: found.line.clone(),
+                    before: found.column,
                     tail: format!("turn {} · {}", found.turn, found.timestamp.local_minute()),
                 })
                 .collect(),
@@ -197,6 +201,7 @@ impl Picker {
                 let row = |row: audit::AuditRow| PickRow {
                     lead: row.became,
                     text: row.asked,
+                    before: 0,
                     tail: row.reason,
                 };
                 rows.into_iter().map(row).collect()
@@ -255,6 +260,7 @@ fn queue_rows(queue: &QueueView) -> Vec<PickRow> {
             QueueState::Failed => "✗".to_owned(),
         },
         text: printable_line(&entry.prompt.replace('\n', " ")),
+        before: 0,
         tail: entry
             .error
             .as_deref()

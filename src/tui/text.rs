@@ -1,7 +1,7 @@
 //! Fits foreign text into the columns of a screen.
 
 use crate::model::printable_line;
-pub(super) use crate::model::{clusters, columns, cut};
+pub(super) use crate::model::{clusters, columns, cut, cut_around};
 use ansi_to_tui::IntoText;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -19,6 +19,8 @@ pub(crate) struct SearchMatch {
     pub speaker: Speaker,
     /// The first line that has one of the words.
     pub line: String,
+    /// How many characters of it stand before the word.
+    pub column: usize,
 }
 
 /// What was found, the newest first.
@@ -78,7 +80,7 @@ fn matches_in(found: &Found, words: &[String]) -> Result<Vec<SearchMatch>, Error
             }
             for entry in entries {
                 turn += usize::from(entry.speaker == Speaker::User);
-                if let Some(line) = line_with(&entry, words) {
+                if let Some((line, column)) = line_with(&entry, words) {
                     matches.push(SearchMatch {
                         id: found.record.id.clone(),
                         title: found.record.title.clone(),
@@ -87,6 +89,7 @@ fn matches_in(found: &Found, words: &[String]) -> Result<Vec<SearchMatch>, Error
                         timestamp: entry.timestamp,
                         speaker: entry.speaker,
                         line,
+                        column,
                     });
                 }
             }
@@ -95,8 +98,8 @@ fn matches_in(found: &Found, words: &[String]) -> Result<Vec<SearchMatch>, Error
     Ok(matches)
 }
 
-/// The first line with one of the words, if the entry has all of them.
-fn line_with(entry: &ConversationEntry, words: &[String]) -> Option<String> {
+/// The first line with one of the words, and how many characters stand before it; if the entry has all of them.
+fn line_with(entry: &ConversationEntry, words: &[String]) -> Option<(String, usize)> {
     let text = entry.content.to_lowercase();
     if words.is_empty() || !words.iter().all(|word| text.contains(word.as_str())) {
         return None;
@@ -105,8 +108,24 @@ fn line_with(entry: &ConversationEntry, words: &[String]) -> Option<String> {
         let line = line.to_lowercase();
         words.iter().any(|word| line.contains(word.as_str()))
     };
-    let line = entry.content.lines().find(has_one)?;
-    Some(printable_line(line.trim()))
+    let line = printable_line(entry.content.lines().find(has_one)?.trim());
+    let column = column_of_first(&line, words);
+    Some((line, column))
+}
+
+/// How many characters of the line stand before the first of the words.
+fn column_of_first(line: &str, words: &[String]) -> usize {
+    let lower = line.to_lowercase();
+    let places = words.iter().filter_map(|word| lower.find(word.as_str()));
+    let mut left = places.min().unwrap_or(0);
+    // A letter can have more bytes, or fewer, in lower case.
+    line.chars()
+        .take_while(|char| {
+            let before = left > 0;
+            left = left.saturating_sub(char.to_lowercase().map(char::len_utf8).sum());
+            before
+        })
+        .count()
 }
 
 #[cfg(test)]
@@ -119,7 +138,7 @@ mod tests {
         let entry = ConversationEntry::new(at, Speaker::User, "Fix it.\n  The Flaky login test\n");
         let found = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            line_with(&entry, &words)
+            line_with(&entry, &words).map(|(line, _)| line)
         };
         assert_eq!(
             found(&["login", "flaky"]).as_deref(),
@@ -128,5 +147,18 @@ mod tests {
         assert_eq!(found(&["login", "fix"]).as_deref(), Some("Fix it."));
         assert_eq!(found(&["login", "other"]), None);
         assert_eq!(found(&[]), None);
+    }
+
+    #[test]
+    fn the_column_is_that_of_the_first_word_in_the_line() {
+        for (line, words, column) in [
+            ("The Flaky login test", &["login", "flaky"][..], 4),
+            ("İstanbul: the tent", &["tent"], 14),
+            ("tent", &["tent"], 0),
+            ("nothing of it", &["tent"], 0),
+        ] {
+            let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(column_of_first(line, &words), column, "{line}");
+        }
     }
 }

@@ -157,9 +157,12 @@ fn a_search_opens_the_conversation_where_it_was_said() {
         timestamp: at(minutes),
         speaker: Speaker::Assistant,
         line: line.to_owned(),
+        column: line.find("session").unwrap_or(0),
     };
+    // Agents write a paragraph as one line.
+    let paragraph = format!("{}the session time, and more", "a long story ".repeat(30));
     let found = SearchResult {
-        matches: vec![hit('b', 9, "another time"), hit('c', 3, "the session time")],
+        matches: vec![hit('b', 9, "another time"), hit('c', 3, &paragraph)],
         left_out: 0,
         unreadable: Vec::new(),
     };
@@ -205,6 +208,7 @@ fn a_search_of_the_command_line_is_there_when_the_ui_opens() {
             timestamp: at(3),
             speaker: Speaker::Assistant,
             line: "the session time is over".to_owned(),
+            column: 4,
         }],
         left_out: 0,
         unreadable: Vec::new(),

@@ -8,7 +8,7 @@ use super::paint::{ends, frame, lines, styled};
 use crate::model::printable_line;
 use crate::tui::picker::{Content, PickRow, Picker};
 use crate::tui::state::State;
-use crate::tui::text::{columns, cut, wrap};
+use crate::tui::text::{columns, cut, cut_around, wrap};
 
 const WIDEST: u16 = 100;
 const LONGEST: usize = 18;
@@ -121,7 +121,7 @@ fn draw_row(
         styled(bar, theme.accent),
         styled(first, theme.accent),
         Span::raw(pad),
-        styled(cut(&row.text, room), style),
+        styled(cut_around(&row.text, row.before, room), style),
     ]);
     ends(left, Line::from(styled(tail, theme.dim)), area, buffer);
 }
