@@ -317,7 +317,7 @@ fn write(
                 Some(_) => (Verb::Enqueue, Task::Enqueue { id: id_of, prompt }),
                 None => (Verb::Send, Task::Send { id: id_of, prompt }),
             };
-            let title = state.by_id(id).map(|view| view.title.to_string());
+            let title = state.by_id(id).map(|view| format!("`{}`", view.title));
             let alone = Dialog::Send(SendForm {
                 to: vec![id.clone()],
                 titles: title.unwrap_or_else(|| form.titles.clone()),

@@ -135,7 +135,7 @@ pub(super) fn words(
     let above = u16::try_from(asked.len()).unwrap_or(0);
     // On a small screen the line has priority.
     let above = above.min(area.height.saturating_sub(6));
-    let title = format!("Answer {} in your own words", printable_line(&form.title));
+    let title = format!("Answer `{}` in your own words", printable_line(&form.title));
     let title = cut(&title, inner);
     let height = (above + 6).min(area.height);
     let inside = frame(&state.theme, &title, (width, height), area, buffer);
