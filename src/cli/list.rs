@@ -192,8 +192,9 @@ fn lines(everywhere: &Everywhere) -> String {
                     (Some(asks), _) => format!("asks: {}", asks.text),
                     (None, Some(matter)) => printable_line(matter),
                     (None, None) => {
-                        let parts = [view.cut_turn(), view.last_line.as_deref()];
-                        parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+                        let parts = [view.turn_trouble(), view.last_line.clone()];
+                        let parts: Vec<String> = parts.into_iter().flatten().collect();
+                        parts.join(" · ")
                     }
                 },
             ]

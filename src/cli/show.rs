@@ -149,9 +149,12 @@ fn describe(view: &InstanceView, verbose: bool) -> String {
             .map(printable_line)
             .unwrap_or_default(),
     );
-    if let (Some(cut), Some(at)) = (view.cut_turn(), view.turn_cut_at) {
-        line("turn", format!("{cut}, {}", words::ago(at, now)));
-    }
+    let cut_at = view.turn_cut_at.filter(|_| view.turn_failed.is_none());
+    let turn = match (view.turn_trouble(), cut_at) {
+        (Some(cut), Some(at)) => format!("{cut}, {}", words::ago(at, now)),
+        (trouble, _) => trouble.unwrap_or_default(),
+    };
+    line("turn", turn);
     line("created", view.created_at.local_minute());
     line("active", words::ago(view.last_active_at, now));
     if let Some(pause) = &view.pause {

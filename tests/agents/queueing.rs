@@ -23,6 +23,9 @@ pub(crate) fn stop_at_a_failure(stage: &Stage, instance: &Instance) {
     });
     let why = queue["stopped"].as_str().unwrap_or_default();
     assert!(why.contains("service has ended its turn: "), "{queue:#}");
+    let failed = stage.camp.show(instance)["turn_failed"].clone();
+    let reason = failed.as_str().expect("the list tells why, too");
+    assert!(why.contains(reason), "{why}: {reason}");
     assert_eq!(queue["entries"][0]["state"], "failed", "{queue:#}");
     assert_eq!(queue["counts"]["waiting"], 1, "{queue:#}");
     assert!(stage.model.find_request("what waits").is_none());
@@ -31,6 +34,7 @@ pub(crate) fn stop_at_a_failure(stage: &Stage, instance: &Instance) {
     // Claude Code puts what was not answered before it.
     assert!(asked.prompt().trim().ends_with("what waits"));
     stage.wait(instance, "idle");
+    assert!(stage.camp.show(instance)["turn_failed"].is_null());
     drop(stage.camp.biv(["daemon", "stop"]).run().ok());
 }
 

@@ -46,6 +46,8 @@ const INSTANCE: &[&str] = &[
     "queue",
     // When a turn was cut off, until the user has looked.
     "turn_cut_at",
+    // Why its last turn has failed, in the words of the agent.
+    "turn_failed",
     "run_id",
     "last_line",
     // How an agent that has ended did so, and which rule spoke about one that runs.

@@ -71,6 +71,9 @@ pub(crate) struct InstanceView {
     pub queue: Option<QueueCounts>,
     /// When a turn was cut off whose end nobody has seen.
     pub turn_cut_at: Option<Timestamp>,
+    /// Why its last turn has failed, in the words of the agent.
+    #[serde(default)]
+    pub turn_failed: Option<String>,
     pub run_id: RunId,
     pub last_line: Option<String>,
     /// The open dialog.
@@ -216,6 +219,14 @@ impl InstanceView {
         self.turn_cut_at
             .filter(|_| !is_in_turn)
             .map(|_| "its turn was cut off")
+    }
+
+    /// What was wrong with the end of its last turn.
+    pub(crate) fn turn_trouble(&self) -> Option<String> {
+        match &self.turn_failed {
+            Some(reason) => Some(format!("its turn failed: {reason}")),
+            None => self.cut_turn().map(str::to_owned),
+        }
     }
 
     /// Whether its agent was started with the hook by which autoyes answers without the daemon. What the agent

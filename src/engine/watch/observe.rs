@@ -252,6 +252,11 @@ impl Core {
             pull_request: on_disk.pull_request.map(Into::into),
             queue: on_disk.queue,
             turn_cut_at: on_disk.turn_cut_at,
+            turn_failed: verdict
+                .as_ref()
+                .filter(|verdict| verdict.activity == Activity::Idle)
+                .and_then(|verdict| verdict.failed.as_deref())
+                .map(printable_line),
             run_id: record.run.clone(),
             last_line: screen.and_then(|screen| self.last_line_on(record, &screen)),
             asks: verdict

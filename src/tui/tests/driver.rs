@@ -219,6 +219,7 @@ pub(super) fn instance(letter: char, title: &str, state: InstanceState) -> Insta
         autoyes: false,
         autoyes_stopped: None,
         turn_cut_at: None,
+        turn_failed: None,
         idle_timeout_s: None,
         session_ref: None,
         resumable: true,

@@ -1,6 +1,7 @@
 //! Snapshots of screens.
 
 use super::driver::*;
+use super::journeys::of;
 use crate::engine::{RunHistory, Speaker};
 use crate::model::{Activity, QueueCounts, RunState, State as InstanceState};
 use crate::tui::message::Page;
@@ -60,6 +61,24 @@ fn a_blocked_one_says_what_is_open() {
     let screen = driver.screen();
     let told = format!("{matter}: attach to answer.");
     assert!(screen.contains(&told), "{screen}");
+}
+
+/// It stands at its prompt like one that is done, and what it said last is of a turn before.
+#[test]
+fn one_whose_turn_failed_says_why() {
+    let mut view = doing(
+        instance('z', "login", InstanceState::Running),
+        Activity::Idle,
+    );
+    view.turn_failed = Some("unexpected status 529".to_owned());
+    view.turn_cut_at = Some(at(1));
+    let mut driver = Driver::with(120, 35, vec![view]);
+    driver
+        .state
+        .words
+        .insert(of('z'), "All is done.".to_owned());
+    let screen = driver.screen();
+    assert!(screen.contains("its turn failed: unexpected"), "{screen}");
 }
 
 /// The first row says until when; where the title would have no room, the row below does.

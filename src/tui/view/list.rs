@@ -187,10 +187,10 @@ fn instance(state: &State, view: &InstanceView, area: Rect, buffer: &mut Buffer)
         None if view.asks.is_some() => asked(view),
         None => until.unwrap_or_else(|| telling(state, view)),
     };
-    let detail_style = if view.asks.is_some() && !old {
-        theme.needs_you
-    } else {
-        theme.dim
+    let detail_style = match (view.asks.is_some(), view.turn_failed.is_some()) {
+        (true, _) if !old => theme.needs_you,
+        (false, true) if !old => theme.failed,
+        _ => theme.dim,
     };
     let mut right = Vec::new();
     match (
@@ -253,13 +253,13 @@ fn host_heading(state: &State, host: &HostListing, area: Rect, buffer: &mut Buff
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// What an instance is about: what is open in it, a turn that was cut off, its queue, what it said last, or at least its branch.
+/// What an instance is about: what is open in it, a turn that failed or was cut off, its queue, what it said last, or at least its branch.
 fn telling(state: &State, view: &InstanceView) -> String {
     if let Some(matter) = view.open_matter() {
         return printable_line(matter);
     }
-    if let Some(cut) = view.cut_turn() {
-        return cut.to_owned();
+    if let Some(trouble) = view.turn_trouble() {
+        return trouble;
     }
     if let Some(queue) = view.queue.filter(|queue| queue.is_open()) {
         return queued(queue);
