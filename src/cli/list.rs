@@ -53,7 +53,8 @@ pub(super) fn run(args: &ListArgs, engine: &Engine, output: &Output) -> CommandR
     let which = args
         .place
         .hosts()?
-        .filter(|_| !only_here || !args.place.here());
+        .filter(|_| !only_here || !args.place.here())
+        .filter(|which| !engine.meant_hosts(which).is_empty());
     let (here, hosts) = std::thread::scope(|scope| {
         let hosts =
             which.map(|which| scope.spawn(move || engine.list_hosts(&which, Freshness::Now)));

@@ -20,14 +20,27 @@ use crate::model::{InstanceRecord, Queue, Review, RunRecord};
 pub(crate) trait Document: Serialize + DeserializeOwned {
     /// The newest format that this version reads, and the one that it writes.
     const FORMAT: u32;
+
+    /// The declared format, where a document cannot be parsed without one. It saves the search for it.
+    fn declared_format(&self) -> Option<u32> {
+        None
+    }
 }
 
 impl Document for InstanceRecord {
     const FORMAT: u32 = Self::FORMAT;
+
+    fn declared_format(&self) -> Option<u32> {
+        Some(self.format)
+    }
 }
 
 impl Document for RunRecord {
     const FORMAT: u32 = Self::FORMAT;
+
+    fn declared_format(&self) -> Option<u32> {
+        Some(self.format)
+    }
 }
 
 impl Document for Queue {
@@ -106,6 +119,13 @@ pub(super) fn text_of(path: &Path, key: &str) -> Option<String> {
 }
 
 fn parse<T: Document>(path: &Path, text: &[u8]) -> Result<T, StoreError> {
+    if let Ok(document) = serde_json::from_slice::<T>(text)
+        && document
+            .declared_format()
+            .is_some_and(|format| format <= T::FORMAT)
+    {
+        return Ok(document);
+    }
     let declared: Declared = serde_json::from_slice(text).map_err(corrupt(path))?;
     match declared.format {
         Some(found) if found > u64::from(T::FORMAT) => Err(StoreError::Newer {

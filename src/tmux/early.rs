@@ -40,12 +40,27 @@ impl Server {
     }
 }
 
-impl EarlyClient {
-    /// What tmux prints for these commands; None where it could not be asked. A command that fails prints nothing, and
-    /// the next one is carried out.
-    pub(super) fn ask(self, commands: &[Vec<&str>]) -> Option<String> {
-        self.script.send(script(commands)).ok()?;
+/// A client that has its commands. It prints while its caller does other things.
+#[derive(Debug)]
+pub(super) struct Asked {
+    answer: JoinHandle<Option<String>>,
+}
+
+impl Asked {
+    /// What tmux printed; None where it could not be asked. A command that fails prints nothing, and the next one is
+    /// carried out.
+    pub(super) fn told(self) -> Option<String> {
         self.answer.join().ok()?
+    }
+}
+
+impl EarlyClient {
+    /// None where the client has ended.
+    pub(super) fn ask(self, commands: &[Vec<&str>]) -> Option<Asked> {
+        self.script.send(script(commands)).ok()?;
+        Some(Asked {
+            answer: self.answer,
+        })
     }
 
     /// Whether it talks to the server of this socket.

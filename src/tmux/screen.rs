@@ -1,5 +1,6 @@
 //! Captures of panes.
 
+use super::early::Asked;
 use super::pane::{format, parse_panes};
 use super::server::{no_pane, not_installed};
 use super::{EarlyClient, Pane, Server, TmuxError};
@@ -17,6 +18,13 @@ pub(crate) struct Screenshot {
     /// Column and row of the cursor.
     pub cursor: (u16, u16),
     pub text: String,
+}
+
+/// Panes and screens that were asked for. The answer comes while the caller does other things.
+#[derive(Debug)]
+pub(crate) struct AskedScreens<'a> {
+    batch: &'a [&'a str],
+    asked: Option<Asked>,
 }
 
 /// Begins each pane's part of a combined answer. tmux escapes control characters in titles, and a screen has
@@ -50,15 +58,24 @@ impl Server {
         Ok(shots)
     }
 
-    /// All panes, and a screenshot of each that belongs to an instance. The expected panes are captured in
-    /// the same call; only other panes cost a second one.
+    /// Asks for all panes, and for screenshots of the expected ones.
+    pub(crate) fn ask_for_screens<'a>(
+        &self,
+        expected: &'a [&'a str],
+        early: Option<EarlyClient>,
+    ) -> AskedScreens<'a> {
+        let batch = &expected[..expected.len().min(CAPTURED_AT_ONCE)];
+        let asked = self.ask(&panes_and_captures(batch, &format()), early);
+        AskedScreens { batch, asked }
+    }
+
+    /// All panes, and a screenshot of each that belongs to an instance. Only panes that were not expected cost a
+    /// second call.
     pub(crate) fn panes_and_shots(
         &self,
-        expected: &[&str],
-        early: Option<EarlyClient>,
+        asked: AskedScreens<'_>,
     ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
-        let batch = &expected[..expected.len().min(CAPTURED_AT_ONCE)];
-        let (mut panes, mut shots) = self.panes_and_batch(batch, early)?;
+        let (mut panes, mut shots) = self.panes_and_batch(asked.batch, asked.asked)?;
         if panes.iter().any(Pane::is_unclear) {
             panes = self.panes()?;
         }
@@ -79,7 +96,9 @@ impl Server {
         expected: Option<&str>,
         early: Option<EarlyClient>,
     ) -> Result<(Option<Pane>, Option<Screenshot>), TmuxError> {
-        let (panes, shots) = self.panes_and_batch(expected.as_slice(), early)?;
+        let batch = expected.as_slice();
+        let asked = self.ask(&panes_and_captures(batch, &format()), early);
+        let (panes, shots) = self.panes_and_batch(batch, asked)?;
         let own = panes
             .into_iter()
             .find(|pane| pane.instance.as_ref() == Some(instance));
@@ -101,10 +120,10 @@ impl Server {
     fn panes_and_batch(
         &self,
         batch: &[&str],
-        early: Option<EarlyClient>,
+        asked: Option<Asked>,
     ) -> Result<(Vec<Pane>, Vec<Screenshot>), TmuxError> {
         // A pane that is gone ends the sequence with an error after the list of panes.
-        let answer = self.answer_to(&panes_and_captures(batch, &format()), early)?;
+        let answer = self.answer_to(&panes_and_captures(batch, &format()), asked)?;
         let (panes, screens) = answer.split_once(CAPTURES).unwrap_or((&answer, ""));
         if panes.is_empty() {
             return Ok((self.panes()?, Vec::new()));
@@ -114,14 +133,17 @@ impl Server {
         Ok((panes, shots))
     }
 
-    /// What tmux prints for these commands, in one call; nothing without a server.
-    fn answer_to(
-        &self,
-        commands: &[Vec<&str>],
-        early: Option<EarlyClient>,
-    ) -> Result<String, TmuxError> {
-        let early = early.filter(|early| early.is_of(&self.socket_path()));
-        let told = early.and_then(|early| early.ask(commands));
+    /// None where there is no client of this server to be asked.
+    fn ask(&self, commands: &[Vec<&str>], early: Option<EarlyClient>) -> Option<Asked> {
+        early
+            .filter(|early| early.is_of(&self.socket_path()))?
+            .ask(commands)
+    }
+
+    /// What tmux prints for these commands, in one call; nothing without a server. They are asked now if they were not
+    /// asked before.
+    fn answer_to(&self, commands: &[Vec<&str>], asked: Option<Asked>) -> Result<String, TmuxError> {
+        let told = asked.and_then(Asked::told);
         if let Some(told) = told.filter(|told| !told.is_empty()) {
             return Ok(told);
         }
@@ -171,7 +193,8 @@ impl Server {
             vec!["display-message", "-p", "-t", pane, &described],
             vec!["capture-pane", "-p", "-e", "-J", "-S", &first, "-t", pane],
         ];
-        let answer = self.answer_to(&commands, early)?;
+        let asked = self.ask(&commands, early);
+        let answer = self.answer_to(&commands, asked)?;
         let (head, text) = answer.split_once('\n').unwrap_or((&answer, ""));
         // For a pane that is gone, tmux prints empty fields.
         let found = parse_panes(head).unwrap_or_default().into_iter().next();

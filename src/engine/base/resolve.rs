@@ -40,6 +40,14 @@ pub(in crate::engine) struct Found {
 /// An instance that cannot be read, and why.
 pub(in crate::engine) type Unread = (InstanceId, StoreError);
 
+/// What is stored of all instances in a scope.
+pub(in crate::engine) struct Stored {
+    pub found: Vec<Found>,
+    pub unreadable: Vec<Unread>,
+    /// Creations that have just begun, or were cut off.
+    pub without_record: Vec<InstanceId>,
+}
+
 impl Core {
     /// The instance with this title or id, or with a unique prefix of either. A whole title wins over a
     /// prefix. `repository/title` tells equal titles apart.
@@ -195,8 +203,15 @@ impl Core {
 
     /// Everything on disk in this scope, and what of it could not be read.
     pub(in crate::engine) fn all(&self, scope: Scope) -> Result<(Vec<Found>, Vec<Unread>), Error> {
+        let stored = self.stored(scope)?;
+        Ok((stored.found, stored.unreadable))
+    }
+
+    /// The same, with the directories that have no record.
+    pub(in crate::engine) fn stored(&self, scope: Scope) -> Result<Stored, Error> {
         let mut found = Vec::new();
         let mut unreadable = Vec::new();
+        let mut without_record = Vec::new();
         for id in self.store.ids()? {
             let dir = self.store.instance(&id);
             match dir.load() {
@@ -210,14 +225,21 @@ impl Core {
                     }
                 }
                 // Its creation has just begun, or was cut off and is about to be taken back.
-                LoadedInstance::Unborn { .. } => {}
+                LoadedInstance::Unborn { .. } => without_record.push(id),
                 // A directory that was claimed and not yet written into.
                 LoadedInstance::Unreadable(StoreError::Io { source, .. })
-                    if source.kind() == std::io::ErrorKind::NotFound => {}
+                    if source.kind() == std::io::ErrorKind::NotFound =>
+                {
+                    without_record.push(id);
+                }
                 LoadedInstance::Unreadable(error) => unreadable.push((id, error)),
             }
         }
-        Ok((found, unreadable))
+        Ok(Stored {
+            found,
+            unreadable,
+            without_record,
+        })
     }
 
     /// Titles and ids of all instances that are not killed, for completion.

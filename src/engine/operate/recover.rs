@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::engine::base::resolve::{Found, Unread, require_here};
 use crate::engine::base::{Core, Error, Scope, Silent, now, pace};
 use crate::engine::operate::steps::fact;
-use crate::model::{EventKind, InstanceRecord, RestingState, RunState, Timestamp};
+use crate::model::{EventKind, InstanceId, InstanceRecord, RestingState, RunState, Timestamp};
 use crate::store::{InstanceDir, LoadedInstance, Lock, StoreError};
 use crate::tmux::Pane;
 
@@ -140,8 +140,11 @@ impl Core {
 
     /// All instances that are not killed, settled as far as possible now; each is read once.
     pub(in crate::engine) fn list_settled(&self) -> Result<(Vec<Found>, Vec<Unread>), Error> {
-        self.undo_unfinished_creations();
-        let (found, unreadable) = self.all(Scope::WithKilled)?;
+        let stored = self.stored(Scope::WithKilled)?;
+        for id in &stored.without_record {
+            self.undo_unfinished_creation(id);
+        }
+        let (found, unreadable) = (stored.found, stored.unreadable);
         let mut living = Vec::new();
         for found in found {
             let found = match &found.journal {
@@ -168,38 +171,40 @@ impl Core {
     /// Takes back creations that were cut off before there was a record.
     fn undo_unfinished_creations(&self) {
         for id in self.store.ids().unwrap_or_default() {
-            let dir = self.store.instance(&id);
-            if dir.has_record() {
-                continue;
+            if !self.store.instance(&id).has_record() {
+                self.undo_unfinished_creation(&id);
             }
-            // A process that is making it now holds the lock.
-            let Ok(lock) = dir.try_lock_operation("recovery") else {
-                continue;
-            };
-            match dir.load() {
-                LoadedInstance::Unborn { journal } => {
-                    if let Ok(Some(record)) = journal.facts.read(fact::RECORD) {
-                        // What cannot be taken back now is tried again by the next command.
-                        let undone =
-                            self.recover_operation(&lock, &dir, record, *journal, &mut Silent);
-                        if let Err(error) = undone {
-                            tracing::debug!(%error, instance = %id, "take back a creation");
-                        }
+        }
+    }
+
+    fn undo_unfinished_creation(&self, id: &InstanceId) {
+        let dir = self.store.instance(id);
+        // A process that is making it now holds the lock.
+        let Ok(lock) = dir.try_lock_operation("recovery") else {
+            return;
+        };
+        match dir.load() {
+            LoadedInstance::Unborn { journal } => {
+                if let Ok(Some(record)) = journal.facts.read(fact::RECORD) {
+                    // What cannot be taken back now is tried again by the next command.
+                    let undone = self.recover_operation(&lock, &dir, record, *journal, &mut Silent);
+                    if let Err(error) = undone {
+                        tracing::debug!(%error, instance = %id, "take back a creation");
                     }
                 }
-                // Claimed and still empty: the process that claimed it has died, or is between the claim
-                // and the journal. In that case it holds the names lock.
-                LoadedInstance::Unreadable(error) if is_empty(&error) => {
-                    if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
-                        && let LoadedInstance::Unreadable(error) = dir.load()
-                        && is_empty(&error)
-                    {
-                        // An empty directory that stays is removed by the next command.
-                        drop(dir.forget());
-                    }
-                }
-                LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => {}
             }
+            // Claimed and still empty: the process that claimed it has died, or is between the claim
+            // and the journal. In that case it holds the names lock.
+            LoadedInstance::Unreadable(error) if is_empty(&error) => {
+                if let Ok(_names) = self.store.lock("names", Duration::ZERO, "recovery")
+                    && let LoadedInstance::Unreadable(error) = dir.load()
+                    && is_empty(&error)
+                {
+                    // An empty directory that stays is removed by the next command.
+                    drop(dir.forget());
+                }
+            }
+            LoadedInstance::Known { .. } | LoadedInstance::Unreadable(_) => {}
         }
     }
 

@@ -7,6 +7,7 @@ use crate::engine::base::resolve::Unread;
 use crate::engine::base::view::{InstanceView, Listing, RunHistory, Unreadable};
 use crate::engine::base::{Core, Error, Found, Scope};
 use crate::engine::watch::on_disk::{ChangeSigns, OnDisk};
+use crate::engine::watch::standing::SharedTimes;
 use crate::git::Repo;
 use crate::model::{InstanceRecord, RestingState, State};
 use crate::tmux::{EarlyClient, Pane, Screenshot, TmuxError};
@@ -44,34 +45,29 @@ impl Core {
         counting: Counting,
     ) -> Result<Listing, Error> {
         // The client of tmux starts while the records are read, and files are read while it answers.
-        let (found, unreadable, (panes, shots), read) = std::thread::scope(|scope| {
-            let early = match state {
-                Some(State::Killed) => None,
-                _ => self.early_client(),
-            };
-            let (found, unreadable) = self.wanted(state, repository)?;
-            let running = |found: &&Found| found.record.state == RestingState::Running;
-            let running: Vec<&InstanceRecord> = found
-                .iter()
-                .filter(running)
-                .map(|found| &found.record)
-                .collect();
-            let places: Vec<String> = running
-                .iter()
-                .filter_map(|record| Some(record.place.as_ref()?.pane.clone()))
-                .collect();
-            let tmux =
-                (!running.is_empty()).then(|| scope.spawn(move || self.screens_of(&places, early)));
-            let read: Vec<Read> = found
-                .iter()
-                .map(|found| self.read(found, counting))
-                .collect();
-            let screens = tmux.map_or(Ok((Vec::new(), Vec::new())), |tmux| match tmux.join() {
-                Ok(screens) => screens,
-                Err(panic) => std::panic::resume_unwind(panic),
-            })?;
-            Ok::<_, Error>((found, unreadable, screens, read))
-        })?;
+        let early = match state {
+            Some(State::Killed) => None,
+            _ => self.early_client(),
+        };
+        let (found, unreadable) = self.wanted(state, repository)?;
+        let running: Vec<&InstanceRecord> = found
+            .iter()
+            .map(|found| &found.record)
+            .filter(|record| record.state == RestingState::Running)
+            .collect();
+        let places = running.iter().filter_map(|record| record.place.as_ref());
+        let places: Vec<&str> = places.map(|place| place.pane.as_str()).collect();
+        let server = self.server();
+        let asked = (!running.is_empty()).then(|| server.ask_for_screens(&places, early));
+        let shared = SharedTimes::default();
+        let reading = found
+            .iter()
+            .map(|found| self.read(found, counting, &shared));
+        let read: Vec<Read> = reading.collect();
+        let (panes, shots) = match asked {
+            Some(asked) => seen(server.panes_and_shots(asked))?,
+            None => (Vec::new(), Vec::new()),
+        };
         let mut instances = Vec::new();
         for (found, read) in found.into_iter().zip(read) {
             let pane = panes
@@ -83,7 +79,7 @@ impl Core {
             let (on_disk, signs) = match found.record.state == before {
                 true => read,
                 // The end of its agent was recorded just now.
-                false => self.read(&found, counting),
+                false => self.read(&found, counting, &shared),
             };
             let mut view = self.view_from(&found, on_disk, pane, shot);
             if let Some(signs) = signs {
@@ -136,22 +132,12 @@ impl Core {
         Ok((found.into_iter().filter(wanted).collect(), unreadable))
     }
 
-    /// All panes and what they show; these are known to be there.
-    fn screens_of(
-        &self,
-        places: &[String],
-        early: Option<EarlyClient>,
-    ) -> Result<(Vec<Pane>, Vec<Screenshot>), Error> {
-        let places: Vec<&str> = places.iter().map(String::as_str).collect();
-        seen(self.server().panes_and_shots(&places, early))
-    }
-
     /// What a view needs of the files of an instance.
-    fn read(&self, found: &Found, counting: Counting) -> Read {
+    fn read(&self, found: &Found, counting: Counting, shared: &SharedTimes) -> Read {
         let usage = self.follow_usage(found);
         match counting {
             Counting::Changes => {
-                let signs = ChangeSigns::read(found);
+                let signs = ChangeSigns::read(found, shared);
                 (self.on_disk(found, &usage), Some(signs))
             }
             Counting::Nothing => (OnDisk::brief(&usage), None),

@@ -154,12 +154,14 @@ pub(in crate::engine) fn forget(dir: &InstanceDir) {
 /// The index of a worktree, by the file that says where its git directory is.
 fn index_of(worktree: &Path) -> Option<PathBuf> {
     let dot_git = worktree.join(".git");
-    if dot_git.is_dir() {
-        return Some(dot_git.join("index"));
+    match std::fs::read_to_string(&dot_git) {
+        Ok(text) => {
+            let directory = text.trim().strip_prefix("gitdir: ")?;
+            Some(worktree.join(directory).join("index"))
+        }
+        // The worktree of the repository itself.
+        Err(_) => dot_git.is_dir().then(|| dot_git.join("index")),
     }
-    let text = std::fs::read_to_string(dot_git).ok()?;
-    let directory = text.trim().strip_prefix("gitdir: ")?;
-    Some(worktree.join(directory).join("index"))
 }
 
 /// When a file was changed last; zero if there is none.

@@ -16,6 +16,7 @@ use crate::engine::watch::limit::with_limit;
 use crate::engine::watch::look::screen_of;
 use crate::engine::watch::on_disk::{ChangeSigns, OnDisk};
 use crate::engine::watch::self_report::self_report;
+use crate::engine::watch::standing::SharedTimes;
 use crate::model::{
     Activity, DiffStat, InstanceId, InstanceRecord, Pause, RestingState, Timestamp, printable_line,
 };
@@ -134,7 +135,7 @@ impl Core {
             record,
             journal: None,
         };
-        let signs = ChangeSigns::read(&found);
+        let signs = ChangeSigns::read(&found, &SharedTimes::default());
         self.with_counts(&found, signs, None, view)
     }
 
@@ -145,7 +146,7 @@ impl Core {
         pane: Option<&Pane>,
         shot: Option<&Screenshot>,
     ) -> InstanceView {
-        let signs = ChangeSigns::read(found);
+        let signs = ChangeSigns::read(found, &SharedTimes::default());
         let view = self.view_without_changes(found, pane, shot);
         self.with_counts(found, signs, pane, view)
     }

@@ -5,7 +5,7 @@ use crate::engine::base::usage::{KeptUsage, UsageView};
 use crate::engine::base::view::WorkKept;
 use crate::engine::base::{Core, Found, now};
 use crate::engine::watch::changes::LiveSigns;
-use crate::engine::watch::standing::standing;
+use crate::engine::watch::standing::{SharedTimes, standing};
 use crate::model::{
     InstanceRecord, PullRequestRecord, QueueCounts, RunRecord, Standing, Timestamp,
 };
@@ -36,9 +36,9 @@ pub(in crate::engine) struct ChangeSigns {
 }
 
 impl ChangeSigns {
-    pub(in crate::engine) fn read(found: &Found) -> Self {
+    pub(in crate::engine) fn read(found: &Found, shared: &SharedTimes) -> Self {
         Self {
-            standing: standing(&found.dir, &found.record),
+            standing: standing(&found.dir, &found.record, shared),
             live: LiveSigns::read(&found.dir, &found.record.worktree.path),
         }
     }
@@ -75,7 +75,7 @@ impl Core {
                 .map(|queue| queue.counts())
                 .filter(|counts| *counts != QueueCounts::default()),
             usage: UsageView::of(usage, now()),
-            denied: dir.denied(),
+            denied: record.seal.as_ref().map_or(0, |_| dir.denied()),
             autoyes: switch.as_ref().is_some_and(|switch| switch.is_on(now())),
             autoyes_stopped: switch.and_then(|switch| switch.stopped),
             kept: kept(record),

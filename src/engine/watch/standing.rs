@@ -1,6 +1,8 @@
 //! How the branch of an instance stands to its base, asked of git only when one of the two has moved.
 
-use std::path::Path;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -17,11 +19,27 @@ struct Known {
     standing: Option<Standing>,
 }
 
+/// The times of files that the instances of one look share, each read once.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct SharedTimes(RefCell<HashMap<PathBuf, (i64, i64)>>);
+
+impl SharedTimes {
+    fn touched(&self, path: PathBuf) -> (i64, i64) {
+        let mut known = self.0.borrow_mut();
+        *known.entry(path).or_insert_with_key(|path| touched(path))
+    }
+}
+
 /// How many commits the branch is ahead of its base and behind it.
-pub(in crate::engine) fn standing(dir: &InstanceDir, record: &InstanceRecord) -> Option<Standing> {
+pub(in crate::engine) fn standing(
+    dir: &InstanceDir,
+    record: &InstanceRecord,
+    shared: &SharedTimes,
+) -> Option<Standing> {
     let branch = &record.branch.as_ref()?.name;
     let path = dir.path.join("standing.json");
-    let evidence = evidence(&record.repository.common_dir, [branch, &record.base.name]);
+    let common_dir = &record.repository.common_dir;
+    let evidence = evidence(common_dir, branch, &record.base.name, shared);
     let known = std::fs::read(&path)
         .ok()
         .and_then(|text| serde_json::from_slice::<Known>(&text).ok());
@@ -49,14 +67,12 @@ pub(in crate::engine) fn standing(dir: &InstanceDir, record: &InstanceRecord) ->
 }
 
 /// The times of the files that change when one of these branches moves, in each format of refs.
-fn evidence(common_dir: &Path, branches: [&str; 2]) -> Vec<(i64, i64)> {
+fn evidence(common_dir: &Path, branch: &str, base: &str, shared: &SharedTimes) -> Vec<(i64, i64)> {
     let heads = common_dir.join("refs/heads");
-    let mut times: Vec<(i64, i64)> = branches
-        .iter()
-        .map(|branch| touched(&heads.join(branch)))
-        .collect();
-    for file in ["packed-refs", "reftable/tables.list"] {
-        times.push(touched(&common_dir.join(file)));
-    }
-    times
+    vec![
+        touched(&heads.join(branch)),
+        shared.touched(heads.join(base)),
+        shared.touched(common_dir.join("packed-refs")),
+        shared.touched(common_dir.join("reftable/tables.list")),
+    ]
 }
