@@ -7,6 +7,7 @@ use crate::support::{Instance, until_told};
 /// it, or as little as of a turn that went well.
 #[track_caller]
 pub(crate) fn stop_at_a_failure(stage: &Stage, instance: &Instance) {
+    assert!(stage.camp.show(instance)["turn_failed"].is_null());
     let queue = stage.camp.biv(["queue", &instance.id]);
     drop(queue.args(["model:fail 400", "what waits"]).run().ok());
     let shown = || {
@@ -34,7 +35,6 @@ pub(crate) fn stop_at_a_failure(stage: &Stage, instance: &Instance) {
     // Claude Code puts what was not answered before it.
     assert!(asked.prompt().trim().ends_with("what waits"));
     stage.wait(instance, "idle");
-    assert!(stage.camp.show(instance)["turn_failed"].is_null());
     drop(stage.camp.biv(["daemon", "stop"]).run().ok());
 }
 
