@@ -1,6 +1,7 @@
 //! Prompts one after the other: in order, once, held by a pause, through every crash.
 
 use crate::post::{camp_with_daemon, configure, process, start, status, wait_activity, wait_event};
+use crate::support::terminal::Terminal;
 use crate::support::{Camp, Instance, until, until_told};
 
 fn queue_json(camp: &Camp, instance: &Instance) -> serde_json::Value {
@@ -84,6 +85,29 @@ fn a_draft_holds_the_queue_and_a_sender() {
     wait_done(&camp, &instance, 1);
     assert_eq!(instance.prompts(&camp), ["half a sentence", "queued"]);
     assert!(queue_json(&camp, &instance)["held_by"].is_null());
+}
+
+/// Whoever types in the agent's terminal comes first, though the box is empty for a moment now and then.
+#[test]
+fn a_user_who_types_comes_before_the_queue() {
+    let camp = camp_with_daemon();
+    let repository = camp.repository("app");
+    let instance = camp.start(&repository, "typed", &[]);
+    instance.wait_idle(&camp);
+    let person = Terminal::running(&camp, "biv attach typed");
+    person.wait_for("ctrl-q detach");
+    person.write("zz");
+    instance.wait_screen(&camp, "zz");
+    drop(camp.biv(["queue", &instance.id, "later"]).run().ok());
+    for _ in 0..12 {
+        person.press(&["BSpace", "BSpace"]);
+        std::thread::sleep(std::time::Duration::from_millis(400));
+        person.write("zz");
+        assert_eq!(queue_json(&camp, &instance)["counts"]["waiting"], 1);
+    }
+    person.press(&["BSpace", "BSpace"]);
+    wait_done(&camp, &instance, 1);
+    assert_eq!(instance.prompts(&camp), ["later"]);
 }
 
 #[test]

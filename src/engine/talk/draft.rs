@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use crate::engine::base::resolve::require_here;
 use crate::engine::base::{Core, Error};
+use crate::engine::talk::asking::TYPING;
 use crate::engine::typing::dialog::was_typed_at;
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::put_back::put_back;
@@ -12,8 +13,6 @@ use crate::model::{InstanceId, RestingState};
 
 /// How long to wait for an agent that was just seen at its prompt, and for another sender.
 const READY: Duration = Duration::from_secs(5);
-/// Whoever has pressed a key within this time may be about to type.
-const TYPING: Duration = Duration::from_secs(3);
 
 /// The result of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

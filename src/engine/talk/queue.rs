@@ -9,7 +9,9 @@ use crate::engine::base::resolve::require_here;
 use crate::engine::base::view::CampView;
 use crate::engine::base::{Core, Error, Found, Scope, Silent, now};
 use crate::engine::operate::options::ResumeOptions;
+use crate::engine::talk::asking::TYPING;
 use crate::engine::typing::delivery::{Wording, holds_a_draft, require_empty_box};
+use crate::engine::typing::dialog::was_typed_at;
 use crate::engine::typing::lock::{TypingAccess, TypingLock};
 use crate::engine::typing::ready::{Patience, await_ready};
 use crate::model::{
@@ -21,7 +23,7 @@ use crate::store::InstanceDir;
 /// How long to wait for an agent that was just seen at its prompt.
 const READY: Duration = Duration::from_secs(5);
 /// How long to wait for another sender that types.
-const TYPING: Duration = Duration::from_secs(5);
+const SENDER: Duration = Duration::from_secs(5);
 
 /// The queue of one instance, as it is shown.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -171,7 +173,7 @@ impl Core {
         else {
             return Ok(FeedResult::NotNow);
         };
-        let Ok(_typing) = dir.lock_typing(TYPING) else {
+        let Ok(_typing) = dir.lock_typing(SENDER) else {
             return Ok(FeedResult::NotNow);
         };
         let server = self.server_of(&record);
@@ -186,6 +188,11 @@ impl Core {
         let Ok(TypingAccess::Granted(typing)) = TypingLock::acquire(&dir, &place) else {
             return Ok(FeedResult::NotNow);
         };
+        // A box can be empty for a moment while the user types in it.
+        let look = server.take_detailed_screenshot(&place.pane)?;
+        if look.is_none_or(|look| was_typed_at(&look, TYPING)) {
+            return Ok(FeedResult::NotNow);
+        }
         // The user has to send or delete a draft; until then the queue waits.
         let last = || self.last_prompt(&dir, &record);
         if require_empty_box(&agent, &last).is_err() {
