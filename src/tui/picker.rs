@@ -109,8 +109,8 @@ impl Picker {
         match &self.content {
             Content::Commands => "Commands".to_owned(),
             Content::Search { .. } => "Search all conversations".to_owned(),
-            Content::Queue { title, .. } => format!("Queue of {title}"),
-            Content::Audit { title, .. } => format!("What autoyes decided for {title}"),
+            Content::Queue { title, .. } => format!("Queue of `{title}`"),
+            Content::Audit { title, .. } => format!("What autoyes decided for `{title}`"),
         }
     }
 

@@ -263,10 +263,11 @@ fn carry_out(
         Task::Enqueue { id, prompt } => {
             let queue = engine.enqueue(id.as_str(), vec![prompt])?;
             feed_by_daemon(engine, progress);
-            said(format!(
-                "Queued for `{}`: {} wait.",
-                queue.title, queue.counts.waiting
-            ))
+            let waiting = match queue.counts.waiting {
+                1 => "1 prompt waits".to_owned(),
+                count => format!("{count} prompts wait"),
+            };
+            said(format!("Queued for `{}`: {waiting}.", queue.title))
         }
         Task::Answer {
             id,

@@ -258,7 +258,7 @@ fn a_queue_is_seen_reordered_and_dropped() {
     let mut alone = Queue::default();
     alone.add("alone".to_owned(), at(0));
     looked(&mut driver, LookupResult::Queue(view(&alone)));
-    assert!(driver.screen().contains("╭ Queue of fix the login ─"));
+    assert!(driver.screen().contains("╭ Queue of `fix the login` ─"));
     let held = QueueView {
         held_by: Some("there is a text in its input box".to_owned()),
         ..view(&alone)
