@@ -253,7 +253,8 @@ fn host_heading(state: &State, host: &HostListing, area: Rect, buffer: &mut Buff
     buffer.set_line(area.x, area.y, &line, area.width);
 }
 
-/// What an instance is about: what is open in it, a turn that failed or was cut off, its queue, what it said last, or at least its branch.
+/// What an instance is about: what is open in it, a turn that failed or was cut off, its queue, what it said last, or at
+/// least its branch.
 fn telling(state: &State, view: &InstanceView) -> String {
     if let Some(matter) = view.open_matter() {
         return printable_line(matter);
