@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::pattern::{Fault, Pattern};
 use super::row::Row;
-use super::screen::Screen;
+use super::screen::{CursorAt, Screen};
 use super::version::{AgentVersion, VersionRange};
 use crate::model::Activity;
 
@@ -34,9 +34,8 @@ pub(crate) struct Rule {
     /// None of these may match any row.
     #[serde(default)]
     pub not: Vec<Pattern>,
-    /// The cursor must be right after the last row.
-    #[serde(default)]
-    pub cursor: bool,
+    /// Where the cursor must be, seen from the last row.
+    pub cursor: Option<CursorAt>,
     /// The versions of the agent to which it applies; all by default.
     pub version: Option<VersionRange>,
     /// The dialog that is then on the screen, by its name in the provider file.
@@ -58,7 +57,7 @@ impl Rule {
         if !self.reads_screen() {
             return true;
         }
-        if self.cursor && !screen.awaits_answer() {
+        if self.cursor.is_some_and(|at| !screen.has_cursor(at)) {
             return false;
         }
         let Some(rows) = self.window(screen) else {

@@ -1,5 +1,6 @@
 //! A captured screen: rows of text without escape sequences.
 
+use serde::Deserialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::row::Row;
@@ -10,6 +11,16 @@ const BEHIND: usize = 2;
 
 /// A bar stands beside at least so many rows: fewer that end in its characters are text.
 const BAR: usize = 6;
+
+/// Where the cursor is, seen from the last row that is not blank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum CursorAt {
+    /// Right behind its text, as when a program waits for an answer to it.
+    Behind,
+    /// On a row below it: what stands there was submitted.
+    Below,
+}
 
 /// The output of `capture-pane -p` or `-pe`, as rows.
 #[derive(Debug, Clone, Default)]
@@ -42,15 +53,21 @@ impl Screen {
         }
     }
 
-    /// Whether the cursor is right after the last line, as when a program waits for an answer to it.
-    /// True also where the cursor is not known.
-    pub(super) fn awaits_answer(&self) -> bool {
+    /// Where the cursor is not known, it counts as being behind the last row.
+    pub(super) fn has_cursor(&self, at: CursorAt) -> bool {
         let Some((column, row)) = self.cursor else {
-            return true;
+            return at == CursorAt::Behind;
         };
-        let last = self.rows.iter().rposition(|row| !row.is_blank());
-        let width = |at: usize| self.rows.get(at).map_or(0, |row| row.text().width());
-        last.is_some_and(|at| at == row && (width(at)..=width(at) + BEHIND).contains(&column))
+        let Some(last) = self.rows.iter().rposition(|row| !row.is_blank()) else {
+            return false;
+        };
+        match at {
+            CursorAt::Below => row > last,
+            CursorAt::Behind => {
+                let width = self.rows.get(last).map_or(0, |row| row.text().width());
+                row == last && (width..=width + BEHIND).contains(&column)
+            }
+        }
     }
 
     pub(crate) fn rows(&self) -> &[Row] {
@@ -145,13 +162,31 @@ mod tests {
     #[test]
     fn a_program_that_waits_leaves_the_cursor_behind_its_question() {
         let screen = |cursor| Screen::new("log\nContinue? [Y/n]\n\n").with_cursor(cursor);
-        assert!(screen((15, 1)).awaits_answer());
-        assert!(screen((16, 1)).awaits_answer());
-        assert!(!screen((0, 2)).awaits_answer(), "it goes on below");
-        assert!(!screen((3, 1)).awaits_answer());
-        assert!(!screen((15, 0)).awaits_answer());
-        assert!(screen((16, 1)).below(&["log"]).awaits_answer());
-        assert!(Screen::new("Continue?").awaits_answer(), "unknown cursor");
+        let waits = |screen: &Screen| screen.has_cursor(CursorAt::Behind);
+        assert!(waits(&screen((15, 1))));
+        assert!(waits(&screen((16, 1))));
+        assert!(!waits(&screen((0, 2))), "it goes on below");
+        assert!(!waits(&screen((3, 1))));
+        assert!(!waits(&screen((15, 0))));
+        assert!(waits(&screen((16, 1)).below(&["log"])));
+        assert!(waits(&Screen::new("Continue?")), "unknown cursor");
+    }
+
+    #[test]
+    fn a_line_that_was_submitted_has_the_cursor_below_it() {
+        let submitted = |cursor| {
+            Screen::new("log\n> !make\n\n")
+                .with_cursor(cursor)
+                .has_cursor(CursorAt::Below)
+        };
+        assert!(submitted((0, 2)));
+        assert!(!submitted((7, 1)), "still typed");
+        assert!(!submitted((2, 1)), "the cursor was moved in it");
+        assert!(!submitted((0, 0)));
+        assert!(
+            !Screen::new("> !make").has_cursor(CursorAt::Below),
+            "unknown cursor"
+        );
     }
 
     #[test]
