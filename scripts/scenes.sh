@@ -65,6 +65,24 @@ subject() {
     settle
 }
 
+# command READY: a shell command of the user's own, before it prints and after it has printed much.
+command() {
+    see "$1"
+    sleep 3
+    press '!'
+    sleep 1.5
+    # What Vibe shows is a text in its box, the mark too.
+    [ "$agent" = vibe ] || keep menu real-shell-mode 80 120
+    press -l 'sleep 4; seq 60; sleep 12'
+    sleep 1.5
+    [ "$agent" = vibe ] || keep menu real-shell-mode-typed 80
+    press Enter
+    sleep 1
+    keep busy real-own-command 80
+    sleep 5
+    keep busy real-own-command-prints 80 120
+}
+
 # scene NAME: one of those by itself, in a home that knows the directory.
 scene() {
     settings true
@@ -85,6 +103,12 @@ scene() {
         "$1" '│ >' 'Gas'
         ;;
     vibe) start vibe && "$1" 'PID [0-9]' 'Gas' ;;
+    opencode) start opencode && "$1" 'ctrl\+p commands' ;;
+    kilo)
+        rm -rf "$home/.config/opencode"
+        start kilo
+        "$1" 'ctrl\+p commands'
+        ;;
     aider) start aider && "$1" '^([a-z]+)?> *$' ;;
     esac
     tm kill-session -t "=$agent" 2>/dev/null || true

@@ -2,6 +2,7 @@
 
 use crate::acts;
 use crate::drafts;
+use crate::own_commands;
 use crate::refusing;
 use crate::stage::Stage;
 use crate::support::until;
@@ -55,6 +56,15 @@ fn a_pause_in_the_middle_of_an_answer_after_an_hour_of_work() {
     stage.see(&instance, "slowly5");
     let paused = stage.pause(&instance, &["--now"]);
     assert_eq!(paused["pause"]["forced"], false, "{paused:#}");
+}
+
+#[test]
+fn a_command_of_the_user_is_work() {
+    let stage = Stage::of("aider");
+    let instance = stage.start_talking("own", "the first word");
+    own_commands::count_as_work(&stage, &instance);
+    // It offers to show its model what the command has printed.
+    stage.wait(&instance, "approval");
 }
 
 #[test]

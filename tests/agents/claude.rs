@@ -6,6 +6,7 @@ use crate::acts;
 use crate::drafts;
 use crate::hooks;
 use crate::menus;
+use crate::own_commands;
 use crate::queueing;
 use crate::refusing;
 use crate::stage::Stage;
@@ -262,6 +263,7 @@ fn every_prompt_arrives() {
     talking::take_every_prompt(&stage, &instance, &["exit"]);
     talking::refuse_an_unknown_command(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/model");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     // What the agent removes is said, and nothing waits for a review.
     let sent = stage

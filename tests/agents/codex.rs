@@ -6,6 +6,7 @@ use crate::acts;
 use crate::drafts;
 use crate::hooks;
 use crate::menus;
+use crate::own_commands;
 use crate::queueing;
 use crate::refusing;
 use crate::stage::Stage;
@@ -134,6 +135,7 @@ fn every_prompt_arrives() {
     talking::take_every_prompt(&stage, &instance, &["! touch must-not-run"]);
     talking::refuse_an_unknown_command(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/model");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     queueing::stop_at_a_failure(&stage, &instance);
 }

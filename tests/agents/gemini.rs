@@ -4,6 +4,7 @@ use crate::acts;
 use crate::day;
 use crate::drafts;
 use crate::menus;
+use crate::own_commands;
 use crate::refusing;
 use crate::stage::Stage;
 use crate::support::{Instance, until};
@@ -46,6 +47,7 @@ fn an_hour_of_work() {
     acts::take_a_large_prompt(&stage, &instance, "\t");
     talking::take_every_prompt(&stage, &instance, &[]);
     menus::say_and_leave_alone(&stage, &instance, "/model");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     drafts::take_a_prompt_alone(&stage, &instance);
     drafts::type_a_draft_again(&stage, &instance, "C-j");

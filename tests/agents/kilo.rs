@@ -6,6 +6,7 @@ use crate::acts;
 use crate::allowing;
 use crate::day;
 use crate::menus;
+use crate::own_commands;
 use crate::refusing;
 use crate::settings;
 use crate::stage::Stage;
@@ -21,6 +22,7 @@ fn an_hour_of_work() {
     let stage = Stage::of("kilo");
     let instance = stage.start_talking("hour", "the first word");
     menus::say_and_leave_alone(&stage, &instance, "/models");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     allowing::confirm_what_is_allowed_always(&stage, &instance);
     acts::follow_a_new_conversation(&stage, &instance, "/new");

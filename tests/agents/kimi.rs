@@ -4,6 +4,7 @@ use crate::acts;
 use crate::day;
 use crate::drafts;
 use crate::menus;
+use crate::own_commands;
 use crate::refusing;
 use crate::stage::Stage;
 use crate::talking;
@@ -22,6 +23,7 @@ fn an_hour_of_work() {
     let instance = stage.start_talking("hour", "the first word");
     talking::take_every_prompt(&stage, &instance, &[]);
     menus::say_and_leave_alone(&stage, &instance, "/model");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     acts::answer_by_number(&stage, &instance);
     acts::answer_in_own_words(&stage, &instance);

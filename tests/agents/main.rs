@@ -24,6 +24,7 @@ mod menus;
 mod model;
 mod moving;
 mod opencode;
+mod own_commands;
 mod pastes;
 mod queueing;
 mod qwen;

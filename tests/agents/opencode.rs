@@ -5,6 +5,7 @@ use crate::allowing;
 use crate::day;
 use crate::drafts;
 use crate::menus;
+use crate::own_commands;
 use crate::refusing;
 use crate::stage::{PATIENT, Stage};
 use crate::support::{Instance, until};
@@ -30,6 +31,7 @@ fn an_hour_of_work() {
     acts::decline_a_question(&stage, &instance);
     drafts::leave_a_draft_alone(&stage, &instance);
     menus::say_and_leave_alone(&stage, &instance, "/models");
+    own_commands::keep_prompts_out_of_shell_mode(&stage, &instance);
     refusing::take_a_no(&stage, &instance);
     allowing::confirm_what_is_allowed_always(&stage, &instance);
     acts::follow_a_new_conversation(&stage, &instance, "/new");

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// What each act of `tests/agents` shows, as columns of the table.
-const ACTS: [(&str, &[&str]); 20] = [
+const ACTS: [(&str, &[&str]); 21] = [
     ("pause_at_the_prompt", &["turn", "pause idle"]),
     ("pause_in_the_middle_of_an_answer", &["turn", "pause busy"]),
     ("pause_in_a_dialog", &["turn", "pause in a dialog"]),
@@ -23,6 +23,7 @@ const ACTS: [(&str, &[&str]); 20] = [
     ("answer_a_dialog", &["dialog answered", "log"]),
     ("take_a_no", &["dialog refused"]),
     ("say_and_leave_alone", &["menu"]),
+    ("keep_prompts_out_of_shell_mode", &["shell mode"]),
     ("tell_what_was_said", &["log"]),
     ("leave_its_question_to_a_person", &["trust question"]),
     ("take_a_large_prompt", &["large prompt"]),
@@ -60,7 +61,7 @@ const OWN: [(&str, &[&str]); 5] = [
     ("what_was_typed_outlives_a_pause", &["draft over a pause"]),
 ];
 
-const COLUMNS: [&str; 15] = [
+const COLUMNS: [&str; 16] = [
     "turn",
     "pause idle",
     "pause busy",
@@ -73,6 +74,7 @@ const COLUMNS: [&str; 15] = [
     "dialog answered",
     "dialog refused",
     "menu",
+    "shell mode",
     "log",
     "large prompt",
     "draft over a pause",
@@ -130,9 +132,15 @@ fn the_table_of_acts_is_what_is_tested() {
     println!("{table}");
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/agents");
     let read = |file| std::fs::read_to_string(tests.join(file)).unwrap();
-    let acts = ["acts.rs", "day.rs", "drafts.rs", "menus.rs", "refusing.rs"]
-        .map(read)
-        .concat();
+    let files = [
+        "acts.rs",
+        "day.rs",
+        "drafts.rs",
+        "menus.rs",
+        "own_commands.rs",
+        "refusing.rs",
+    ];
+    let acts = files.map(read).concat();
     for (act, _) in ACTS {
         assert!(
             acts.contains(&format!("fn {act}(")),
