@@ -83,9 +83,34 @@ command() {
     keep busy real-own-command-prints 80 120
 }
 
+# vim: an empty input box in both modes, and a text in it.
+vim() {
+    # The first one is a prompt by itself, the second says the mode below.
+    see "Press '|-- (NORMAL|INSERT) --"
+    sleep 3
+    # They begin in different modes.
+    press Escape
+    sleep 1
+    press i
+    sleep 1
+    keep idle real-vim-insert 80
+    press -l 'half a sentence'
+    sleep 1
+    press Escape
+    sleep 1
+    keep idle real-vim-draft 80
+    press 0 D
+    sleep 1
+    keep idle real-vim-normal 80
+}
+
 # scene NAME: one of those by itself, in a home that knows the directory.
 scene() {
     settings true
+    if [ "$1" = vim ]; then
+        sed -i '1s/^{/{"general":{"vimMode":true},/' "$home/.gemini/settings.json"
+        sed -i 's/"enableAutoUpdate":false/&,"vimMode":true/' "$home/.qwen/settings.json"
+    fi
     case "$agent" in
     claude) start claude && "$1" '^❯' 'Enter to select' ;;
     codex) start codex --no-daemon --no-alt-screen && "$1" 'Ask Codex' ;;

@@ -298,6 +298,15 @@ fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
             assert_eq!(draft, Some(expected.clone()), "{id}.{extension}");
         }
     }
+    for agent in ["gemini", "qwen"] {
+        let provider = catalog.require(agent).unwrap();
+        let draft =
+            |mode| provider.draft(&capture(&format!("{agent}/idle/real-vim-{mode}-80.txt")));
+        assert_eq!(draft("insert"), Some(Draft::Empty), "{agent}");
+        assert_eq!(draft("normal"), Some(Draft::Empty), "{agent}");
+        let typed = Draft::Text("half a sentence".to_owned());
+        assert_eq!(draft("draft"), Some(typed), "{agent}");
+    }
     let claude = catalog.require("claude").unwrap();
     let dialog = capture("claude/approval/perm-bash.txt");
     assert_eq!(claude.draft(&dialog), Some(Draft::Hidden));
@@ -333,9 +342,16 @@ fn a_recorded_draft_is_read_as_it_was_typed() {
         assert_eq!(read, Some(expected), "{agent} at {columns}");
         assert!(matches!(provider.draft(&screen), Some(Draft::Text(_))));
     }
+    let (columns, rows) = (80, 24);
+    let screen = capture("gemini/idle/real-vim-draft-80.txt");
+    let gemini = catalog.require("gemini").unwrap();
+    let read = gemini.kept_draft(&screen, Size { columns, rows });
+    assert_eq!(
+        read.map(|typed| typed.text).as_deref(),
+        Some("half a sentence")
+    );
     for agent in ["gemini", "kimi", "vibe"] {
         let provider = catalog.require(agent).unwrap();
-        let (columns, rows) = (80, 24);
         for without in ["idle/real-fresh-80", "approval/real-shell-80"] {
             let screen = capture(&format!("{agent}/{without}.txt"));
             let read = provider.kept_draft(&screen, Size { columns, rows });
