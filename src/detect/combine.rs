@@ -24,6 +24,8 @@ pub(crate) struct SelfReport {
     /// The event or state, as the agent names it.
     pub said: String,
     pub age: Duration,
+    /// Whether the agent keeps it up to date, so that it holds however old it is.
+    pub current: bool,
 }
 
 /// The combined verdict. `silent` is the time since the last output.
@@ -52,7 +54,7 @@ pub(crate) fn combine(seen: Verdict, word: Option<&SelfReport>, silent: Duration
         }
         // Only the title proves that an agent is idle: several look idle while text streams in.
         (Activity::Idle, Activity::Busy) if seen.source != VerdictSource::Title => {
-            if silent >= SILENT {
+            if silent >= SILENT && !word.current {
                 Verdict {
                     source: VerdictSource::Output,
                     ..seen
@@ -293,6 +295,7 @@ mod tests {
                 source: VerdictSource::Hook,
                 said: "event".to_owned(),
                 age,
+                current: false,
             };
             let verdict = combine(seen(shows, by), Some(&word), silent);
             assert_eq!(
@@ -301,6 +304,21 @@ mod tests {
                 "row {at}"
             );
         }
+    }
+
+    #[test]
+    fn silence_does_not_end_what_is_said_to_go_on() {
+        let long_ago = Duration::from_secs(60);
+        let word = SelfReport {
+            activity: Busy,
+            source: VerdictSource::Registry,
+            said: "busy".to_owned(),
+            age: long_ago,
+            current: true,
+        };
+        let verdict = |by| combine(seen(Idle, by), Some(&word), long_ago).activity;
+        assert_eq!(verdict(VerdictSource::Screen), Busy);
+        assert_eq!(verdict(VerdictSource::Title), Idle);
     }
 
     #[test]

@@ -419,3 +419,28 @@ fn a_draft_that_is_longer_than_the_screen() {
 fn a_draft_outlives_the_server() {
     drafts::outlive_the_server(&Stage::of("claude"));
 }
+
+/// As behind a gateway, which does not pass its check through.
+#[test]
+fn a_command_that_auto_mode_cannot_check_is_answered() {
+    let stage = Stage::of("claude");
+    let settings = serde_json::json!({ "permissions": { "defaultMode": "auto" } });
+    stage.write_home(".claude/settings.json", &settings.to_string());
+    let instance = stage.start_talking("auto", "the first word");
+    let answer = |word| drop(stage.camp.biv(["answer", &instance.id, word]).run().ok());
+    let ask = "model:run curl -s http://127.0.0.1:1/ || touch allowed";
+    stage.send(&instance, ask);
+    stage.wait(&instance, "blocked");
+    // It drops keys in the first moment of a dialog.
+    stage.submit_by_hand(&instance);
+    stage.wait_dialog(&instance);
+    answer("no");
+    stage.wait(&instance, "idle");
+    assert!(!instance.worktree.join("allowed").exists());
+    stage.turn(&instance, "and now?");
+    stage.send(&instance, ask);
+    stage.wait_dialog(&instance);
+    answer("yes");
+    stage.wait(&instance, "idle");
+    assert!(instance.worktree.join("allowed").exists());
+}

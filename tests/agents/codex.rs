@@ -243,3 +243,28 @@ fn a_draft_that_is_longer_than_the_screen() {
     let instance = stage.start_talking("long", "the first word");
     drafts::keep_a_draft_that_it_cuts(&stage, &instance, "C-j");
 }
+
+/// `/statusline` changes what tells its input box from other rows.
+#[test]
+fn a_status_line_of_the_users_own_does_not_hide_its_prompt() {
+    for status in [r#"["model-name"]"#, "[]"] {
+        let stage = Stage::of("codex");
+        let known = std::fs::read_to_string(stage.home(".codex/config.toml")).unwrap();
+        let settings = format!("{known}[tui]\nstatus_line = {status}\n");
+        stage.write_home(".codex/config.toml", &settings);
+        let instance = stage.start_talking("own", "the first word");
+        stage.turn(&instance, "the second word");
+        stage.press(&instance, &["-l", "half a text"]);
+        stage.see(&instance, "half a text");
+        let refused = stage.camp.biv(["send", &instance.id, "the third word"]);
+        let refused = refused.run().fails(4).stderr;
+        assert!(
+            refused.contains("there is a text in the input box"),
+            "{refused}"
+        );
+        stage.press(&instance, &["C-u"]);
+        stage.pause(&instance, &[]);
+        stage.resume(&instance);
+        stage.turn(&instance, "the last word");
+    }
+}

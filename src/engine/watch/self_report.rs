@@ -23,6 +23,7 @@ pub(in crate::engine) fn self_report(
             source: VerdictSource::Hook,
             said: report.event,
             age: report.at.until(now),
+            current: false,
         })
     });
     let registered = leader
@@ -32,6 +33,7 @@ pub(in crate::engine) fn self_report(
             source: VerdictSource::Registry,
             said,
             age: at.until(now),
+            current: true,
         });
     let registered = registered.or_else(|| written(provider, dir, host));
     match (hook, registered) {
@@ -42,6 +44,12 @@ pub(in crate::engine) fn self_report(
             Some(registered)
         }
         (Some(hook), Some(registered)) if registered.age < hook.age => Some(registered),
+        // They agree, and the file holds on.
+        (Some(hook), Some(registered))
+            if registered.current && hook.activity == registered.activity =>
+        {
+            Some(registered)
+        }
         (Some(hook), _) => Some(hook),
         (None, registered) => registered,
     }
@@ -66,5 +74,6 @@ fn written(provider: &Provider, dir: &InstanceDir, host: &Host) -> Option<SelfRe
         source: VerdictSource::Registry,
         said,
         age: at.until(now()),
+        current: false,
     })
 }
