@@ -261,6 +261,32 @@ fn a_command_in_the_box_of_vibe_is_read_with_its_sign() {
     }
 }
 
+/// Which of these have a field for text open is not in their JSON: nothing is pressed in those.
+#[test]
+fn an_open_field_is_told_from_its_dialog() {
+    let catalog = Catalog::built_in();
+    for (agent, name, open) in [
+        ("claude", "shell-amended", true),
+        ("claude", "shell-amended-written", true),
+        ("claude", "shell-amended-no", true),
+        ("claude", "shell", false),
+        ("claude", "shell-second-selected", false),
+        ("claude", "plan-field-open", true),
+        ("claude", "plan-field-written", true),
+        ("claude", "plan", false),
+        ("claude", "exit-plan", false),
+        ("claude", "question", false),
+        ("qwen", "ask-own-80", true),
+        ("kimi", "ask-80", false),
+    ] {
+        let file = format!("fixtures/dialogs/{agent}/{name}.txt");
+        let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file));
+        let provider = catalog.require(agent).unwrap();
+        let dialog = provider.judge(&Screen::new(&text.unwrap()), None).dialog;
+        assert_eq!(dialog.unwrap().field_open, open, "{file}");
+    }
+}
+
 #[test]
 fn what_stands_in_the_input_box_is_told_from_its_placeholder() {
     let catalog = Catalog::built_in();

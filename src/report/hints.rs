@@ -184,6 +184,7 @@ pub(super) fn hints(error: &Error) -> Vec<String> {
             Unanswerable::Typing
             | Unanswerable::ReadsKeys
             | Unanswerable::TakesMarks
+            | Unanswerable::FieldOpen
             | Unanswerable::LeftInField => {
                 format!("answer it there: `biv attach {}`", word(title))
             }

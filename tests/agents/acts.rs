@@ -327,6 +327,33 @@ pub(crate) fn answer_in_own_words(stage: &Stage, instance: &Instance) {
     assert!(!stage.screen(instance).ends_with(words));
 }
 
+/// A user has gone to the field for words of one's own, and left it open: keys are a part of the answer there.
+#[track_caller]
+pub(crate) fn answer_in_an_open_field(stage: &Stage, instance: &Instance) {
+    stage.send(instance, "model:ask Which shape do you like?|round|square");
+    stage.wait_dialog(instance);
+    stage.select(instance, "Down", "❯ 2. ");
+    stage.select(instance, "Down", "❯ 3. ");
+    let answer = |word: &str| stage.camp.biv(["answer", &instance.id, word]).run();
+    let refused = answer("1").fails(4).stderr;
+    assert!(refused.contains("a field for text is open"), "{refused}");
+    let words = "neither, I like stars";
+    drop(answer(words).ok());
+    submit_answers(stage, instance);
+    the_tool_has_answered(stage, words);
+    stage.wait(instance, "idle");
+    let requests = stage.model.requests();
+    let told: Vec<&str> = requests
+        .iter()
+        .flat_map(|request| request.said_by("tool"))
+        .collect();
+    let with_the_key = format!("3{words}");
+    assert!(
+        !told.iter().any(|told| told.contains(&with_the_key)),
+        "{told:#?}"
+    );
+}
+
 /// A question of the model is answered by the number of a choice, and reaches the model.
 #[track_caller]
 pub(crate) fn answer_by_number(stage: &Stage, instance: &Instance) {

@@ -309,6 +309,7 @@ fn a_question_is_answered_in_own_words() {
     let stage = Stage::of("claude");
     let instance = Instance::from_json(&stage.new("asks", &[]).ok().json());
     acts::answer_in_own_words(&stage, &instance);
+    acts::answer_in_an_open_field(&stage, &instance);
     acts::decline_a_question(&stage, &instance);
 }
 
@@ -443,4 +444,23 @@ fn a_command_that_auto_mode_cannot_check_is_answered() {
     answer("yes");
     stage.wait(&instance, "idle");
     assert!(instance.worktree.join("allowed").exists());
+}
+
+/// Tab opens a field in a permission, where the number of a choice would be text.
+#[test]
+fn no_key_goes_into_a_text_that_a_user_has_begun_in_a_dialog() {
+    let stage = Stage::of("claude");
+    let instance = stage.start_talking("amended", "the first word");
+    stage.send(&instance, "model:run touch allowed");
+    stage.wait_dialog(&instance);
+    stage.select(&instance, "Tab", "and tell Claude what to do next");
+    let answer = |word| stage.camp.biv(["answer", &instance.id, word]).run();
+    let refused = answer("no").fails(4).stderr;
+    assert!(refused.contains("a field for text is open"), "{refused}");
+    stage.see(&instance, "and tell Claude what to do next");
+    // It closes the field.
+    stage.select(&instance, "Tab", "Tab to amend");
+    drop(answer("no").ok());
+    stage.wait(&instance, "idle");
+    assert!(!instance.worktree.join("allowed").exists());
 }

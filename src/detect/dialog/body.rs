@@ -2,7 +2,7 @@
 
 use super::frame::{self, Framed};
 use super::spec::{DialogSpec, Frame, Tool, ToolSubject};
-use super::{Choice, Dialog, wrap};
+use super::{Choice, Dialog, field, wrap};
 
 /// The choices that a reader found.
 pub(super) struct Choices {
@@ -55,6 +55,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         ToolSubject::Path => !paths.is_empty(),
         ToolSubject::Nothing => true,
     };
+    let field_open = field::is_open(spec, &found.choices, found.selected);
     Dialog {
         tool: tool.map(|(tool, _)| tool.tool.clone()),
         question,
@@ -71,6 +72,7 @@ pub(super) fn read(spec: &DialogSpec, width: usize, rows: &[Framed<'_>], found: 
         },
         height: rows.len() - top.unwrap_or(0),
         own_words: own_words(spec, &found.choices),
+        field_open,
         choices: found.choices,
         selected: found.selected,
         plain: false,

@@ -30,6 +30,7 @@ pub(super) fn read(spec: &DialogSpec, screen: &Screen) -> Option<Dialog> {
         paths: Vec::new(),
         body: around.iter().map(|row| row.text().to_owned()).collect(),
         own_words: None,
+        field_open: false,
         numbered_from: 1,
         height: rows.len() - first,
         selected: None,

@@ -6,6 +6,7 @@
 
 mod body;
 mod buttons;
+mod field;
 mod frame;
 mod letters;
 mod line;
@@ -47,6 +48,9 @@ pub(crate) struct Dialog {
     /// The choice that takes the user's own words, while none are written there.
     #[serde(skip)]
     pub own_words: Option<usize>,
+    /// The selected choice is a field for text: a key would be a part of that.
+    #[serde(skip)]
+    pub field_open: bool,
     /// The number of the first choice: those before it may be out of sight.
     #[serde(skip)]
     pub numbered_from: usize,

@@ -46,6 +46,9 @@ pub(crate) struct DialogSpec {
     pub notes: Notes,
     /// The label of the choice that takes the user's own words: its number opens a field, Enter submits it.
     pub own_words: Option<Pattern>,
+    /// What the selected choice looks like while it is a field for text, so that keys are a part of that. Without
+    /// `own_words` only the first and the last choice can be one.
+    pub field: Option<Pattern>,
     #[serde(default)]
     pub tools: Vec<Tool>,
     #[serde(default)]
@@ -169,6 +172,7 @@ impl DialogSpec {
             ("fence", &self.fence),
             ("command", &self.command),
             ("own_words", &self.own_words),
+            ("field", &self.field),
         ];
         for (field, pattern) in single {
             if let Some(pattern) = pattern {

@@ -269,6 +269,9 @@ impl Core {
         if let Some(reason) = self.unmeasured_now(case.provider, case.record) {
             return Ruling::manual(reason);
         }
+        if case.open.dialog.field_open {
+            return Ruling::manual("a user has opened a field for text in the dialog");
+        }
         let agent = &case.record.agent;
         let start = case.record.agent_directory();
         let site = DialogSite {

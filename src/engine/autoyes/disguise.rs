@@ -168,6 +168,7 @@ mod tests {
             choices: Vec::new(),
             selected: None,
             own_words: None,
+            field_open: false,
             numbered_from: 1,
             complete: true,
         }

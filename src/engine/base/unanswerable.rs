@@ -18,6 +18,8 @@ pub(crate) enum Unanswerable {
     ReadsKeys,
     /// Several choices can be marked, which one answer cannot say.
     TakesMarks,
+    /// A user has begun a text in a field of it.
+    FieldOpen,
     /// The user's own words have more than one line, or characters that are keys.
     NotALine,
     /// Its field for the user's own words was opened with keys, and was not seen.
@@ -36,6 +38,9 @@ impl Unanswerable {
             Self::Typing => "a user is typing at its terminal",
             Self::ReadsKeys => "the program reads keys, not lines",
             Self::TakesMarks => "it asks for marks, of which there may be several",
+            Self::FieldOpen => {
+                "a field for text is open in its dialog, and the key would be a part of that"
+            }
             Self::NotALine => "an answer in your own words is one line of text",
             Self::NoField => {
                 return format!(

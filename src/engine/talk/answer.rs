@@ -111,7 +111,11 @@ impl Core {
             title: record.title.clone(),
             choices: labels(dialog),
         };
-        let mut answered = match meant(&open.dialog, answer, reason) {
+        let meant = meant(&open.dialog, answer, reason);
+        if open.dialog.field_open && !matches!(meant, Meant::Words(..)) {
+            return Err(unanswerable(record, Unanswerable::FieldOpen));
+        }
+        let mut answered = match meant {
             Meant::Words(own, words) => {
                 let (choice, id) = (own + open.dialog.numbered_from, open.id.clone());
                 let written = self.answer_in_words(record, place, open, own, words)?;
@@ -277,6 +281,7 @@ mod tests {
                 .collect(),
             selected: None,
             own_words: None,
+            field_open: false,
             numbered_from: 1,
             plain: false,
             complete: true,

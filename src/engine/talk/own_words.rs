@@ -43,9 +43,9 @@ impl Core {
         }
         let changed = || unanswerable(record, Unanswerable::Changed);
         let mut open = open;
-        // The field of a choice that is selected may be open already.
+        // The field of a choice that is selected may be open already: a key would be written into it.
         let needs_no_key = open.dialog.choices[own].keys.is_empty();
-        let is_open = needs_no_key && open.dialog.selected == Some(own);
+        let is_open = (needs_no_key || open.dialog.field_open) && open.dialog.selected == Some(own);
         let keys = match (is_open, needs_no_key) {
             (true, _) => Vec::new(),
             (false, true) => return Err(changed()),
