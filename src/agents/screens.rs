@@ -125,6 +125,15 @@ fn the_last_line_is_the_agents_own() {
     assert_eq!(agents.len(), 10, "{agents:?}");
 }
 
+/// One that was not asked anything has said nothing: neither its name nor its status line is its last line.
+#[test]
+fn an_agent_without_a_word_has_no_last_line() {
+    let catalog = Catalog::built_in();
+    let claude = catalog.require("claude").unwrap();
+    let line = claude.last_line(&capture("claude/idle/idle-empty.txt"));
+    assert_eq!(line, None);
+}
+
 /// Every capture below `fixtures/screens`: agent, expected activity, file.
 fn recorded() -> Vec<(String, String, PathBuf)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/screens");

@@ -5,14 +5,17 @@ use super::row::Row;
 use super::screen::Screen;
 
 /// The last row with a word in it, without the room inside it; edges of boxes tell nothing. Where the agent's input box
-/// is on the screen, the last one above it: below it there is a status line, which says the same all day.
+/// is on the screen, the last one above it, if there is any: below it there is a status line, which says the same all day.
 pub(crate) fn last_line(screen: &Screen, input: Option<&DraftSpec>) -> Option<String> {
     let has_word = |row: &&Row| row.has_word();
-    let above = input.and_then(|input| rows_above(screen, input));
-    let above = above.and_then(|rows| rows.into_iter().rev().find(has_word));
-    let row = above
-        .or_else(|| screen.filled().rev().find(has_word))
-        .or_else(|| screen.filled().next_back())?;
+    let row = match input.and_then(|input| rows_above(screen, input)) {
+        Some(above) => above.into_iter().rev().find(has_word)?,
+        None => screen
+            .filled()
+            .rev()
+            .find(has_word)
+            .or_else(|| screen.filled().next_back())?,
+    };
     let edges = |c: char| c.is_whitespace() || ('\u{2500}'..='\u{257f}').contains(&c);
     let text = row.text().trim_matches(edges);
     let text = if text.is_empty() { row.text() } else { text };
