@@ -65,8 +65,8 @@ subject() {
     settle
 }
 
-# command READY: a shell command of the user's own, before it prints and after it has printed much.
-command() {
+# own_command READY: a shell command of the user's own, before it prints and after it has printed much.
+own_command() {
     see "$1"
     sleep 3
     press '!'
@@ -83,8 +83,8 @@ command() {
     keep busy real-own-command-prints 80 120
 }
 
-# vim: an empty input box in both modes, and a text in it.
-vim() {
+# vim_mode: an empty input box in both modes, and a text in it.
+vim_mode() {
     # The first one is a prompt by itself, the second says the mode below.
     see "Press '|-- (NORMAL|INSERT) --"
     sleep 3
@@ -107,7 +107,7 @@ vim() {
 # scene NAME: one of those by itself, in a home that knows the directory.
 scene() {
     settings true
-    if [ "$1" = vim ]; then
+    if [ "$1" = vim_mode ]; then
         sed -i '1s/^{/{"general":{"vimMode":true},/' "$home/.gemini/settings.json"
         sed -i 's/"enableAutoUpdate":false/&,"vimMode":true/' "$home/.qwen/settings.json"
     fi

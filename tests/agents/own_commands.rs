@@ -19,7 +19,7 @@ pub(crate) fn keep_prompts_out_of_shell_mode(stage: &Stage, instance: &Instance)
     assert!(!instance.worktree.join("written-by-a-prompt").exists());
 }
 
-/// A command that runs is work: no prompt is typed into it, and a pause waits for it.
+/// The agent is busy while a command of the user runs, as in a turn.
 #[track_caller]
 pub(crate) fn count_as_work(stage: &Stage, instance: &Instance) {
     stage.press(instance, &["!"]);

@@ -44,7 +44,7 @@ pub(in crate::engine) fn self_report(
             Some(registered)
         }
         (Some(hook), Some(registered)) if registered.age < hook.age => Some(registered),
-        // They agree, and the file holds on.
+        // They agree, and silence does not end what the file says.
         (Some(hook), Some(registered))
             if registered.current && hook.activity == registered.activity =>
         {
